@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-/// Turns a hook's wishes into requests to the chief. Valid during one call, on the thread of that call.
+/// Turns a hook's wishes into requests to the chief. Valid only during one call, on that call's thread.
 class control final : public job_control {
  public:
   explicit control(callbacks_state& state) : state_(state) {}
@@ -44,7 +44,7 @@ void callbacks_state::show(const fact& x) {
       fail_at(x.at, std::move(told.error()));
   if (hooks.empty() && listeners.empty())
     return;
-  // This actor waits meanwhile, so the calling thread may use its state; the actor sends nothing before the call
+  // This actor waits for the call, so the calling thread may use its state; the actor sends nothing before the call
   // returns.
   std::vector<error> thrown;
   const auto called = options.turns->call([&] {

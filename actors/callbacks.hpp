@@ -1,5 +1,5 @@
-// The callbacks: the user's hooks, on a thread of their own, or one at a time on a thread of the user's; and the job's log.
-// The only actor of training that runs user code beside the infeed's input functions.
+// The callbacks: call the user's hooks, on a thread of their own or one at a time on a user's thread, and the job's
+// log. Apart from infeeds with their input functions, the only actor of training that runs user code.
 #pragma once
 
 #include "actors/hook_roll.hpp"
@@ -12,8 +12,8 @@ namespace troupe {
 struct callbacks_options {
   node_id id{};
   std::string name = "callbacks";
-  std::vector<std::shared_ptr<hook>> hooks;  ///< None is null.
-  std::vector<std::shared_ptr<saving_listener>> listeners = {};  ///< Called before the hooks; none is null.
+  std::vector<std::shared_ptr<hook>> hooks;  ///< No pointer is null.
+  std::vector<std::shared_ptr<saving_listener>> listeners = {};  ///< Called before the hooks; no pointer is null.
   std::shared_ptr<hook> log;         ///< Receives events before the hooks, on the callbacks' own thread; may be null.
   std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();
 };
@@ -25,7 +25,8 @@ struct callbacks_state {
   hook_listener_actor driver;
   hook_roll hooks;
   listener_roll listeners;
-  bool ended = false;                        ///< The hooks have seen the end; later facts are answered unseen.
+  /// The hooks have seen the end; later facts are answered without being shown.
+  bool ended = false;
 
   void on_fact(const fact& x);
   void show(const fact& x);

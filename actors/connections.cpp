@@ -17,7 +17,7 @@ void neighbourhood::tell(const caf::strong_actor_ptr& node, M message) const {
 void neighbourhood::connect(const plan_edge& e) const {
   const auto *from = nodes.find(e.from), *to = nodes.find(e.to);
   if (!from || !to || !from->handle || !to->handle)
-    return;  // A chief is no node of its own: it knows the receiver of its part.
+    return;  // A chief is not a node of its own roster: it knows the receiver of its part.
   switch (e.kind) {
     case edge_kind::data:
       tell(from->handle, connect_reader{e.id, caf::actor_cast<block_sink_actor>(to->handle)});

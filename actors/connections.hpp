@@ -1,5 +1,6 @@
-// How nodes learn of their neighbours: their driver sends them one another's handles, by the edges of the plan. It does so before `begin`: messages of
-// one sender arrive in order, and a node that began with an old neighbour would lose parts and gradients in silence.
+// How nodes get to know their neighbours: their driver sends them one another's handles, along the edges of the plan.
+// It does so before `begin`: messages of one sender arrive in order, and a node that began with an old neighbour would
+// lose parts and gradients without an error.
 #pragma once
 
 #include "actors/roster.hpp"
@@ -11,16 +12,16 @@
 
 namespace troupe {
 
-/// The nodes of one driver, and the plan that has their edges. Used by the driver's thread.
+/// The nodes of one driver, and the plan with their edges. Used on the driver's thread.
 struct neighbourhood {
   caf::local_actor& driver;
   const checked_plan& plan;
   const roster& nodes;
 
-  /// Connects those that were started, each with the living nodes at the other ends of its edges.
+  /// Connects the nodes in `started`, each with the living nodes at the other ends of its edges.
   void connect(const std::set<node_id>& started) const;
-  /// Groups have left, each at a step: tells the nodes at the other ends of their edges that nothing flows there from that batch on, but for those
-  /// of `gone`, the groups that have left by now.
+  /// Each group in `leaving` has left at a step: tells the nodes at the other ends of its edges that nothing flows
+  /// there from that batch on. Nodes of groups in `gone`, which have all left by then, are not told.
   void leave(const std::map<group_id, int64_t>& leaving, const std::set<group_id>& gone, int32_t attempt) const;
 
  private:

@@ -1,4 +1,4 @@
-// The board of an evaluation without training: what its driver shows to the thread that waits for it.
+// The board of an evaluation without training: shows the driver's results to the thread that waits for them.
 #pragma once
 
 #include "messages/evaluation.hpp"
@@ -9,15 +9,15 @@
 
 namespace troupe {
 
-/// Called by the driver, and by whoever hears of its end. The implementation is safe for any thread.
+/// Called by the driver, and by code that monitors its end. Implementations are thread-safe.
 class evaluation_board {
  public:
   virtual ~evaluation_board() = default;
-  /// The first call counts.
+  /// Only the first call counts.
   virtual void answered(expected<evaluated> x) = 0;
-  /// The event file was not written as it should be: the result is valid all the same.
+  /// The event file was not written correctly; the result is valid nevertheless.
   virtual void warned(std::string text) = 0;
-  /// Nothing follows.
+  /// The last call.
   virtual void written() = 0;
 };
 

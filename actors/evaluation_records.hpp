@@ -1,4 +1,4 @@
-// What the event file of an evaluation records of it.
+// The records of an evaluation for its event file.
 #pragma once
 
 #include "messages/evaluation.hpp"
@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// Its metrics without global_step, and the path of its checkpoint, if there is one.
+/// Two records: the metrics without global_step, and the path of the checkpoint, if there is one.
 std::vector<record> evaluation_records(const evaluated& x);
 
 }  // namespace troupe

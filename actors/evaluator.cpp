@@ -16,14 +16,14 @@ namespace troupe {
 
 namespace {
 
-/// Limit on evaluated steps that the sub-plan sends before this actor has handled them; it bounds the mailbox.
+/// Limit on the steps that the sub-plan makes before this actor has handled them; it bounds the mailbox.
 constexpr int64_t ahead_max = 4096;
-/// The same with hooks, one of which may end the evaluation at any batch.
+/// The limit with hooks, which may end the evaluation at any batch.
 constexpr int64_t ahead_of_hooks_max = 16;
-/// Between two messages to the driver that tell how far the evaluation is; it bounds them.
+/// Least time between two progress messages to the driver.
 constexpr std::chrono::milliseconds told_every{100};
 
-/// What a hook may ask of an evaluation.
+/// The requests that a hook may make of an evaluation: only a stop has an effect.
 class evaluation_control final : public job_control {
  public:
   explicit evaluation_control(bool& stopped) : stopped_(stopped) {}
@@ -106,11 +106,11 @@ expected<void> evaluator_state::load() {
   return {};
 }
 
-/// Of a state that is not saved. Training stands still, so that no evaluation reads the store now. A moving average follows its variable, whose
-/// place it takes where the model is evaluated with averages.
+/// A part of a state that is not saved. Training waits, and no evaluation reads the store now. If the model is
+/// evaluated with moving averages, each average arrives after its variable and overwrites it.
 void evaluator_state::on_state_part(const state_part& x) {
   if (x.attempt < current.attempt)
-    return;  // Nobody waits for what an attempt before sent.
+    return;  // The sender's attempt has ended, and nothing waits for the state.
   if (running)
     throw broken_invariant{"a state was shown while an evaluation runs"};
   const auto& layout = options.parameters->layout();
@@ -121,7 +121,7 @@ void evaluator_state::on_state_part(const state_part& x) {
       name.remove_suffix(ending.size());
     if (layout.find(name) >= 0)
       if (auto written = assign_run(*options.parameters, name, piece.first, piece.elements); !written)
-        throw std::runtime_error{to_string(written.error())};  // Both layouts are of one model.
+        throw std::runtime_error{to_string(written.error())};  // Impossible if both layouts are of one model.
   }
   self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
 }
@@ -174,7 +174,7 @@ void evaluator_state::on_end(const stream_end& x) {
     finish(x.cause);
 }
 
-/// Blocks this actor, which has a thread of its own, for as long as writing takes; the chief's deadline covers it.
+/// Blocks this actor, which has its own thread, while exporters write; the chief's deadline covers it.
 void evaluator_state::on_export(const export_at& x) {
   const export_clock clock = [&] {
     return static_cast<int64_t>(options.wall_offset + std::chrono::duration<double>(self->clock().now().time_since_epoch()).count());
@@ -191,7 +191,7 @@ void evaluator_state::on_export(const export_at& x) {
   self->send(asker, std::move(answer));
 }
 
-/// Blocks for as long as the predicate takes; the chief has a deadline for that.
+/// Blocks while the predicate runs; the chief has a deadline for that.
 void evaluator_state::on_rule(const apply_rule& x) {
   auto why = decide(options.rules[static_cast<size_t>(x.rule)], x.history);
   rule_applied answer{x.number, why.has_value(), {}, {}};
@@ -239,7 +239,7 @@ void evaluator_state::finish(std::optional<error> cause) {
   self->send(asker, std::move(result));
 }
 
-/// The last call of each hook. One that throws fails an evaluation that was well until then.
+/// Makes the last call of each hook. A hook that throws fails an evaluation that had succeeded.
 void evaluator_state::end_hooks(evaluated& result) {
   fact last;
   last.what = fact::end_at;

@@ -12,12 +12,13 @@ namespace troupe {
 
 namespace {
 
-constexpr auto of_an_error = caf::atom("troupe");  // The atom of reasons that carry a message.
+constexpr auto of_an_error = caf::atom("troupe");  // The CAF category of reasons that carry a message.
 
 }  // namespace
 
 caf::error to_reason(const error& cause) {
-  return {static_cast<uint8_t>(cause.category), of_an_error, caf::make_message(cause.message)};  // No category is 0, which is CAF's "no error".
+  // No category is 0, which CAF takes for no error.
+  return {static_cast<uint8_t>(cause.category), of_an_error, caf::make_message(cause.message)};
 }
 
 caf::error to_reason(const std::exception_ptr& thrown) {

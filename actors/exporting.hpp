@@ -1,4 +1,4 @@
-// The exporters of an evaluation as its evaluator calls them.
+// The exporters of an evaluation, as the evaluator calls them.
 #pragma once
 
 #include "storage/exports/export_directory.hpp"
@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-/// Runs the exporters that are due, and returns a path for each: empty where it had nothing to do.
+/// Runs the exporters that are due, and returns one path for each: empty if it had nothing to do.
 using exporting = std::function<expected<std::vector<std::string>>(const export_surroundings& in, const export_occasion& now)>;
 
 }  // namespace troupe

@@ -80,7 +80,7 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job) {
     case fact::step:
       show_step(x, job, thrown);
       break;
-    case fact::saving: break;  // For listeners.
+    case fact::saving: break;  // Only for listeners.
     case fact::end_at:
       for (const auto& h : hooks_)
         if (h.begun)
@@ -91,7 +91,7 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job) {
   return thrown;
 }
 
-/// A hook that threw at the news of the end has failed the job before `end` is called.
+/// A hook that throws in the event of the end fails the job before `end` is called.
 void hook_roll::end(const fact& x, std::vector<error>& thrown) {
   auto failure = x.news.failure;
   if (!failure && !thrown.empty()) {
@@ -104,7 +104,7 @@ void hook_roll::end(const fact& x, std::vector<error>& thrown) {
         tell(h, "end()", thrown, [&](hook& who) { who.end(x.at); });
     return;
   }
-  // The hook that began last ends first.
+  // Hooks end in reverse order of their beginning.
   for (auto h = hooks_.rbegin(); h != hooks_.rend(); ++h)
     if (h->begun)
       tell(*h, "on_abort()", thrown, [&](hook& who) { who.on_abort(*failure); });

@@ -1,4 +1,4 @@
-// The user's hooks by number: which have begun, which steps each wants, and in which order they are called.
+// The user's hooks by number: which have begun, which steps each needs, and the order of calls.
 #pragma once
 
 #include "messages/status.hpp"
@@ -12,25 +12,25 @@ class hook_roll {
   hook_roll() = default;
   /// No hook is null.
   explicit hook_roll(std::vector<std::shared_ptr<hook>> hooks, name_values names = {});
-  /// Of the values in the facts that follow: first the outputs, then what is observed.
+  /// Sets the names of the values in later facts: first the outputs, then the observed values.
   void name(name_values names) { names_ = std::move(names); }
 
   bool empty() const noexcept { return hooks_.empty(); }
-  /// These return the exceptions of the hooks, in the order of the calls: "an exception left end() of hooks[1]
-  /// (my::early_stop): ...".
+  /// Shows a fact to the hooks. Returns their exceptions, in the order of the calls: "an exception left end() of
+  /// hooks[1] (my::early_stop): ...".
   ///
-  ///   begin_at  begin, of all; a hook whose begin threw has not begun, and is shown nothing. A hook that asks for a value that
-  ///             the model does not observe is an error, too
+  ///   begin_at  begin, of all. A hook whose begin threw has not begun and is shown nothing. It is an error, too,
+  ///             if a hook asks for a value that the model does not observe
   ///   event     on_event
   ///   step      on_step, of the hooks that need this step
   ///   end_at    on_event; then end or, if the job failed, on_abort in the opposite order
   std::vector<error> show(const fact& x, job_control& job);
-  /// All steps that the hooks that have begun need, and the facts that any of them holds.
+  /// All steps that hooks which have begun need; below, the facts that any hook holds.
   std::vector<need> steps() const;
   held_facts holds() const;
-  /// Whether any of them wants to see the last step.
+  /// Whether any hook wants to see the last step.
   bool last() const;
-  /// Whether any of them wants observed values.
+  /// Whether any hook wants observed values.
   bool observes() const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// One task, shared by the thread that requests it and the one that runs it; either may release it last.
+/// One task, shared by the thread that requests it and the thread that runs it; either may release it last.
 class hook_turns::turn {
  public:
   explicit turn(task what) : what_(std::move(what)) {}
@@ -21,9 +21,9 @@ class hook_turns::turn {
     now_ = done;
     changed_.notify_all();
   }
-  /// True: the task had not begun, and now never will.
+  /// Returns true if the task had not begun; it will never begin.
   bool withdraw() { return leave(waiting, withdrawn); }
-  /// False: the task was not begun in time.
+  /// Returns false if the task has not begun in time.
   bool wait_until_begun(std::chrono::milliseconds patience) {
     std::unique_lock lock{guard_};
     return changed_.wait_for(lock, patience, [this] { return now_ != waiting; });

@@ -1,4 +1,5 @@
-// Chooses the thread on which hooks are called: that of the callbacks, or one of the caller's, a task at a time.
+// Chooses the thread on which hooks are called: the callbacks' thread, or one of the host program's, one task at a
+// time.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -10,20 +11,20 @@
 
 namespace troupe {
 
-/// `call` may be used by one thread at a time, `withdraw` by any.
+/// One thread at a time may use `call`; any thread may use `withdraw`.
 class hook_turns {
  public:
   using task = std::function<void()>;
   using executor = std::function<void(task)>;
 
-  /// Without `post`, calls happen at once, on the calling thread.
+  /// Without `post`, `call` runs the task at once, on the calling thread.
   explicit hook_turns(executor post = {}, std::chrono::milliseconds patience = {}) : post_(std::move(post)), patience_(patience) {}
 
-  /// Returns when `what` has returned. Error `state`: it threw, or `post` did. deadline_exceeded: `post` took the task,
-  /// which was not begun within the patience and never will be. False: `what` was not called, nor will later calls be:
-  /// an earlier one was not begun in time, or `withdraw` came first.
+  /// Returns when `what` has returned. Error `state`: `what` or `post` threw. Error deadline_exceeded: `post` took the
+  /// task, but it was not begun within the patience and never will be. Returns false if `what` was not called, in which
+  /// case later calls will not be made either: an earlier task was not begun in time, or `withdraw` came first.
   expected<bool> call(task what);
-  /// No further task is begun. A task that has begun is not interrupted.
+  /// No further task begins. A task that has begun is not interrupted.
   void withdraw();
 
  private:

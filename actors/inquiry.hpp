@@ -1,5 +1,5 @@
-// An inquiry: an actor that has waited too long asks all nodes where they stand, so that its error names the node that
-// it really waits for.
+// An inquiry: an actor that has waited too long asks all nodes how far they are, so that its error names the node that
+// causes the wait.
 #pragma once
 
 #include "messages/control.hpp"
@@ -9,14 +9,14 @@ namespace troupe {
 /// The nodes that were asked, and their answers, as plain data.
 class inquiry {
  public:
-  /// Begins an inquiry and returns the number that the question carries; older answers are dropped.
+  /// Begins an inquiry and returns its number, which the question carries. Answers to older inquiries are dropped.
   uint64_t begin(std::vector<std::string> asked);
   void withdraw() { asked_.clear(); }
   bool pending() const { return !asked_.empty(); }
-  /// Notes an answer. True: all nodes have answered.
+  /// Adds an answer. Returns true once all nodes have answered.
   bool on(const standing& x);
-  /// "infeed/0 does not answer; replica/0: received 12, computed 12": nodes that do not answer come first, since they
-  /// are busy with the work that everyone waits for.
+  /// "infeed/0 does not answer; replica/0: received 12, computed 12". Nodes that do not answer come first, because they
+  /// are busy with the work that the others wait for.
   std::string text() const;
 
  private:

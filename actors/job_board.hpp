@@ -5,13 +5,14 @@
 
 namespace troupe {
 
-/// Implementations lock for no longer than a copy takes.
+/// Implementations hold a lock no longer than a copy takes.
 class job_board {
  public:
   virtual ~job_board() = default;
   virtual void status(const job_progress& now) = 0;
   virtual void event(const job_event& what) = 0;
-  /// The last call: every actor of the job except the chief has ended, or its name is in the error's notes.
+  /// The last call. Every actor of the job except the chief has ended; an error has notes with the names of those that
+  /// did not.
   virtual void finished(expected<train_result> result) = 0;
 };
 

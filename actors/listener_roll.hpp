@@ -1,4 +1,4 @@
-// The user's saving listeners, each of them once, and what they hear of a job.
+// The user's saving listeners, without duplicates, and the facts that they are shown.
 #pragma once
 
 #include "messages/status.hpp"
@@ -7,19 +7,20 @@
 
 namespace troupe {
 
-/// Calls each listener separately, so that an exception of one does not keep the others from being called. Used by one thread at a time.
+/// Calls each listener separately, so that an exception of one does not keep the others from being called. Used by one
+/// thread at a time.
 class listener_roll {
  public:
   listener_roll() = default;
-  /// None is null. One that is there twice is called once.
+  /// No pointer is null. A listener that occurs twice is called once.
   explicit listener_roll(const std::vector<std::shared_ptr<saving_listener>>& listeners);
 
   bool empty() const noexcept { return listeners_.empty(); }
-  /// These return the exceptions of the listeners, in the order of the calls; other facts are not theirs.
+  /// Shows a fact to the listeners; ignores all other facts. Returns their exceptions, in the order of the calls.
   ///
   ///   begin_at  begin
   ///   saving    before_save
-  ///   event     after_save, of a save; a stop is passed on to the job, unless the save is that of the job's first state
+  ///   event     after_save, of a save; a stop is passed on to the job, unless it is the save of the job's first state
   ///   end_at    end, of a job that ended cleanly
   std::vector<error> show(const fact& x, job_control& job);
 

@@ -31,7 +31,7 @@ void lone_evaluation_state::on_evaluated(const evaluated& x) {
   self->send(writer(), finish_log{});
 }
 
-/// A writer that could not be started is an error before the evaluation has ended, and a warning afterwards.
+/// The end of the writer is an error before the evaluation has ended, and a warning afterwards.
 void lone_evaluation_state::on_down(const caf::down_msg& x) {
   const auto agent = agents.name_of(x.source);
   const auto* node = nodes.find(x.source);

@@ -1,5 +1,5 @@
-// The driver of an evaluation without training: it starts the evaluator and the writer of an event file for its results, and waits for both, so
-// that a thread outside need not be an actor.
+// The driver of an evaluation without training. It starts the evaluator and the writer of its event file and waits for
+// both, so that the thread outside need not be an actor.
 #pragma once
 
 #include "actors/agents.hpp"
@@ -13,7 +13,7 @@ struct lone_evaluation_options {
   checkpoint_choice which = {};
 };
 
-/// Has no deadlines: the waiting thread has them, and they cover an evaluator that is inside a call that does not return.
+/// Has no deadlines: the waiting thread has them, and they cover an evaluator inside a call that does not return.
 struct lone_evaluation_state {
   static inline const char* name = "evaluation";
   lone_evaluation_actor::stateful_pointer<lone_evaluation_state> self = nullptr;
@@ -22,7 +22,7 @@ struct lone_evaluation_state {
   roster nodes;
   bool answered = false;
 
-  /// Null if the job has none, or it has ended.
+  /// Null if the job has no such writer, or if it has ended.
   summary_writer_actor writer() const { return nodes.the<role::eval_summary_writer>(); }
   void on_started(const started& x);
   void on_evaluated(const evaluated& x);

@@ -6,15 +6,15 @@
 
 namespace troupe {
 
-/// The predictor calls these in this order. Implementations lock for no longer than a move takes.
+/// The predictor calls these functions in this order. Implementations hold a lock no longer than a move takes.
 class prediction_board {
  public:
   virtual ~prediction_board() = default;
-  /// The first call, unless loading failed.
+  /// The first call, unless loading has failed.
   virtual void loaded(loaded_state from) = 0;
   /// The next batch's outputs.
   virtual void batch(step_values values) = 0;
-  /// No result follows: the data ended, or `cause` is the failure. The first of several calls counts.
+  /// The last call: the data ended, or `cause` is the failure. Only the first of several calls counts.
   virtual void ended(std::optional<error> cause) = 0;
 };
 

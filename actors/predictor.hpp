@@ -1,4 +1,5 @@
-// The predictor: a small chief over a `predict` sub-plan of its own (infeed, replica, outfeed).
+// The predictor: makes predictions for a consumer as the driver of its own `predict` sub-plan (infeed, replica,
+// outfeed).
 #pragma once
 
 #include "actors/prediction_board.hpp"
@@ -11,16 +12,17 @@ struct predictor_options {
   driven_nodes nodes;
   std::shared_ptr<prediction_board> board;
   std::shared_ptr<file_system> files;
-  std::string directory;                        ///< Empty: freshly initialised variables.
+  std::string directory;                        ///< Empty: variables are freshly initialised.
   checkpoint_choice which = {};
   std::shared_ptr<parameter_store> parameters;  ///< The predictor's own store; its replica is the only reader.
   uint64_t seed = 0;
-  std::shared_ptr<const start_values> start = {};  ///< What variables begin with where there is no checkpoint; may be null.
+  /// Initial values of variables if there is no checkpoint; may be null.
+  std::shared_ptr<const start_values> start = {};
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for a requested batch.
 };
 
-/// idle → running → gone. The horizon is the room of the consumer. Nothing happens before it has any, no node reads or
-/// computes past it, and a slow consumer delays all nodes without a deadline.
+/// idle → running → gone. The horizon is the consumer's room: nothing happens before there is any, and no node reads or
+/// computes past it. A slow consumer delays all nodes, without a deadline.
 struct predictor_state {
   static inline const char* name = "predictor";
   predictor_actor::stateful_pointer<predictor_state> self = nullptr;

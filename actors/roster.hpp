@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// The type of a handle for each role.
+/// The type of the handle of each role's nodes.
 template <role>
 struct handle_of;
 template <> struct handle_of<role::infeed> { using type = infeed_actor; };
@@ -28,10 +28,10 @@ struct member {
   role what = role::infeed;
   group_id group{};
   std::string name;
-  caf::strong_actor_ptr handle = {};  ///< Null until it is started, and once it has ended.
+  caf::strong_actor_ptr handle = {};  ///< Null before the node is started and after it has ended.
 };
 
-/// Members are in the order of the plan. Used by one thread at a time.
+/// The members are in the order of starting. Used by one thread at a time.
 class roster {
  public:
   roster() = default;
@@ -48,11 +48,11 @@ class roster {
   /// The member with that number, alive or not; null for an unknown one.
   const member* find(node_id id) const;
 
-  /// The only member of that role, alive or not.
+  /// The number of the only member of that role, alive or not; `no_node` if there is none.
   node_id id_of(role what) const;
   /// The number of members of that role, alive or not.
   size_t count(role what) const;
-  /// Their names in the order of the plan, alive or not.
+  /// The names of the members of that role, in order, alive or not.
   std::vector<std::string> names(role what) const;
   /// The members of that role that are alive.
   template <role R>
@@ -63,17 +63,17 @@ class roster {
         found.push_back(caf::actor_cast<typename handle_of<R>::type>(m.handle));
     return found;
   }
-  /// How many members of its role come before a member, alive or not.
+  /// The index of a member among those of its role, alive or not.
   size_t place_of(node_id id) const;
-  /// The n-th member of that role, alive or not; null where there are not so many.
+  /// The n-th member of that role, alive or not; null if there are fewer.
   const member* nth(role what, size_t n) const;
-  /// Its handle; null also if it has ended.
+  /// The handle of the n-th member of that role; null if there are fewer or if it has ended.
   template <role R>
   typename handle_of<R>::type nth(size_t n) const {
     const auto* m = nth(R, n);
     return m && m->handle ? caf::actor_cast<typename handle_of<R>::type>(m->handle) : typename handle_of<R>::type{};
   }
-  /// The only member of that role; null if the plan has none, or if it has ended.
+  /// The handle of the only member of that role; null if there is none or if it has ended.
   template <role R>
   typename handle_of<R>::type the() const {
     for (const auto& m : members_)
@@ -84,7 +84,7 @@ class roster {
 
  private:
   std::vector<member> members_;
-  std::unordered_map<node_id, size_t> places_;  ///< In `members_`.
+  std::unordered_map<node_id, size_t> places_;  ///< Indices into `members_`.
 };
 
 }  // namespace troupe

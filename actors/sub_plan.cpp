@@ -17,7 +17,7 @@ constexpr std::array roles{role::infeed, role::replica, role::outfeed};
 
 sub_plan::sub_plan(caf::local_actor& driver, driven_nodes of) : driver_(&driver), of_(std::move(of)), agents_(driver, of_) {}
 
-/// As the driver, so that its messages and those that connect the nodes arrive in order.
+/// Sends in the name of the driver, so that these messages and those that connect the nodes arrive in order.
 template <role R, class M>
 void sub_plan::tell_all(const M& message) const {
   for (const auto& node : nodes_.all<R>())

@@ -11,24 +11,24 @@ namespace troupe {
 class sub_plan {
  public:
   sub_plan() = default;
-  /// Nothing is started yet. `driver` outlives this.
+  /// Starts nothing yet. `driver` outlives this object.
   sub_plan(caf::local_actor& driver, driven_nodes of);
 
-  /// A new attempt: asks for the nodes that are not there, which `driver` monitors and which report to it.
+  /// Begins an attempt: asks for the nodes that are missing, which report to `driver` and which it monitors.
   void start(int32_t attempt);
-  /// True: the nodes of the newest attempt are there, and connected.
+  /// Returns true once all nodes of the newest attempt have been started and connected.
   bool on(const started& x);
   bool awaits_nodes() const { return agents_.awaited(); }
   std::string agents_awaited() const { return agents_.names_of_awaited(); }
-  /// From the beginning of the data.
+  /// Begins the attempt at the beginning of the data.
   void begin_attempt() const;
   void grant(int64_t until) const;
-  /// The address is that of a node, or of an agent.
+  /// Whether the address is that of a node or an agent.
   bool has(const caf::actor_addr& node) const { return nodes_.find(node) != nullptr || !agents_.name_of(node).empty(); }
-  /// Asks each node where it stands; `driver` gets the answers, each with one of these names.
+  /// Asks each node how far it is. `driver` gets the answers, each with one of these names.
   void ask(uint64_t number) const;
   std::vector<std::string> names() const;
-  /// Ends the nodes; a later `start` makes new ones.
+  /// Ends the nodes; a later `start` starts new ones.
   void end_nodes();
 
  private:

@@ -9,12 +9,12 @@
 
 namespace troupe {
 
-/// Used by an evaluator or a predictor. A silence does not show its cause. Therefore all nodes are asked where they
-/// stand; a node that does not answer is busy with the missing batch.
+/// Used by an evaluator or a predictor. A silence does not show its cause, so all nodes are asked how far they are; a
+/// node that does not answer is busy with the missing batch.
 template <class Self>
 class sub_plan_wait {
  public:
-  /// `outcome` completes the error "... was not OUTCOME in time": "evaluated". No wait begins yet.
+  /// `outcome` completes the error "batch N was not OUTCOME within ...", for example "evaluated". No wait begins yet.
   void start(Self self, std::string driver, std::string outcome, std::chrono::milliseconds silence_max) {
     self_ = self;
     driver_ = std::move(driver);
@@ -27,14 +27,14 @@ class sub_plan_wait {
     disarm();
     waiting_.arm(kind::nodes, silence_max_);
   }
-  /// Begins the wait for the next batch, in place of the one before.
+  /// Begins the wait for the next batch, which replaces the previous wait.
   void await(int64_t batch) {
     disarm();
     batch_ = batch;
     waiting_.arm(kind::batch, silence_max_);
   }
   void disarm() { waiting_.disarm_all(); }
-  /// The error, once the wait has failed.
+  /// Returns the error if the wait has failed.
   std::optional<error> on(const deadline& x, const sub_plan& nodes) {
     constexpr std::chrono::milliseconds answers_max{30'000};
     const auto over = waiting_.on(x);

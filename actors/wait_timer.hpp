@@ -1,4 +1,4 @@
-// The single timer of an actor that waits: one entry in the clock while a wait is armed, else none.
+// The single timer of an actor that waits: one entry in the clock while a wait is armed, otherwise none.
 #pragma once
 
 #include "actors/waits.hpp"
@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-/// Joins `waits` to an actor that accepts `deadline`: number 0 is the end of a timer period; other numbers name a wait
-/// that is over, once the mailbox has been handled. `Kind` is an enum whose values are consecutive from 0.
+/// Connects `waits` to an actor that accepts `deadline`: number 0 is the end of a timer period; other numbers name a
+/// wait that is over, once the mailbox has been handled. `Kind` is an enum whose values are consecutive from 0.
 template <class Self, class Kind>
 class wait_timer {
  public:
@@ -27,7 +27,7 @@ class wait_timer {
     all_.arm(static_cast<int32_t>(kind), patience);
     tick();
   }
-  /// No wait runs until `thaw`.
+  /// Stops the time of all waits until `thaw`.
   void freeze() { frozen_ = true; }
   void thaw() {
     if (!std::exchange(frozen_, false))
@@ -39,7 +39,7 @@ class wait_timer {
   void disarm_all() { all_.disarm_all(); }
   bool armed(Kind kind) const { return all_.armed(static_cast<int32_t>(kind)); }
 
-  /// The kind of the wait that has failed, if any.
+  /// The kind of the wait that has run out, if any.
   std::optional<Kind> on(const deadline& x) {
     if (x.number != 0)
       return all_.expires(x.what, x.number) ? std::optional{static_cast<Kind>(x.what)} : std::nullopt;
@@ -47,7 +47,7 @@ class wait_timer {
     if (frozen_)
       return {};
     const auto now = self_->clock().now();
-    // Sent through the mailbox, so that messages that have arrived meanwhile are handled first.
+    // Sent through the mailbox, so that messages that have already arrived are handled first.
     for (const auto& due : all_.pass(now - looked_))
       self_->send(self_, deadline{due.number, due.kind});
     looked_ = now;

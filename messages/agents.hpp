@@ -1,4 +1,5 @@
-// Messages between drivers and agents. An agent starts, interrupts and ends the nodes of one place for their drivers, and prepares other plans.
+// Messages between drivers and agents. An agent starts, interrupts and ends the nodes of one place for their drivers,
+// and prepares other plans.
 #pragma once
 
 #include "messages/snapshot.hpp"
@@ -8,9 +9,9 @@
 
 namespace troupe {
 
-/// Every attempt begins with it, also where it names nobody: steps and reads of the driver's nodes may be made again. The agent starts these nodes
-/// in this order, each with an engine of its own, and ends those that it had started under their numbers. They report to the sender, and know no
-/// other node before it connects them.
+/// Begins an attempt, even if `nodes` is empty: the driver's nodes may make steps and reads again after a `cancel`. The
+/// agent first ends nodes that it had started under the same numbers, then starts these in this order, each with an
+/// engine of its own. They report to the sender, and know no other node before the sender connects them.
 struct start_nodes {
   int32_t attempt = 0;
   node_id driver{};
@@ -21,7 +22,8 @@ typename Inspector::result_type inspect(Inspector& f, start_nodes& x) {
   return f(caf::meta::type_name("start_nodes"), x.attempt, x.driver, x.nodes);
 }
 
-/// The answer of the agent of that place. What could not be started is the handle of an actor that ends at once, with the reason.
+/// The agent's answer to `start_nodes`, with its place. A node that could not be started has the handle of an actor
+/// that ends at once, with the reason.
 struct started {
   struct node {
     node_id id{};
@@ -40,7 +42,7 @@ typename Inspector::result_type inspect(Inspector& f, started& x) {
   return f(caf::meta::type_name("started"), x.attempt, x.place, x.nodes);
 }
 
-/// These nodes end. The driver, which monitors them, hears of it by their downs.
+/// Ends these nodes. The driver monitors them and learns of each end by its `down` message.
 struct end_nodes {
   std::vector<named_node> nodes;
 };
@@ -49,12 +51,12 @@ typename Inspector::result_type inspect(Inspector& f, end_nodes& x) {
   return f(caf::meta::type_name("end_nodes"), x.nodes);
 }
 
-/// Interrupts nodes of that driver, until it sends `start_nodes` again.
+/// Interrupts the nodes of `driver`, until it sends `start_nodes` again.
 struct cancel {
   enum kind : uint8_t {
-    reads = 1,  ///< Those that are inside a read that blocks.
-    work = 2,   ///< Also those that are inside a long step.
-    all = 3,    ///< Also those that its own nodes drive.
+    reads = 1,  ///< Nodes inside a blocking read.
+    work = 2,   ///< Also nodes inside a long step.
+    all = 3,    ///< Also the nodes that the driver's nodes drive.
   };
   node_id driver{};
   uint8_t what = all;
@@ -64,7 +66,7 @@ typename Inspector::result_type inspect(Inspector& f, cancel& x) {
   return f(caf::meta::type_name("cancel"), x.driver, x.what);
 }
 
-/// The job goes on from these books, which want another plan: make it, and the engines and programs of the agent's place. Answered by `prepared`.
+/// Asks for the plan that `books` want, with the engines and programs of the agent's place. Answered by `prepared`.
 struct prepare_plan {
   int32_t attempt = 0;
   newest books;
@@ -74,12 +76,13 @@ typename Inspector::result_type inspect(Inspector& f, prepare_plan& x) {
   return f(caf::meta::type_name("prepare_plan"), x.attempt, x.books);
 }
 
-/// Nodes that are started from now on are those of `plan`, or `cause` says why there is none. The plan goes by pointer: agents are of one process.
+/// Nodes started from here on are those of `plan`; if it is null, `cause` is the reason. The plan is sent as a pointer,
+/// because all agents live in one process.
 struct prepared {
   int32_t attempt = 0;
   int32_t place = 0;
   error cause = {};
-  std::shared_ptr<const attempt_plan> plan = {};  ///< Null: there is none.
+  std::shared_ptr<const attempt_plan> plan = {};  ///< Null: there is no plan.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, prepared& x) {

@@ -21,8 +21,8 @@ typename Inspector::result_type inspect(Inspector& f, block& x) {
   return f(caf::meta::type_name("block"), x.attempt, x.edge, x.step, x.count, x.first_row, x.rows, x.components);
 }
 
-/// Follows the last block of an edge: there is no batch `first_missing_step`, for the reason in `kind`; the steps of all
-/// earlier batches are still made.
+/// Follows the last block of an edge: there is no batch `first_missing_step`, for the reason in `kind`; the steps of
+/// all earlier batches are still made.
 struct end_of_data {
   int32_t attempt = 0;
   edge_id edge{};

@@ -1,4 +1,5 @@
-// The headers that sources with CAF include most, precompiled once for each target. Sources still include what they use.
+// The headers that sources with CAF include most, precompiled once for each target. Sources still include what they
+// use.
 #ifndef TROUPE_CAF_PCH_HPP  // Not #pragma once: it is the main file of its own compilation.
 #define TROUPE_CAF_PCH_HPP
 

@@ -1,5 +1,5 @@
-// Control messages: horizon, marks and credit. All steps are absolute, so that a repeated message is harmless; those of
-// an attempt carry its number, and are dropped in another one.
+// Control messages: horizon, marks and credit. All steps are absolute, so that a repeated message is harmless. Messages
+// of an attempt carry its number; a receiver in another attempt drops them.
 #pragma once
 
 #include "messages/fwd.hpp"
@@ -10,12 +10,12 @@
 
 namespace troupe {
 
-/// Flags of the actions when state `step` is reached.
+/// What happens when state `step` is reached: flags.
 using mark_kinds = uint16_t;
 enum mark_kind : mark_kinds {
   mark_snapshot = 1,  ///< The state is sent to the checkpoint writer.
   mark_watch = 2,     ///< The values of the step that leads to it are reported.
-  mark_end = 4,       ///< Nothing follows.
+  mark_end = 4,       ///< No step follows.
   mark_summary = 8,   ///< The summaries that the model records in the step that leads to it are reported.
   mark_show = 32,     ///< Replicas send the state to the checkpoint writer, which shows it to evaluators.
   mark_observe = 16,  ///< With mark_watch: the values that the model observes are reported, too.
@@ -31,8 +31,8 @@ typename Inspector::result_type inspect(Inspector& f, mark& x) {
   return f(caf::meta::type_name("mark"), x.step, x.kinds);
 }
 
-/// A new attempt: all nodes begin at state `step`. An infeed begins at `position` of its dataset, or at the beginning; learning rates are multiplied by
-/// `rate_factor`.
+/// A new attempt: all nodes begin at state `step`. An infeed begins at `position` of its dataset, or at the beginning;
+/// learning rates are multiplied by `rate_factor`.
 struct begin {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -50,8 +50,9 @@ typename Inspector::result_type inspect(Inspector& f, begin& x) {
   return f(caf::meta::type_name("begin"), x.attempt, x.step, has_position, position, x.rate_factor, caf::meta::load_callback(load));
 }
 
-/// The horizon: no node reads, computes or sends past `until`, which only grows within an attempt, until the data end or a stop cuts it
-/// (receivers keep the greater one, and get no further). A mark names only a state that no node has passed; it may equal the last `until`.
+/// The horizon: no node reads, computes or sends past `until`, which only grows within an attempt. Where the end of the
+/// data or a stop cuts the horizon, receivers keep the greater `until` but get no further. A mark names only a state
+/// that no node has passed; it may equal the last `until`.
 struct run {
   int32_t attempt = 0;
   int64_t until = 0;
@@ -63,7 +64,7 @@ typename Inspector::result_type inspect(Inspector& f, run& x) {
 }
 
 /// Credit: the reader of `edge` has room for every batch below `until_step`, wants at most `block_steps` of them in one
-/// message, and will not go back below `applied_step`.
+/// message, and never needs a batch below `applied_step` again.
 struct pull {
   int32_t attempt = 0;
   edge_id edge{};
@@ -76,8 +77,8 @@ typename Inspector::result_type inspect(Inspector& f, pull& x) {
   return f(caf::meta::type_name("pull"), x.attempt, x.edge, x.until_step, x.applied_step, x.block_steps);
 }
 
-/// The job ends at `step`, which the infeed may have passed: send the snapshot part of that state as for a mark, and read
-/// no further.
+/// The job ends at `step`, which the infeed may have passed: send the snapshot part of that state as for a mark, and
+/// read no further.
 struct rewind {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -87,8 +88,8 @@ typename Inspector::result_type inspect(Inspector& f, rewind& x) {
   return f(caf::meta::type_name("rewind"), x.attempt, x.step);
 }
 
-/// To replicas and the outfeed: from the update of step `step` on, which none has made, learning rates are multiplied by `factor`, in place of
-/// any factor before.
+/// To replicas and the outfeed: from the update of step `step` on, learning rates are multiplied by `factor`, which
+/// replaces any earlier factor. No replica has made that step yet.
 struct scale_rate {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -99,7 +100,7 @@ typename Inspector::result_type inspect(Inspector& f, scale_rate& x) {
   return f(caf::meta::type_name("scale_rate"), x.attempt, x.step, x.factor);
 }
 
-/// To an infeed, or to a replica with out-ports: the reader of `edge`.
+/// To an infeed, or to a replica with out-ports: names the reader of `edge`.
 struct connect_reader {
   edge_id edge{};
   block_sink_actor reader;
@@ -109,7 +110,7 @@ typename Inspector::result_type inspect(Inspector& f, connect_reader& x) {
   return f(caf::meta::type_name("connect_reader"), x.edge, x.reader);
 }
 
-/// To a replica: the source of `edge`, to which the replica sends credit.
+/// To a replica: names the source of `edge`, to which the replica sends credit.
 struct connect_source {
   edge_id edge{};
   credit_source_actor source;
@@ -119,7 +120,7 @@ typename Inspector::result_type inspect(Inspector& f, connect_source& x) {
   return f(caf::meta::type_name("connect_source"), x.edge, x.source);
 }
 
-/// The receiver of snapshot parts from now on; all memory lent to an earlier writer counts as released.
+/// Names the receiver of snapshot parts from here on; all memory lent to an earlier writer counts as released.
 struct connect_parts {
   part_sink_actor writer;
 };
@@ -128,7 +129,7 @@ typename Inspector::result_type inspect(Inspector& f, connect_parts& x) {
   return f(caf::meta::type_name("connect_parts"), x.writer);
 }
 
-/// To an outfeed: the receiver of its records.
+/// To an outfeed: names the receiver of its records.
 struct connect_records {
   record_sink_actor writer;
 };
@@ -137,8 +138,8 @@ typename Inspector::result_type inspect(Inspector& f, connect_records& x) {
   return f(caf::meta::type_name("connect_records"), x.writer);
 }
 
-/// The receiver of reports from now on: the outfeed, or whoever takes its place once it has ended. A replica whose stream has ended sends its
-/// `stream_end` again.
+/// Names the receiver of reports from here on: the outfeed or, once that has ended, the actor that replaces it. A
+/// replica whose stream has ended sends its `stream_end` again.
 struct connect_reports {
   report_sink_actor sink;
 };
@@ -147,8 +148,9 @@ typename Inspector::result_type inspect(Inspector& f, connect_reports& x) {
   return f(caf::meta::type_name("connect_reports"), x.sink);
 }
 
-/// The cut of the horizon: end at the step at hand, although more steps were granted, since an input has become too slow
-/// to reach the horizon in time. All replicas end at the same step, as at the end of the data, and its state is saved.
+/// The cut of the horizon: end at the step at hand, although more steps were granted, since an input has become too
+/// slow to reach the horizon in time. All replicas end at the same step, as at the end of the data, and its state is
+/// saved.
 struct stop {
   int32_t attempt = 0;
 };
@@ -157,8 +159,8 @@ typename Inspector::result_type inspect(Inspector& f, stop& x) {
   return f(caf::meta::type_name("stop"), x.attempt);
 }
 
-/// To both ends of `edge`: nothing flows there from batch `step` on. The sender no longer waits for credit of that reader;
-/// the reader goes on with zeros in place of the edge's components.
+/// To both ends of `edge`: nothing flows there from batch `step` on. The sender no longer waits for credit of that
+/// reader; the reader goes on with zeros in place of the edge's components.
 struct leave {
   int32_t attempt = 0;
   edge_id edge{};
@@ -169,7 +171,7 @@ typename Inspector::result_type inspect(Inspector& f, leave& x) {
   return f(caf::meta::type_name("leave"), x.attempt, x.edge, x.step);
 }
 
-/// CAF reads the elements of a list into variables that it does not initialise.
+/// A node's number as an element of a list: CAF reads list elements into variables that it does not initialise.
 struct named_node {
   node_id id{};
   friend bool operator==(const named_node&, const named_node&) = default;
@@ -179,8 +181,8 @@ typename Inspector::result_type inspect(Inspector& f, named_node& x) {
   return f(caf::meta::type_name("named_node"), x.id);
 }
 
-/// To the outfeed and the checkpoint writer: the group of these replicas has left. Nothing more is awaited of their reports, and nothing of
-/// them belongs to a snapshot of `first_state` or of a later state, whose books have these properties.
+/// To the outfeed and the checkpoint writer: the group of these replicas has left. None of their reports is awaited any
+/// more. A snapshot of `first_state` or a later state has no part of them, and its books have these properties.
 struct departed {
   int32_t attempt = 0;
   int64_t first_state = 0;
@@ -192,7 +194,8 @@ typename Inspector::result_type inspect(Inspector& f, departed& x) {
   return f(caf::meta::type_name("departed"), x.attempt, x.first_state, x.replicas, x.properties);
 }
 
-/// To all replicas of a group: from state `step` on, compute and send the outputs that others read, and apply nothing.
+/// To all replicas of a group: from state `step` on, compute and send the outputs that others read, but apply no
+/// updates.
 struct retire {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -202,7 +205,7 @@ typename Inspector::result_type inspect(Inspector& f, retire& x) {
   return f(caf::meta::type_name("retire"), x.attempt, x.step);
 }
 
-/// The receiver of the gradients of this replica's group from now on, in place of a reducer that has ended.
+/// Names the receiver of this replica's gradients from here on, in place of a reducer that has ended.
 struct connect_reducer {
   gradient_sink_actor reducer;
 };
@@ -211,7 +214,7 @@ typename Inspector::result_type inspect(Inspector& f, connect_reducer& x) {
   return f(caf::meta::type_name("connect_reducer"), x.reducer);
 }
 
-/// The attempt has failed: do nothing further, send `gone` to the checkpoint writer, as no other part follows, and answer
+/// The attempt has failed: stop working, send `gone` to the checkpoint writer, since no other part follows, and answer
 /// `halted` to the sender.
 struct halt {
   int32_t attempt = 0;
@@ -221,7 +224,7 @@ typename Inspector::result_type inspect(Inspector& f, halt& x) {
   return f(caf::meta::type_name("halt"), x.attempt);
 }
 
-/// From a node that was told to `halt`: it is in no step and in no read, and sends nothing more in that attempt.
+/// The answer to `halt`: the node is inside no step and no read, and sends nothing more in that attempt.
 struct halted {
   int32_t attempt = 0;
   node_id who{};
@@ -255,7 +258,8 @@ typename Inspector::result_type inspect(Inspector& f, input_warned& x) {
   return f(caf::meta::type_name("input_warned"), x.attempt, x.infeed, x.text);
 }
 
-/// From a summary writer, a warning: somebody removed, replaced or truncated its event file, and it goes on in another one.
+/// A summary writer's warning: its event file was removed, replaced or truncated from outside, and it continues in
+/// another file.
 struct log_replaced {
   std::string text;
 };
@@ -264,7 +268,7 @@ typename Inspector::result_type inspect(Inspector& f, log_replaced& x) {
   return f(caf::meta::type_name("log_replaced"), x.text);
 }
 
-/// An actor to itself: go on with work that one turn did not finish, so that other messages are handled between turns.
+/// From an actor to itself: continue work that one turn did not finish, so that other messages are handled in between.
 struct proceed {
   int32_t attempt = 0;
 };
@@ -273,7 +277,7 @@ typename Inspector::result_type inspect(Inspector& f, proceed& x) {
   return f(caf::meta::type_name("proceed"), x.attempt);
 }
 
-/// An actor to itself. Number 0: check all waits. Another number: all messages that were in the mailbox before the
+/// From an actor to itself. Number 0: check all waits. Another number: all messages that were in the mailbox before the
 /// deadline of wait `number` for `what` have been handled, and the wait is over.
 struct deadline {
   uint64_t number = 0;
@@ -284,7 +288,7 @@ typename Inspector::result_type inspect(Inspector& f, deadline& x) {
   return f(caf::meta::type_name("deadline"), x.number, x.what);
 }
 
-/// The question of an inquiry, from an actor that has waited too long: where does the receiver stand?
+/// An inquiry from an actor that has waited too long: how far is the receiver?
 struct probe {
   uint64_t number = 0;
 };
@@ -293,7 +297,7 @@ typename Inspector::result_type inspect(Inspector& f, probe& x) {
   return f(caf::meta::type_name("probe"), x.number);
 }
 
-/// The answer to `probe`: "replica/0", {{"received", 12}, {"computed", 12}}, in steps.
+/// The answer to `probe`, with counts in steps: "replica/0", {{"received", 12}, {"computed", 12}}.
 struct standing {
   uint64_t number = 0;
   std::string who;
@@ -308,7 +312,7 @@ typename Inspector::result_type inspect(Inspector& f, standing& x) {
 struct request {
   enum kind : uint8_t { save = 1, stop = 2, abort = 3, pause = 4, resume = 5, scale_rate = 6 };
   uint8_t what = stop;
-  bool by_signal = false;  ///< A stop by signal: no evaluation follows.
+  bool by_signal = false;  ///< stop: it came by a signal, and no evaluation follows.
   double value = 0;        ///< scale_rate: the factor.
 };
 template <class Inspector>

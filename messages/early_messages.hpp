@@ -1,5 +1,5 @@
-// Messages of an attempt that their receiver has not begun. Messages of one sender arrive in order, those of several do not:
-// who has heard `begin` sooner may send before the receiver hears its own.
+// Messages of an attempt that their receiver has not begun. Messages of one sender arrive in order, those of several
+// senders do not: a node that has begun may send to one that has not yet received its own `begin`.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace troupe {
 
-/// Keeps messages of types `Ms`, which have a member `attempt`, until the receiver begins their attempt. Their number is bounded
-/// by the credit that their senders have before the receiver has begun (docs/actors.md). Only messages of the newest attempt
-/// are kept: an older one has ended, or nobody had begun a newer one.
+/// Keeps messages of types `Ms`, each with a member `attempt`, until the receiver begins their attempt. The credit that
+/// senders have before the receiver has begun bounds their number (docs/actors.md). Only messages of the newest attempt
+/// are kept, because all older attempts have ended.
 template <class... Ms>
 class early_messages {
  public:
-  /// Keeps a message of a later attempt than `begun` and returns true; otherwise false.
+  /// Keeps `x` and returns true if it is of a later attempt than `begun`; otherwise returns false.
   template <class M>
   bool keep(int32_t begun, const M& x) {
     if (x.attempt <= begun)
@@ -30,7 +30,7 @@ class early_messages {
     return true;
   }
 
-  /// Calls `handle` for each message of attempt `begun`, in the order in which they came, and forgets those of older attempts.
+  /// Calls `handle` for each message of attempt `begun`, in order of arrival, and discards those of older attempts.
   template <class F>
   void hand_over(int32_t begun, F handle) {
     if (begun < attempt_)
@@ -48,7 +48,7 @@ class early_messages {
   std::deque<std::variant<Ms...>> kept_;
 };
 
-/// A function of several types from one for each.
+/// Combines functions, each for one type, into one overloaded function.
 template <class... Fs>
 struct each_of : Fs... {
   using Fs::operator()...;

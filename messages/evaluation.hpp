@@ -1,4 +1,4 @@
-// Evaluation: one checkpoint, all of the data, a map of metrics.
+// Messages of evaluations: one checkpoint, all of the data, a map of metrics.
 #pragma once
 
 #include "messages/control.hpp"
@@ -7,21 +7,22 @@
 
 namespace troupe {
 
-/// Evaluate a checkpoint. `prefix` is for messages only, and `evaluation` the number of the evaluation, for the answer.
+/// Evaluates a checkpoint. `prefix` is only for texts; `evaluation` is the number of the evaluation, which the answer
+/// repeats.
 struct evaluate_at {
   int32_t attempt = 0;
   checkpoint_choice which;
   std::string prefix;
   int32_t evaluation = 0;
-  int64_t batches = -1;  ///< Limit on the number of batches; negative: that of the evaluation.
-  bool shown = false;    ///< Not a checkpoint, but the state that the evaluator was sent, of step `which.step`.
+  int64_t batches = -1;  ///< Limit on the number of batches; negative: the evaluation's own limit.
+  bool shown = false;    ///< Evaluate the state of step `which.step`, which was sent before, instead of a checkpoint.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, evaluate_at& x) {
   return f(caf::meta::type_name("evaluate_at"), x.attempt, x.which, x.prefix, x.evaluation, x.batches, x.shown);
 }
 
-/// An evaluation is under way, and so many of its batches are done. Told at most ten times a second.
+/// Progress of a running evaluation: the number of batches that are done. Sent at most ten times a second.
 struct batches_evaluated {
   int32_t attempt = 0;
   checkpoint_id id;
@@ -33,7 +34,8 @@ typename Inspector::result_type inspect(Inspector& f, batches_evaluated& x) {
   return f(caf::meta::type_name("batches_evaluated"), x.attempt, x.id, x.evaluation, x.batches);
 }
 
-/// Run the exporters of an evaluation on a committed checkpoint, which is held meanwhile. Answered by `exported`.
+/// Runs the exporters of an evaluation on a committed checkpoint, whose lease is held meanwhile. Answered by
+/// `exported`.
 struct export_at {
   int32_t attempt = 0;
   checkpoint_id id;
@@ -41,14 +43,15 @@ struct export_at {
   int32_t evaluation = 0;
   std::map<std::string, double> metrics;
   bool is_final = false;
-  bool again = false;    ///< The job began with this checkpoint, and has made no step.
+  bool again = false;    ///< The job began with this checkpoint and has made no step since.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, export_at& x) {
   return f(caf::meta::type_name("export_at"), x.attempt, x.id, x.prefix, x.evaluation, x.metrics, x.is_final, x.again);
 }
 
-/// The exporters have run; if one failed, `cause` is the reason. An empty path: that exporter had nothing to do.
+/// The answer to `export_at`: the exporters have run. If one failed, `cause` is the reason. An empty path: that
+/// exporter had nothing to do.
 struct exported {
   int32_t attempt = 0;
   checkpoint_id id;
@@ -67,10 +70,10 @@ typename Inspector::result_type inspect(Inspector& f, evaluation_point& x) {
   return f(caf::meta::type_name("evaluation_point"), x.step, x.metrics);
 }
 
-/// Apply a rule of the job, whose predicate is user code, to these evaluations. Answered by `rule_applied`.
+/// Applies a rule of the job, whose predicate is user code, to `history`. Answered by `rule_applied`.
 struct apply_rule {
-  uint64_t number = 0;   ///< Of the question, for the answer.
-  int32_t rule = 0;      ///< Among the rules of the job.
+  uint64_t number = 0;   ///< The number of the question, which the answer repeats.
+  int32_t rule = 0;      ///< Index among the rules of the job.
   evaluation_history history;
 };
 template <class Inspector>
@@ -78,7 +81,8 @@ typename Inspector::result_type inspect(Inspector& f, apply_rule& x) {
   return f(caf::meta::type_name("apply_rule"), x.number, x.rule, x.history);
 }
 
-/// `why` the job ends; empty: it does not. If the predicate threw, `cause` says so.
+/// The answer to `apply_rule`. `why`: the reason to end the job; empty: it goes on. If the predicate threw, `cause` has
+/// the exception.
 struct rule_applied {
   uint64_t number = 0;
   bool ok = false;
@@ -90,8 +94,8 @@ typename Inspector::result_type inspect(Inspector& f, rule_applied& x) {
   return f(caf::meta::type_name("rule_applied"), x.number, x.ok, x.why, x.cause);
 }
 
-/// The result of an evaluation. `metrics` include `loss` and `global_step`, `arrays` are those metrics that are arrays; if it failed, `cause`
-/// is the reason.
+/// The result of an evaluation. `metrics` include `loss` and `global_step`; `arrays` are the metrics that are arrays.
+/// If the evaluation failed, `cause` is the reason.
 struct evaluated {
   int32_t attempt = 0;
   checkpoint_id id;
@@ -101,7 +105,7 @@ struct evaluated {
   double seconds = 0;
   error cause;
   std::string checkpoint;  // The checkpoint's prefix; empty: freshly initialised variables.
-  int32_t evaluation = 0;  // As in the question.
+  int32_t evaluation = 0;  // As in `evaluate_at`.
   std::map<std::string, tensor> arrays = {};
 };
 template <class Inspector>

@@ -1,5 +1,5 @@
-// All messages between actors of Troupe, and their only type-ID block. A type that is missing here serialises to an empty
-// message without an error; tests/messages sends every type through the wire format.
+// All messages between actors of Troupe, and their only type-ID block. A type that is missing here serialises to an
+// empty message without an error; tests/messages sends every type through the wire format.
 #pragma once
 
 #include <caf/type_id.hpp>

@@ -19,7 +19,7 @@ template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, tensor& x) {
   auto type = static_cast<uint8_t>(x.type());
   std::vector<int64_t> dims{x.dims().extents().begin(), x.dims().extents().end()};
-  std::string bytes;  // One copy in each direction: element by element would be eight times slower.
+  std::string bytes;  // One copy in each direction: copying element by element would be eight times slower.
   if constexpr (Inspector::reads_state)
     bytes.assign(reinterpret_cast<const char*>(x.data()), static_cast<size_t>(x.byte_size()));
   auto load = [&]() -> caf::error {

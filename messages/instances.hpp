@@ -1,5 +1,6 @@
-// What CAF makes of a message to hold, copy, print and serialise it, compiled once (*_instances.cpp): otherwise each source that sends a
-// message compiles all of that again, which is most of what there is to compile in an actor. A message that is not listed works as well.
+// Explicit instances of the templates with which CAF holds, copies, prints and serialises a message, compiled once
+// (*_instances.cpp). Otherwise each source that sends a message would instantiate them again, which is most of the
+// compile time of an actor. A message that is not listed works as well.
 #pragma once
 
 #include "messages/agents.hpp"
@@ -30,7 +31,7 @@
   f(late_properties) f(late_properties_kept) f(log_replaced) f(newest) f(prepared) f(progress) f(released) f(restored) f(rule_applied) f(save_failed) \
   f(standing) f(started) f(state_shown) f(state_taken)
 
-// A message by itself, one in a mailbox, and a value of whose type only the number is known.
+// The templates for a message by itself, for one in a mailbox, and for a value known only by its type's number.
 #define TROUPE_INSTANCES(which, message) \
   which template class caf::detail::tuple_vals_impl<caf::detail::message_data, troupe::message>; \
   which template class caf::detail::tuple_vals<troupe::message>; \

@@ -1,5 +1,5 @@
-// The reduction of one step by messages between replicas. In one process a shared-memory collective may replace it, with
-// the same rule: a status word is OR-ed over all replicas, and if it is set no replica applies.
+// The reduction of one step by messages between replicas. Within a process a shared-memory collective may replace it,
+// with the same rule: a status word is OR-ed over all replicas, and no replica applies the step if any bit is set.
 #pragma once
 
 #include "messages/control.hpp"

@@ -16,7 +16,7 @@ typename Inspector::result_type inspect(Inspector& f, recorded_tensor& x) {
   return f(caf::meta::type_name("recorded_tensor"), x.recipe, x.value);
 }
 
-/// The summary tensors of the step that led to state `step`, of one replica: one set for each gradient shard.
+/// The summary tensors that one replica recorded in the step that led to state `step`: one set for each gradient shard.
 struct recorded_step {
   int64_t step = 0;
   std::vector<std::vector<recorded_tensor>> sets;
@@ -26,7 +26,7 @@ typename Inspector::result_type inspect(Inspector& f, recorded_step& x) {
   return f(caf::meta::type_name("recorded_step"), x.step, x.sets);
 }
 
-/// The sums of metrics of one replica: of the step that led to state `step`, or of all steps since the last such point.
+/// The sums of one replica's metrics: of the step that led to state `step`, or of all steps since the previous sums.
 struct measured_steps {
   int64_t step = 0;
   std::vector<tensor> sums;  ///< Float64, in the order of `step_engine::measured`.
@@ -36,16 +36,16 @@ typename Inspector::result_type inspect(Inspector& f, measured_steps& x) {
   return f(caf::meta::type_name("measured_steps"), x.step, x.sums);
 }
 
-/// Steps [step, step + losses.size()) are done on one replica: sent for every block, and at every mark and stop.
+/// Steps [step, step + losses.size()) are done on one replica. Sent for every block, and at every mark and stop.
 struct step_report {
   int32_t attempt = 0;
   node_id replica{};
   int64_t step = 0;
   std::vector<double> losses;
   std::vector<step_values> watched;  ///< Values of every step in an evaluation, of watched steps in training.
-  std::vector<recorded_step> recorded;  ///< Includes the loss of the step that led to the state.
-  double seconds = 0;                ///< Time spent computing them.
-  std::vector<measured_steps> measured = {};  ///< Training: one for each multiple of log_step_count_steps that was reached.
+  std::vector<recorded_step> recorded;  ///< Summaries of the steps that recorded any.
+  double seconds = 0;                ///< Time spent computing these steps.
+  std::vector<measured_steps> measured = {};  ///< Training: one for each multiple of log_step_count_steps reached.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, step_report& x) {
@@ -67,7 +67,7 @@ typename Inspector::result_type inspect(Inspector& f, stream_end& x) {
 
 /// The loss of one group.
 struct group_loss {
-  double last = 0;  ///< The last step's mean over replicas.
+  double last = 0;  ///< Mean over replicas, of the last step.
   double mean = 0;  ///< Mean over replicas and steps.
   friend bool operator==(const group_loss&, const group_loss&) = default;
 };
@@ -79,9 +79,10 @@ typename Inspector::result_type inspect(Inspector& f, group_loss& x) {
 /// Loss over the steps between the previous point and state `step`.
 struct loss_point {
   int64_t step = 0;
-  double last = 0, mean = 0;  ///< Those of the first group that has not left.
-  std::map<std::string, group_loss> of_groups;  ///< In a job of several groups: those of each that has not left, by name.
-  std::map<std::string, double> metrics = {};  ///< Of training, where they are measured; in a job of several groups as <group>/<metric>.
+  double last = 0, mean = 0;  ///< Of the first group that has not left.
+  std::map<std::string, group_loss> of_groups;  ///< In a job of several groups: of each that has not left, by name.
+  /// Training metrics, where they are measured; in a job of several groups as <group>/<metric>.
+  std::map<std::string, double> metrics = {};
   std::map<std::string, tensor> arrays = {};
 };
 template <class Inspector>
@@ -94,10 +95,10 @@ struct progress {
   int32_t attempt = 0;
   int64_t step = 0;
   int64_t block_steps = 1;           ///< Steps of the report with which the state was reached.
-  double seconds_per_step = 0;       ///< Time of the slowest replica in that report.
+  double seconds_per_step = 0;       ///< Time per step of the slowest replica in that report.
   loss_point loss;                   ///< Loss since the last progress.
   std::vector<loss_point> logged;    ///< One for each multiple of log_step_count_steps passed.
-  std::vector<step_values> watched;  ///< The loss in them is the mean over replicas.
+  std::vector<step_values> watched;  ///< Watched steps; their loss is the mean over replicas.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, progress& x) {
@@ -120,12 +121,12 @@ typename Inspector::result_type inspect(Inspector& f, flushed& x) {
   return f(caf::meta::type_name("flushed"), x.number);
 }
 
-/// A failure, sent to the actor that decides: the chief or a launcher. An error with a step comes along the report edge, after
-/// the reports of earlier steps.
+/// A failure, sent to the actor that decides: the chief or a launcher. An error with a step travels along the report
+/// edge, behind the reports of earlier steps.
 struct failure {
   int32_t attempt = 0;
   node_id who{};  ///< The node that cannot go on.
-  error what;     ///< `source` and `step` say where.
+  error what;     ///< `source` and `step` say where it happened.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, failure& x) {

@@ -20,11 +20,11 @@ inline std::string position_key(int32_t infeed) { return std::string{position_pr
 struct snapshot_part {
   int32_t attempt = 0;
   int64_t step = 0;
-  node_id part{};                            ///< The node that made it, one of the plan's snapshot_parts.
+  node_id part{};                            ///< The node that made it, one of `checked_plan::parts`.
   std::vector<variable_piece> pieces;
   std::map<std::string, std::string> blobs;
   std::map<std::string, std::string> properties;
-  bool shown = false;                        ///< For `show_state`, and not to be committed.
+  bool shown = false;                        ///< For `show_state`: not to be committed.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, snapshot_part& x) {
@@ -53,8 +53,8 @@ typename Inspector::result_type inspect(Inspector& f, committed& x) {
   return f(caf::meta::type_name("committed"), x.attempt, x.id, x.prefix, x.warnings);
 }
 
-/// From the chief to the checkpoint writer: an evaluation of a committed checkpoint has shown these properties of it. Answered by
-/// `late_properties_kept`.
+/// From the chief to the checkpoint writer: a verdict, which consists of properties of a committed checkpoint that an
+/// evaluation has shown. Answered by `late_properties_kept`.
 struct late_properties {
   int32_t attempt = 0;
   checkpoint_id id;
@@ -96,8 +96,8 @@ typename Inspector::result_type inspect(Inspector& f, abandon& x) {
   return f(caf::meta::type_name("abandon"), x.attempt, x.step);
 }
 
-/// The snapshot of state `step` has waited too long: unless it is complete, drop it and answer `save_failed`, which names
-/// the missing part.
+/// The snapshot of state `step` has waited too long: unless it is complete, drop it and answer `save_failed`, which
+/// names the missing part.
 struct name_missing {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -117,8 +117,8 @@ typename Inspector::result_type inspect(Inspector& f, gone& x) {
   return f(caf::meta::type_name("gone"), x.attempt, x.part);
 }
 
-/// The job has failed: report for each of these snapshots, as soon as it is certain, that it is committed, or that it
-/// cannot be, as the node of a missing part is `gone`.
+/// The job has failed. Answered for each of these snapshots as soon as the outcome is certain: it is committed, or it
+/// cannot be because the node of a missing part is `gone`.
 struct settle {
   int32_t attempt = 0;
   std::vector<int64_t> steps;
@@ -128,7 +128,7 @@ typename Inspector::result_type inspect(Inspector& f, settle& x) {
   return f(caf::meta::type_name("settle"), x.attempt, x.steps);
 }
 
-/// From the chief: which is the newest whole commit? Answered by `newest`.
+/// From the chief: asks which whole commit is the newest. Answered by `newest`.
 struct name_newest {
   int32_t attempt = 0;
 };
@@ -137,7 +137,8 @@ typename Inspector::result_type inspect(Inspector& f, name_newest& x) {
   return f(caf::meta::type_name("name_newest"), x.attempt);
 }
 
-/// The books of the newest whole commit: the answer, and what follows in place of `restored` where that commit wants another plan.
+/// The books of the newest whole commit. Answers `name_newest`, and is sent in place of `restored` if that commit wants
+/// another plan.
 struct newest {
   int32_t attempt = 0;
   bool found = false;
@@ -150,7 +151,7 @@ typename Inspector::result_type inspect(Inspector& f, newest& x) {
   return f(caf::meta::type_name("newest"), x.attempt, x.found, x.id, x.prefix, x.blobs, x.properties);
 }
 
-/// The evaluation of the checkpoint is over, or will not be made: its lease ends, and retention may delete it.
+/// The evaluation of the checkpoint is over, or will not be made. Its lease ends, and retention may delete it.
 struct unlease {
   checkpoint_id id;
 };
@@ -190,7 +191,7 @@ typename Inspector::result_type inspect(Inspector& f, stored_plan& x) {
   return f(caf::meta::type_name("stored_plan"), x.iteration, x.one_of_several, x.growth, x.parts, x.groups);
 }
 
-/// Who writes the parameter store of a group while its state is restored.
+/// The actor that writes the parameter store of a group while its state is restored.
 struct state_owner {
   group_id group{};
   state_owner_actor owner;
@@ -200,11 +201,11 @@ typename Inspector::result_type inspect(Inspector& f, state_owner& x) {
   return f(caf::meta::type_name("state_owner"), x.group, x.owner);
 }
 
-/// Opens the directory and sends the state of its newest whole checkpoint to the owners, one for each group; answered by
-/// `restored`.
+/// Opens the directory and sends the state of its newest whole checkpoint to the owners, one for each group; answered
+/// by `restored`.
 struct restore {
   int32_t attempt = 0;
-  std::vector<state_owner> owners;  ///< A group without one has no living replica, and gets nothing.
+  std::vector<state_owner> owners;  ///< A group without an owner has no living replica, and gets no state.
   stored_plan of = {};
 };
 template <class Inspector>
@@ -212,21 +213,21 @@ typename Inspector::result_type inspect(Inspector& f, restore& x) {
   return f(caf::meta::type_name("restore"), x.attempt, x.owners, x.of);
 }
 
-/// Part `number` of the state that attempt `attempt` begins with. Sent before `begin`, and written while nobody is in a step;
-/// dropped by an owner that has begun that attempt, or was told to halt it.
+/// Part `number` of the state at which attempt `attempt` begins. Sent before `begin`, and written while no replica is
+/// inside a step. An owner that has begun that attempt, or was told to halt it, drops the part.
 struct state_part {
   int32_t attempt = 0;
   int64_t number = 0;                  ///< Counts the parts of one restoration.
   std::vector<variable_piece> pieces;
-  bool initial = false;                ///< There is no checkpoint: the whole store gets its initial values,
-  uint64_t seed = 0;                   ///< drawn by this seed.
+  bool initial = false;                ///< There is no checkpoint: the whole store gets initial values.
+  uint64_t seed = 0;                   ///< Of the initial values.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, state_part& x) {
   return f(caf::meta::type_name("state_part"), x.attempt, x.number, x.pieces, x.initial, x.seed);
 }
 
-/// Part `number` has been written, and its memory is not read any more.
+/// The answer to `state_part`: part `number` has been written, and its memory is no longer read.
 struct state_taken {
   int32_t attempt = 0;
   int64_t number = 0;
@@ -236,8 +237,9 @@ typename Inspector::result_type inspect(Inspector& f, state_taken& x) {
   return f(caf::meta::type_name("state_taken"), x.attempt, x.number);
 }
 
-/// From the chief: once the parts of state `step` that are marked as shown have come from all these replicas, its variables are sent to the
-/// readers, and nothing is committed; answered by `state_shown` once the readers have taken the last of them, or by `save_failed`.
+/// From the chief: collect the parts of state `step` that are marked as shown from all `replicas`, send its variables
+/// to `readers`, and commit nothing. Answered by `state_shown` once the readers have taken the last variable, or by
+/// `save_failed`.
 struct show_state {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -249,7 +251,7 @@ typename Inspector::result_type inspect(Inspector& f, show_state& x) {
   return f(caf::meta::type_name("show_state"), x.attempt, x.step, x.replicas, x.readers);
 }
 
-/// The readers have all variables of state `step`.
+/// The readers have taken all variables of state `step`.
 struct state_shown {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -259,7 +261,7 @@ typename Inspector::result_type inspect(Inspector& f, state_shown& x) {
   return f(caf::meta::type_name("state_shown"), x.attempt, x.step);
 }
 
-/// Opens the directory in place of a writer that died, and loads nothing, as the parameter stores are in use.
+/// Replaces a writer that died: opens the directory and loads nothing, because the parameter stores are in use.
 struct stand_in {
   int32_t attempt = 0;
   stored_plan of = {};
@@ -269,7 +271,8 @@ typename Inspector::result_type inspect(Inspector& f, stand_in& x) {
   return f(caf::meta::type_name("stand_in"), x.attempt, x.of);
 }
 
-/// The parameter stores hold state `id.step`. `found` is false when there was no checkpoint and variables were initialised.
+/// The parameter stores hold state `id.step`. `found` is false when there was no checkpoint and variables were
+/// initialised.
 struct restored {
   int32_t attempt = 0;
   bool found = false;

@@ -30,8 +30,8 @@ typename Inspector::result_type inspect(Inspector& f, job_event& x) {
            x.metrics, x.arrays, x.text, of_checkpoint, checkpoint, failed, failure, x.attempt, x.evaluation, caf::meta::load_callback(load));
 }
 
-/// To the callbacks, before the facts of an attempt: the names of the values that its facts show. Every hook sees the outputs; the observed ones are
-/// seen by hooks that ask for them.
+/// To the callbacks, before the facts of an attempt: names the values that these facts show. Every hook sees the
+/// outputs; only hooks that ask for the observed values see those.
 struct name_values {
   std::vector<std::string> outputs, observed;
 };
@@ -42,41 +42,41 @@ typename Inspector::result_type inspect(Inspector& f, name_values& x) {
 
 /// To the callbacks, in step order: an event, or the values of a step that a hook needs.
 struct fact {
-  /// saving: state `at` has been reached, and will not be committed before this is answered.
+  /// saving: state `at` has been reached; its commit waits for the answer.
   enum kind : uint8_t { begin_at = 1, event = 2, step = 3, end_at = 4, saving = 5 };
   uint8_t what = event;
-  job_event news;        ///< event; end_at: finished, stopped or failed; step: only its time.
-  step_values values;    ///< step.
-  int64_t at = 0;        ///< begin_at, step, end_at: the state.
-  bool gate = false;     ///< step: the horizon waits for `answered`.
-  bool last = false;     ///< step: the job ends there.
-  uint64_t number = 0;   ///< Increasing, so that the sender can bound the facts without an answer; 0: not counted.
+  job_event news;        ///< For event; for end_at: finished, stopped or failed; for step: only its time.
+  step_values values;    ///< For step.
+  int64_t at = 0;        ///< For begin_at, step, saving and end_at: the state.
+  bool gate = false;     ///< For step: the horizon waits for `answered`.
+  bool last = false;     ///< For step: the job ends there.
+  uint64_t number = 0;   ///< Increasing, so that the sender can limit the unanswered facts; 0: not counted.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, fact& x) {
   return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate, x.last, x.number);
 }
 
-/// From the callbacks, the answer to fact `number`: all hooks have begun, or a `failure` with the exceptions of hooks was
-/// sent before. `steps` are all needs of all hooks; they do not change later.
+/// From the callbacks, the answer to fact `number`: all hooks have begun. If hooks threw, a `failure` with their
+/// exceptions was sent before. `steps` are all needs of all hooks; they do not change later.
 struct hooks_ready {
   uint64_t number = 0;
   std::vector<need> steps;
   held_facts holds;      ///< The facts that any hook holds.
   bool observes = false; ///< Whether a hook wants values that the model observes.
   bool last = false;     ///< Whether a hook wants to see the last step.
-  bool listens = false;  ///< There are saving listeners: they hear of every save before its commit, and hold the job after it.
+  bool listens = false;  ///< Saving listeners exist: each save waits for them before its commit, the job after it.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, hooks_ready& x) {
   return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated, x.observes, x.last, x.listens);
 }
 
-/// From the callbacks, for every event and every step, in their order: the hooks have returned, or a `failure` with their
-/// exceptions was sent before.
+/// From the callbacks, for every event and every step, in order: the hooks have returned. If hooks threw, a `failure`
+/// with their exceptions was sent before.
 struct answered {
-  uint64_t number = 0;   ///< The fact's number.
-  int64_t step = 0;      ///< The fact's `at`.
+  uint64_t number = 0;   ///< The number of the fact.
+  int64_t step = 0;      ///< The state `at` of the fact.
   bool gate = false;     ///< The fact was a gate.
 };
 template <class Inspector>
@@ -84,7 +84,7 @@ typename Inspector::result_type inspect(Inspector& f, answered& x) {
   return f(caf::meta::type_name("answered"), x.number, x.step, x.gate);
 }
 
-/// From the callbacks: the hooks have seen the end, the fact `number`.
+/// From the callbacks: the hooks have seen the end, which was fact `number`.
 struct hooks_ended {
   uint64_t number = 0;
 };

@@ -23,8 +23,8 @@ typename Inspector::result_type inspect(Inspector& f, summary_value& x) {
   return f(caf::meta::type_name("summary_value"), what, x.tag, x.scalar, x.histogram, x.image, x.text, caf::meta::load_callback(load));
 }
 
-/// The summary values of state `step`, for the event file of one directory. An outfeed and a chief send records on credit,
-/// numbered from 0 within an attempt; a sender of only a few leaves out the number.
+/// The summary values of state `step`, for the event file of one directory. An outfeed and a chief send records on
+/// credit, numbered from 0 within an attempt; a sender of only a few records leaves `number` unset.
 struct record {
   int32_t attempt = 0;
   int64_t number = -1;
@@ -40,7 +40,7 @@ typename Inspector::result_type inspect(Inspector& f, record& x) {
 struct record_credit {
   int32_t attempt = 0;
   int64_t until_number = 0;
-  node_id from{};  ///< The writer.
+  node_id from{};  ///< The summary writer.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, record_credit& x) {
@@ -48,7 +48,8 @@ typename Inspector::result_type inspect(Inspector& f, record_credit& x) {
 }
 
 /// A START or CHECKPOINT message of the event file. start: training goes on from state `step`, and summaries of later
-/// states that an earlier process wrote no longer count; checkpoint: state `step` was committed under the prefix `path`.
+/// states that an earlier process wrote no longer count; checkpoint: state `step` was committed under the prefix
+/// `path`.
 struct note {
   enum kind : uint8_t { start = 1, checkpoint = 2 };
   uint8_t what = start;

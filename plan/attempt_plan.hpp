@@ -1,4 +1,4 @@
-// The plan of an attempt, with what its chief has to know of the models in it. Plain data.
+// The plan of an attempt, with what its chief needs to know of the models. Plain data.
 #pragma once
 
 #include "plan/checked_plan.hpp"
@@ -10,9 +10,9 @@ namespace troupe {
 
 struct attempt_plan {
   std::shared_ptr<const checked_plan> plan;
-  stored_plan stored;                                       ///< What its checkpoints are made of.
-  std::vector<std::vector<group_id>> evaluated_groups = {}; ///< Those whose variables an evaluation loads, in the order of the job's evaluations.
-  std::vector<std::string> outputs = {}, observed = {};     ///< The names of the values that hooks are shown.
+  stored_plan stored;                                       ///< What its checkpoints consist of.
+  std::vector<std::vector<group_id>> evaluated_groups = {}; ///< For each evaluation: groups whose variables it loads.
+  std::vector<std::string> outputs = {}, observed = {};     ///< The names of the values that hooks see.
 };
 
 }  // namespace troupe

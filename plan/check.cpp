@@ -19,7 +19,7 @@ std::string named(const plan_node& n) { return quoted(n.name); }
 
 std::string an(role r) { return (r == role::infeed || r == role::outfeed || r == role::evaluator ? "an " : "a ") + std::string{to_string(r)}; }
 
-/// "chief, evaluator".
+/// The names of the roles: "chief, evaluator".
 std::string text_of(role_set all) {
   std::string text;
   for (const auto& row : role_rows())
@@ -32,7 +32,7 @@ bool has_port(const std::vector<std::string>& ports, const std::string& port) { 
 
 }  // namespace
 
-/// One subject each. `plan_` has its index once nodes and the ends of edges are known to be there.
+/// Checks one subject in each function. `plan_` gets its index once nodes and the ends of edges are known to exist.
 class plan_check {
  public:
   static expected<checked_plan> of(job_plan data) {
@@ -102,7 +102,7 @@ class plan_check {
     return {};
   }
 
-  /// Kinds, roles, drivers and credits.
+  /// Checks the kinds, roles, drivers and credits of edges.
   expected<void> ends() const {
     for (const auto& e : data_.edges) {
       const auto &from = plan_.at(e.from), &to = plan_.at(e.to);
@@ -152,7 +152,7 @@ class plan_check {
     return {};
   }
 
-  /// Indices count from 0 without a repetition: a replica's index chooses its shards, an infeed's its share of the data.
+  /// Indices count from 0 without repetition: a replica's index chooses its shards, an infeed's its share of the data.
   static expected<void> check_numbers(const checked_plan::nodes& nodes) {
     std::vector<const plan_node*> taken(nodes.size());
     for (const auto* n : nodes) {
@@ -164,8 +164,8 @@ class plan_check {
     return {};
   }
 
-  /// All replicas of a program have the same ports. An infeed that sends each reader a separate batch does so for all of its
-  /// edges, with equally many readers in each group.
+  /// All replicas of a program have the same ports. An infeed that sends each reader a separate batch does so for all
+  /// of its edges, with equally many readers in each group.
   expected<void> divisions() const {
     for (size_t program = 0; program < data_.programs.size(); ++program) {
       const auto& replicas = plan_.replicas_of(program);
@@ -198,7 +198,8 @@ class plan_check {
     return {};
   }
 
-  /// Every replica has an in-port, an outfeed and, if its group trains several replicas, a reducer; what an outfeed records goes to the summary writer.
+  /// Every replica has an in-port, an outfeed and, if its group trains several replicas, a reducer. The records of an
+  /// outfeed go to the summary writer.
   expected<void> company() const {
     for (const auto& n : data_.nodes) {
       if (n.what == role::replica && n.in_ports.empty())
@@ -239,7 +240,7 @@ class plan_check {
     return refuse("there is a cycle: " + names + " wait for one another, and none could make its first step");
   }
 
-  /// Where anything is saved, a snapshot has one part of every node that makes one.
+  /// If the job saves, every node whose role makes a snapshot part sends exactly one.
   expected<void> parts() const {
     const bool any = std::any_of(data_.edges.begin(), data_.edges.end(), [](const plan_edge& e) { return e.kind == edge_kind::part; });
     for (const auto& n : data_.nodes) {
@@ -284,7 +285,7 @@ class plan_check {
     return shown();
   }
 
-  /// Whether every replica of the one group has an edge from the other.
+  /// Whether every replica of `g` has an edge from `from`.
   bool reads(const plan_group& g, const plan_group& from) const {
     bool any = false;
     for (const auto& n : data_.nodes) {
@@ -315,8 +316,9 @@ class plan_check {
     return {};
   }
 
-  /// Blocks and arenas are lent, and what the chief, its outfeed and its summary writer say of one another has to come in the order in which it was
-  /// said (docs/actors.md, "Three rules rely on more"). An evaluator or a predictor writes to the store of its replica.
+  /// Blocks and arenas are lent, so nodes that exchange them share a place. Messages between the chief, its outfeed and
+  /// its summary writer must arrive in the order of sending (docs/actors.md, "Three rules rely on more"). An evaluator
+  /// or a predictor writes to the store of its replica.
   expected<void> places() const {
     for (const auto& n : data_.nodes) {
       const auto* driver = plan_.find(n.driver);

@@ -8,7 +8,7 @@ namespace troupe {
 
 namespace {
 
-/// The value of a key; an empty one where there is none.
+/// The value of `key`, or an empty value.
 template <class Map>
 const typename Map::mapped_type& value_of(const Map& in, const typename Map::key_type& key) {
   static const typename Map::mapped_type none;
@@ -18,7 +18,7 @@ const typename Map::mapped_type& value_of(const Map& in, const typename Map::key
 
 }  // namespace
 
-/// Numbers are unique, and edges join nodes that are there.
+/// Requires unique numbers, and edges whose nodes exist.
 void checked_plan::index() {
   replicas_.resize(plan_.programs.size());
   for (const auto& n : plan_.nodes) {

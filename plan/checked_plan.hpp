@@ -1,4 +1,5 @@
-// A plan that can be, with an index: whoever starts, connects or restores nodes finds them and their edges here.
+// A plan that has passed all checks, with an index: code that starts, connects or restores nodes finds them and their
+// edges here.
 #pragma once
 
 #include "plan/plan.hpp"
@@ -8,17 +9,19 @@
 
 namespace troupe {
 
-/// Owns its plan, which does not change. Moved, not copied: it points into it. Safe for any number of threads that read.
+/// Owns its plan, which does not change. Movable but not copyable, because the index points into the plan. Any number
+/// of threads may read it.
 class checked_plan {
  public:
   using nodes = std::vector<const plan_node*>;
   using edges = std::vector<const plan_edge*>;
 
   checked_plan() = default;
-  /// invalid_argument naming the node or the edge: a repeated id, an edge to or from a node that is missing, a node whose driver is no driver,
-  /// roles between which no such edge goes, a port that two edges fill or that no edge fills or reads, an edge without credit, or with one that
-  /// no code holds anybody to, a cycle, a node that lacks an edge, a program or a dataset that is missing, nodes at different places that share
-  /// memory or rely on the order of one another's messages.
+  /// Checks `p`. Otherwise invalid_argument naming the node or edge: a repeated id, an edge to or from a missing node,
+  /// a driver that cannot drive, roles that no edge of that kind joins, a port that two edges fill or that no edge
+  /// fills or reads, an edge without credit or with a credit that no code enforces, a cycle, a node without a required
+  /// edge, a missing program or dataset, or nodes at different places that share memory or rely on the order of one
+  /// another's messages.
   static expected<checked_plan> of(job_plan p);
   checked_plan(checked_plan&&) = default;
   checked_plan& operator=(checked_plan&&) = default;
@@ -28,9 +31,9 @@ class checked_plan {
 
   /// Null if there is none.
   const plan_node* find(node_id id) const;
-  /// The first of that role and driver; null if there is none.
+  /// The first node of that role and driver; null if there is none.
   const plan_node* find(role what, node_id driver) const;
-  /// Throws broken_invariant naming a number that the plan does not have.
+  /// Throws broken_invariant, which names the number, if the plan does not have it.
   const plan_node& at(node_id id) const;
   const plan_group& group(group_id id) const;
 
@@ -40,9 +43,10 @@ class checked_plan {
   const edges& edges_to(node_id id, edge_kind what = edge_kind::data) const;
   /// The replicas of a program, by index; they differ only in their edges.
   const nodes& replicas_of(size_t program) const;
-  /// The programs of a driver's replicas: of a chief in the order in which groups are shown, of others in that of the plan.
+  /// The programs of the replicas that `driver` drives: of a chief in the order in which groups are shown, of others in
+  /// plan order.
   std::vector<size_t> reported_by(node_id driver) const;
-  /// The nodes of which a snapshot has a part; none: nothing is saved.
+  /// The nodes that make a part of each snapshot; empty: nothing is saved.
   const nodes& parts() const noexcept { return parts_; }
   bool saves() const noexcept { return !parts_.empty(); }
 
@@ -59,8 +63,8 @@ class checked_plan {
   nodes parts_;
 };
 
-/// invalid_argument naming a node of a role that outlives an iteration which the other plan has not under the same number, with the same name, driver and
-/// place: it is the same actor.
+/// A node whose role outlives an iteration is the same actor in both plans, so `next` must have it with the same
+/// number, name, driver and place. Otherwise invalid_argument naming the node.
 expected<void> check_successor(const checked_plan& now, const checked_plan& next);
 
 }  // namespace troupe

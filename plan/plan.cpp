@@ -33,7 +33,8 @@ void add_service_edges(job_plan& p, bool saves) {
       const auto driver = from.what == role::chief ? from.id : from.driver;
       const bool by_way = row.what == edge_kind::part && from.what == role::chief && by_role.contains({role::summary_writer, driver});
       for (const auto to : starting_order()) {
-        const bool relays = row.what == edge_kind::part && to == role::summary_writer;  // It takes the chief's part only.
+        // The summary writer takes only the chief's part.
+        const bool relays = row.what == edge_kind::part && to == role::summary_writer;
         if (!contains(row.to, to) || (relays && !by_way) || (by_way && !relays))
           continue;
         for (const auto* n : by_role[{to, driver}])

@@ -19,10 +19,10 @@
 
 namespace troupe {
 
-/// How the rows of a batch are divided among the readers that an infeed has in one group.
+/// How an infeed divides the rows of a batch among its readers in one group.
 enum class divide : uint8_t {
   split,      ///< The rows are divided evenly, in the order of the edges.
-  each,       ///< Each reader gets a separate batch; consecutive batches go in the order of the edges.
+  each,       ///< Each reader gets a separate batch; the readers take turns in the order of the edges.
   broadcast,  ///< Each reader gets all rows.
 };
 std::string_view to_string(divide d) noexcept;
@@ -36,15 +36,15 @@ struct plan_node {
   std::string name;               ///< "replica/0", for messages.
   node_id driver = no_node;       ///< The chief, evaluator or predictor that it reports to; no_node: the launcher.
   group_id group{};               ///< The group of a replica or reducer.
-  /// Number among the nodes of its role and driver, for a replica also of its group; an infeed has the number of its host,
-  /// by which its position is stored.
+  /// Index among the nodes of the same role and driver, for a replica also of the same group. For an infeed: the number
+  /// of its host, under which its position is stored.
   int32_t index = 0;
   std::optional<size_t> program;  ///< For a replica: an index of `job_plan::programs`.
   std::optional<size_t> dataset;  ///< For an infeed: an index of `job_plan::datasets`.
-  /// Ports of data. One of a replica other than `data_port` carries one output of a program.
+  /// Ports of data edges. A replica's port other than `data_port` carries one output of a program.
   std::vector<std::string> in_ports = {}, out_ports = {};
-  /// For a chief and the infeeds that it drives: a stop is said to the infeeds, and all groups end at the step where these stand. Otherwise it is
-  /// said to the replicas, which end at the step at hand.
+  /// For a chief and the infeeds that it drives. True: a stop is sent to the infeeds, and all groups end at the step
+  /// that the infeeds have reached. False: it is sent to the replicas, which end at the step at hand.
   bool stops_at_infeeds = false;
   int32_t place = 0;              ///< Nodes of different places share no memory.
   friend bool operator==(const plan_node&, const plan_node&) = default;
@@ -53,7 +53,8 @@ struct plan_node {
 struct plan_edge {
   edge_id id{};
   node_id from{};
-  std::string out{data_port};                 ///< Ports and division are those of data; empty and of no meaning for other kinds.
+  /// `out`, `in` and `how` belong to data edges; other kinds leave them empty and unused.
+  std::string out{data_port};
   node_id to{};
   std::string in{data_port};
   divide how = divide::split;
@@ -71,24 +72,26 @@ struct plan_program {
 };
 struct plan_dataset {
   std::string text;
-  troupe::mode mode = mode::train;            ///< In training a last, smaller batch is dropped unless the dataset says otherwise.
+  /// In training, a smaller last batch is dropped unless the dataset says otherwise.
+  troupe::mode mode = mode::train;
   friend bool operator==(const plan_dataset&, const plan_dataset&) = default;
 };
-/// Whoever looks for nodes and edges does so in a `checked_plan`.
+/// Use a `checked_plan` to look up nodes and edges.
 struct job_plan {
   std::vector<plan_group> groups;             ///< The groups that the job trains.
-  /// All of them, in the order of their values; the first that has not left gives the number where one number is wanted, as the loss on a terminal.
+  /// All groups, in the order in which their values are shown. Where one number is wanted, such as the loss on a
+  /// terminal, it is that of the first group that has not left.
   std::vector<group_id> shown = {};
   std::vector<plan_program> programs;
   std::vector<plan_dataset> datasets;
   std::vector<plan_node> nodes;
   std::vector<plan_edge> edges;
-  plan_iteration iteration = {};              ///< Of a job that grows from one plan into the next while it runs.
+  plan_iteration iteration = {};              ///< For a job that grows from one plan into the next while it runs.
   friend bool operator==(const job_plan&, const job_plan&) = default;
 };
 
-/// Adds the edges of all kinds but data that its nodes have: those between roles of a row of the table, of one driver and, where the row says so,
-/// of one group. `saves`: also those of the parts of a snapshot.
+/// Adds all edges but those of data: for each row of the table, between nodes of its roles that have the same driver
+/// and, where the row says so, the same group. `saves`: also the edges for parts of snapshots.
 void add_service_edges(job_plan& p, bool saves);
 
 /// The program or dataset of a node as text, "dnn (evaluate)"; empty for other nodes.

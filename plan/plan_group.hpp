@@ -11,22 +11,23 @@
 
 namespace troupe {
 
-/// When a group leaves, and the job goes on with the others; of everything else the job fails. The job also fails once no group is left.
+/// The cause for which a group leaves while the job goes on with the others. Any other failure of the group fails the
+/// job, and so does the loss of the last group.
 enum class leaves_on : uint8_t {
   never,
-  numbers,            ///< A step of its own whose numbers are not finite.
-  numbers_and_death,  ///< Also the death of one of its nodes, where no other attempt can cure it.
+  numbers,            ///< Values of one of its own steps are not finite.
+  numbers_and_death,  ///< Also the death of one of its nodes, if no further attempt can cure it.
 };
 
 struct plan_group {
   group_id id{};
   std::string name;                           ///< Empty in a job with one group.
   leaves_on leaves = leaves_on::never;
-  /// Groups whose outputs it reads, and without any of which it is of no use: it leaves at the step where the first of them does, whatever `leaves`
-  /// says. Of other groups that leave it reads zeros.
+  /// The groups whose outputs this group reads and cannot do without: it leaves at the step where the first of them
+  /// does, whatever `leaves` says. In place of other groups that leave, it reads zeros.
   std::vector<group_id> falls_with = {};
-  std::optional<int64_t> retires_at = {};     ///< From this state on it shows its outputs and applies nothing.
-  not_finite on_not_finite = not_finite::fail;  ///< stop: only in a job of one group, which ends before that step.
+  std::optional<int64_t> retires_at = {};     ///< From this state on it computes outputs but applies no updates.
+  not_finite on_not_finite = not_finite::fail;  ///< `stop` needs a job of one group, which ends before that step.
   friend bool operator==(const plan_group&, const plan_group&) = default;
 };
 

@@ -1,5 +1,5 @@
-// Memory of tensors. Large buffers are mapped pages of their own. In glibc's heap they would lie between small blocks,
-// and the hole of a freed aligned block is too small for the next one of its size once anything is allocated beside it,
+// Memory of tensors. Large buffers are mapped separately. On glibc's heap they would lie between small blocks; once
+// anything is allocated beside the hole of a freed aligned block, the hole is too small for the next block of its size,
 // so the heap would grow without end. (memalign requests the alignment in addition and returns the surplus.)
 #include "words/zeroed_buffer.hpp"
 
@@ -19,17 +19,19 @@ namespace troupe {
 namespace {
 
 constexpr size_t alignment = 64;
-constexpr int64_t bytes_max = int64_t{1} << 47;  // The limit of an address space.
+constexpr int64_t bytes_max = int64_t{1} << 47;  // The size of a process's address space.
 
 #ifndef TROUPE_ADDRESS_SANITIZER
-constexpr size_t pages_from = size_t{128} << 10;  // glibc's initial threshold, before it adapts to larger freed blocks.
+// glibc's initial threshold for mapping, before it adapts to larger freed blocks.
+constexpr size_t pages_from = size_t{128} << 10;
 
 std::shared_ptr<std::byte> map_pages(size_t size, bool zeroed) {
   void* p = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED)
     return nullptr;
   std::shared_ptr<std::byte> pages{static_cast<std::byte*>(p), [size](std::byte* q) { ::munmap(q, size); }};
-  // One call instead of a page fault for each 4 KiB. Kernels before 5.14 do not know it, and map pages of zeros as they are touched.
+  // MADV_POPULATE_WRITE replaces a page fault for each 4 KiB. Kernels before 5.14 lack it, and map zeroed pages on
+  // first access.
   if (zeroed && ::madvise(p, size, MADV_POPULATE_WRITE) != 0 && errno == ENOMEM)
     return nullptr;
   return pages;
@@ -38,7 +40,7 @@ std::shared_ptr<std::byte> map_pages(size_t size, bool zeroed) {
 std::shared_ptr<std::byte> allocate(size_t size, bool zeroed) {
   if (size >= pages_from)
     return map_pages(size, zeroed);
-  // Aligned by hand, in one block with its reference count: a later block of the same size fits into its place.
+  // Aligned by hand, in one block with its reference count, so that a later block of the same size fits into its place.
   auto block = std::make_shared_for_overwrite<std::byte[]>(size + alignment - 1);
   const auto start = reinterpret_cast<uintptr_t>(block.get());
   auto* aligned = block.get() + (alignment - start % alignment) % alignment;

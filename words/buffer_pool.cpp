@@ -8,11 +8,11 @@ namespace troupe {
 
 namespace {
 
-/// Rounds a size up to one of eight between two powers of two, so that requests of slightly varying sizes, such as
-/// those of blocks, share buffers.
+/// Rounds a size up to one of eight sizes between two powers of two, so that requests of slightly varying sizes, such
+/// as those of blocks, share buffers.
 int64_t rounded(int64_t bytes) {
   constexpr int64_t line = 64;
-  bytes = std::clamp(bytes, line, INT64_MAX / 2);  // Never so much: allocating it fails and tells the caller.
+  bytes = std::clamp(bytes, line, INT64_MAX / 2);  // Prevents an overflow below; allocating so much fails later.
   const int64_t unit = std::max(static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes))) / 8, line);
   return (bytes + unit - 1) / unit * unit;
 }
@@ -26,7 +26,7 @@ struct buffer_pool::shelf {
   std::vector<buffer> spare;
   size_t spare_max;
 
-  /// Takes a spare buffer for so many bytes off the shelf; without memory when there is none.
+  /// Takes a spare buffer of at least `size` bytes off the shelf; a null pointer if there is none.
   buffer find(int64_t size) {
     buffer outgrown;  // Freed after the lock is released.
     std::lock_guard lock{guard};
@@ -39,7 +39,8 @@ struct buffer_pool::shelf {
       spare.erase(best);
       return found;
     }
-    if (!spare.empty() && spare.size() >= spare_max / 2) {  // Sizes have changed: the oldest is no longer requested.
+    // No spare buffer fits, although there are many: sizes have changed, and the oldest is no longer requested.
+    if (!spare.empty() && spare.size() >= spare_max / 2) {
       outgrown = std::move(spare.front());
       spare.erase(spare.begin());
     }

@@ -7,18 +7,18 @@
 
 namespace troupe {
 
-/// Reference-counted: buffers outlive the pool's last handle, and return to the pool if it still lives. Holding a
-/// buffer blocks nobody: another one is allocated instead. Any thread.
+/// Reference-counted: a buffer may outlive the pool, and returns to the pool if that still exists. `take` never waits
+/// for a buffer: if none is spare, it allocates one. Thread-safe.
 class buffer_pool {
  public:
-  /// Keeps at most `spare_max` (at least 1) returned buffers: as many as are in flight at once.
+  /// Keeps at most `spare_max` (at least 1) returned buffers; choose as many as are in flight at once.
   explicit buffer_pool(size_t spare_max = 4);
 
   /// At least `bytes` bytes, 64-byte aligned, uninitialised: the smallest spare buffer that is not much larger than
   /// `bytes`, or a new one. Null when memory is exhausted.
   std::shared_ptr<std::byte> take(int64_t bytes);
-  /// A copy of `bytes` as a tensor over such a buffer; over a buffer of its own where the copy is small. Throws
-  /// std::bad_alloc, as tensor::copy_of.
+  /// A copy of `bytes` as a tensor in a buffer of the pool; a small copy has a buffer of its own. Throws
+  /// std::bad_alloc, like tensor::copy_of.
   tensor copy_of(dtype type, const shape& dims, std::span<const std::byte> bytes);
 
  private:

@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-// Formats of stored checkpoints: they stay.
+// Keys in stored checkpoints: they must not change.
 constexpr std::string_view first_step = "first_step", finished = "finished", rate_factor = "rate_factor", warm_start = "warm_start", best = "best",
                            best_value = "best_value", use_best = "use_best", ended = "ended", ended_by = "ended_by", left_prefix = "left/";
 
@@ -30,7 +30,7 @@ std::optional<double> number_in(const std::string* text) {
   return rest == text->c_str() || *rest != '\0' ? std::nullopt : std::optional{number};
 }
 
-/// "12 nan_loss: ..."
+/// Reads a text such as "12 nan_loss: ...".
 checkpoint_books::departure departure_in(const std::string& text) {
   char* rest = nullptr;
   const int64_t step = std::strtoll(text.c_str(), &rest, 10);

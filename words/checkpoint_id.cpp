@@ -45,7 +45,7 @@ std::string checkpoint_name(checkpoint_id id) {
 }
 
 std::optional<checkpoint_id> id_of_checkpoint(std::string_view path) {
-  path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0.
+  path.remove_prefix(path.rfind('/') + 1);  // Without a '/', npos + 1 is 0.
   if (!path.starts_with(checkpoint_stem))
     return std::nullopt;
   path.remove_prefix(checkpoint_stem.size());

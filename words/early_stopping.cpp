@@ -36,14 +36,14 @@ expected<double> value_at(const stop_rule& rule, const evaluation_point& point) 
                                    + std::to_string(point.step) + " does not have; it has " + (names.empty() ? "none" : names));
 }
 
-/// Values of histories are float32.
+/// The text of a float32, the type of the values in histories.
 std::string value_text(double value) { return shortest_text(static_cast<float>(value)); }
 
 std::string reason(const stop_rule& rule, const evaluation_point& point) {
   return to_text(rule) + ": " + rule.metric + " was " + value_text(point.metrics.at(rule.metric)) + " at step " + std::to_string(point.step);
 }
 
-/// The point at which the best value became too old, as far as `points` goes.
+/// The reason to end at the first of `points` where the best value is too old; nothing if there is no such point.
 expected<std::optional<std::string>> decide_trend(const stop_rule& rule, const std::vector<const evaluation_point*>& points) {
   std::optional<double> best;
   int64_t best_step = 0, since_best = 0;

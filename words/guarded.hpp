@@ -1,5 +1,5 @@
-// Guards calls of foreign code: model functions, stages of an input, hooks, loggers, executors. An exception ends no
-// thread and leaves none of our functions: it becomes an error at the call.
+// Guards calls of foreign code: model functions, stages of an input, hooks, loggers, executors. An exception neither
+// ends a thread nor passes through our functions: it becomes an error at the call.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// In a catch clause: the current exception as an error (state) that names `who` threw it: "an exception left <who>:
+/// Call it in a catch clause. Returns the current exception as an error (state) naming `who`: "an exception left <who>:
 /// <its text>", without the text if it is not a std::exception.
 error thrown_by(std::string_view who);
 
@@ -23,7 +23,8 @@ template <class T>
 struct guarded_result<expected<T>> { using type = expected<T>; };
 }  // namespace detail
 
-/// Calls `call`; returns its result, or the error of `thrown_by`. A result that is an `expected` is returned as it is.
+/// Calls `call` and returns its result; an exception becomes the error of `thrown_by`. A result that is an `expected`
+/// is returned as it is.
 template <class Call>
 auto guarded(std::string_view who, Call&& call) -> typename detail::guarded_result<std::invoke_result_t<Call>>::type {
   try {

@@ -9,9 +9,10 @@ namespace troupe {
 
 class name_expression {
  public:
-  /// ECMAScript's grammar. invalid_argument with the text and what is wrong with it.
+  /// Compiles `text` in ECMAScript's grammar. Otherwise invalid_argument with the text and what is wrong with it.
   static expected<name_expression> make(const std::string& text);
-  /// Whether it matches from the beginning of the name on, as Python's `re.match` does. False where the search would take too long.
+  /// Whether the expression matches at the beginning of `name`, as Python's `re.match` does. False if the search would
+  /// take too long.
   bool matches(std::string_view name) const;
 
  private:

@@ -17,7 +17,7 @@ bool parse_number(std::string_view text, T& into) {
   return failed == std::errc{} && end == text.data() + text.size();
 }
 
-/// Six digits where they are read back as the same number, else as many as that takes; whole ones without an exponent.
+/// Six digits if they read back as the same number, otherwise as many as needed. Whole numbers have no exponent.
 template <class T>
 std::string number_text(T x) {
   constexpr T whole_max = 1e15f;

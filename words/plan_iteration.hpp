@@ -7,13 +7,15 @@
 
 namespace troupe {
 
-/// Which iteration a plan is of, and between which states it trains. A job with one plan is of iteration 0, without bounds.
+/// The iteration to which a plan belongs, and the states between which it trains. The plan of a job with one plan has
+/// iteration 0 and no bounds.
 struct plan_iteration {
   int64_t number = 0;
-  std::optional<int64_t> begins_at = {};  ///< The state with which the iteration before has ended; absent for the first one.
-  std::optional<int64_t> ends_at = {};    ///< Its own last state, whose commit the next iteration begins from; absent: none follows.
+  std::optional<int64_t> begins_at = {};  ///< The last state of the previous iteration; absent for the first one.
+  std::optional<int64_t> ends_at = {};    ///< Its own last state, where the next begins; absent: none follows.
 
-  /// Whether a job whose newest commit is `id` goes on with this plan. A commit of iteration t at its last state wants plan t + 1.
+  /// Whether a job whose newest commit is `id` continues with this plan. The commit of the last state of iteration t
+  /// wants plan t + 1.
   bool goes_on_from(checkpoint_id id) const noexcept {
     return id.iteration == number ? !ends_at || id.step < *ends_at : id.iteration == number - 1 && begins_at == id.step;
   }

@@ -1,5 +1,5 @@
-// Faults for tests. A build of the actors with TROUPE_PLANTED_FAULTS has all of these, and one of them is chosen before a job starts;
-// docs/simulation.md says how each is found. Other builds have none: there `planted` is false when it is compiled.
+// Planted faults for tests. A build of the actors with TROUPE_PLANTED_FAULTS contains them all, and a test chooses one
+// before a job starts; docs/simulation.md says how each is found. In other builds `planted` is false at compile time.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@ namespace troupe {
 enum class planted_fault : uint8_t {
   none,
   lost_halted,           ///< A replica does not answer `halt`.
-  old_block_accepted,    ///< A replica takes blocks of other attempts.
+  old_block_accepted,    ///< A replica accepts blocks of other attempts.
   old_block_kept,        ///< A replica keeps the blocks that it holds when another attempt begins.
-  old_positions,         ///< An infeed begins at the position that it sent last, and not at that of the commit.
+  old_positions,         ///< An infeed begins at the position that it sent last, not at that of the commit.
   budget_never_reset,    ///< A commit does not renew the budget of attempts.
-  late_news_ignored,     ///< The chief ignores a failure of a step that it hears of after another one.
-  credit_granted_twice,  ///< Credit of the attempt before counts in the next one, which gets its own.
+  late_news_ignored,     ///< The chief ignores a failure of a step that it learns of after another failure.
+  credit_granted_twice,  ///< Credit of the previous attempt counts in the next one, in addition to its own.
   part_skipped,          ///< One variable is not restored.
-  timer_survives,        ///< The timer of a back-off goes on in the attempt that it has begun.
-  engine_handed_on,      ///< A replica in the place of one that died gets its engine.
+  timer_survives,        ///< The timer of a back-off runs on in the attempt that follows it.
+  engine_handed_on,      ///< A replica that replaces a dead one gets the engine of that one.
   lease_forgotten,       ///< The lease of an evaluated checkpoint is never released.
-  step_beyond_horizon,   ///< Infeeds and replicas make one step more than they were granted.
-  gradient_ahead,        ///< A replica sends a gradient while it waits for the sum of the one before.
-  saves_unbounded,       ///< The chief marks saves, however many are in progress.
+  step_beyond_horizon,   ///< Infeeds and replicas make one step more than was granted.
+  gradient_ahead,        ///< A replica sends a gradient while it waits for the sum of the previous step.
+  saves_unbounded,       ///< The chief marks saves without a limit on those in progress.
   record_without_room,   ///< The outfeed sends records for which its summary writer has no room.
-  event_forgotten,       ///< The chief does not ask its parts what follows from an answer of the hooks.
-  zeros_after_fall,      ///< A group that falls with another is told that the other has left, and goes on with zeros.
+  event_forgotten,       ///< After an answer of the hooks, the chief does not ask its parts what to do.
+  zeros_after_fall,      ///< A group that falls with another learns only that the other left, and reads zeros.
   begin_before_connect,  ///< The chief connects nodes of a later attempt only after they have begun it.
-  old_iteration_accepted,  ///< The checkpoint writer restores a commit of an iteration that wants another plan.
-  planned_end_is_death,  ///< The chief takes the end of nodes whose iteration ends for their death.
-  plan_of_before,        ///< An agent starts nodes of the plan that the one which it has prepared follows.
-  growth_spends_budget,  ///< Growth counts as an attempt.
-  ends,                  ///< Nodes end where the environment says (`ends_here`).
+  old_iteration_accepted,  ///< The checkpoint writer restores a commit that wants another plan.
+  planned_end_is_death,  ///< The chief takes the planned end of an iteration's nodes for their death.
+  plan_of_before,        ///< An agent starts nodes of the previous plan instead of the prepared one.
+  growth_spends_budget,  ///< Growth counts as a new attempt.
+  ends,                  ///< Nodes end where the environment variable says (`ends_here`).
 };
 
 #ifdef TROUPE_PLANTED_FAULTS
@@ -47,7 +47,8 @@ inline planted_fault chosen_fault = std::getenv("TROUPE_PLANTED_ENDS") ? planted
 
 inline bool planted(planted_fault f) { return chosen_fault == f; }
 
-/// TROUPE_PLANTED_ENDS="replica/0@17 infeed/0@40 infeed/0.reads@90": true at each of these steps, once in a process.
+/// True at each step that the environment variable lists, once in a process. Example: TROUPE_PLANTED_ENDS="replica/0@17
+/// infeed/0@40 infeed/0.reads@90".
 inline bool ends_here(std::string_view what, int64_t step) {
   static std::mutex guard;
   static std::set<std::string> known;
@@ -60,7 +61,7 @@ inline bool ends_here(std::string_view what, int64_t step) {
 #else
 
 consteval bool planted(planted_fault) { return false; }
-bool ends_here(std::string_view what, int64_t step);  // Defined nowhere: a use that is left would not be linked.
+bool ends_here(std::string_view what, int64_t step);  // Never defined: a call that is not compiled out fails to link.
 
 #endif
 

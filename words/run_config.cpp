@@ -8,7 +8,7 @@ namespace troupe {
 
 namespace {
 
-/// The rules between fields, and those that no range expresses.
+/// Checks the rules between fields, and other rules that no range expresses.
 expected<void> check_shards(const run_config& c) {
   if (!c.gradient_shards)
     return {};
@@ -62,7 +62,7 @@ expected<run_config> replace(const run_config& config, const run_config_changes&
 expected<run_config> replace(const run_config& config, std::string_view field, std::string_view value) {
   run_config_changes changes;
   bool found = false;
-  std::string known, right;  // Right: what the field accepts, where that is not `value`.
+  std::string known, right;  // `right`: what the field accepts, if it does not accept `value`.
   each_field(config, [&]<class T>(const auto& row, const T&) {
     known.append(known.empty() ? "" : ", ").append(row.name);
     if (row.name != field)

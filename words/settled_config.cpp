@@ -10,7 +10,8 @@ expected<settled_config> resolve_config(const run_config& c) {
   const auto trigger = resolve_checkpoint_trigger(c);
   if (!trigger)
     return fail(trigger.error());
-  // `validate` bounds what is narrowed here; a greater number of checkpoints to keep means all that there will be.
+  // `validate` bounds the values narrowed here, except the number of checkpoints to keep, for which INT32_MAX means
+  // all.
   settled_config s{.model_dir = c.model_dir,
                    .seed = c.seed.value_or(0),
                    .keep_checkpoint_max = static_cast<int32_t>(std::min<int64_t>(c.keep_checkpoint_max.value_or(0), INT32_MAX)),

@@ -1,5 +1,5 @@
-// A run configuration with nothing left to resolve: defaults that depend on other fields are in their places, options that are off are
-// absent or 0, and numbers have the types that plans and programs use.
+// A run configuration with nothing left to resolve: defaults that depend on other fields are filled in, options that
+// are off are absent or 0, and numbers have the types that plans and programs use.
 #pragma once
 
 #include <troupe/run_config.hpp>
@@ -8,8 +8,9 @@ namespace troupe {
 
 /// How often a job recovers from the death of a node, or from an error of its environment (`aborted`, `unavailable`).
 struct recovery_options {
-  std::optional<int64_t> attempts_max = 10;  ///< In a row, without a commit beyond the failed step; absent: no limit; 0: off.
-  double first_delay_secs = 1;               ///< Before the first of them; each later delay is twice as long.
+  /// Attempts in a row without a commit beyond the failed step; absent: no limit; 0: off.
+  std::optional<int64_t> attempts_max = 10;
+  double first_delay_secs = 1;               ///< Before the first attempt; doubles with each further one.
   double delay_max_secs = 60;
   friend bool operator==(const recovery_options&, const recovery_options&) = default;
 };
@@ -17,11 +18,12 @@ struct recovery_options {
 struct settled_config {
   std::optional<std::string> model_dir = {};     ///< Absent: nothing is kept.
   uint64_t seed = 0;
-  std::optional<int64_t> save_steps = {};        ///< At most one of these two; none without a model directory.
+  /// At most one of `save_steps` and `save_secs`; none without a model directory.
+  std::optional<int64_t> save_steps = {};
   std::optional<double> save_secs = {};
   int32_t keep_checkpoint_max = 5;               ///< 0: all are kept.
   double keep_checkpoint_every_n_hours = 10000;
-  int64_t summary_steps = 0;                     ///< 0: no summaries, as without a model directory.
+  int64_t summary_steps = 0;                     ///< 0: no summaries; always 0 without a model directory.
   int64_t log_steps = 0;                         ///< 0: nothing is logged.
   troupe::train_metrics train_metrics = troupe::train_metrics::logged;
   recovery_options recovery = {};
@@ -36,7 +38,7 @@ struct settled_config {
   friend bool operator==(const settled_config&, const settled_config&) = default;
 };
 
-/// invalid_argument and unimplemented as `validate`.
+/// Returns invalid_argument or unimplemented as `validate` does.
 expected<settled_config> resolve_config(const run_config& config);
 
 }  // namespace troupe

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Greater is more likely the cause: see docs/actors.md.
+/// An error of greater severity is more likely the root cause: see docs/actors.md.
 enum class severity : uint8_t {
   request,      ///< cancelled: requested, or a consequence of a request.
   consequence,  ///< aborted, unavailable, deadline_exceeded: follows from an earlier failure elsewhere.
@@ -27,7 +27,7 @@ constexpr severity severity_of(errc category) noexcept {
   }
 }
 
-/// Of a step, whatever the category of its cause: an input that could not be read may call that unavailable.
+/// The severity of a step, whatever the category of its error: bad input may have the category `unavailable`.
 constexpr severity severity_of(step_status status) noexcept {
   return has(status, step_status::bad_input)    ? severity::failure
          : has(status, step_status::not_finite) ? severity::not_finite

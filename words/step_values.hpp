@@ -7,16 +7,17 @@
 
 namespace troupe {
 
-/// The outputs of the step that led to `step` (evaluating: of step `step`), in the order of `program::outputs()`.
+/// The outputs of the step that led to `step` (in an evaluation: of step `step`), in the order of `program::outputs()`.
 struct step_values {
   int64_t step = 0;
   std::vector<tensor> values;
-  std::vector<std::vector<tensor>> observed = {};  ///< From a replica: one set for each of its gradient shards. The outfeed joins them to `values`.
+  /// From a replica: one set for each of its gradient shards, which the outfeed joins to `values`.
+  std::vector<std::vector<tensor>> observed = {};
 };
 
 /// What a step recorded for one summary.
 struct recorded_tensor {
-  int32_t recipe = 0;  ///< Which of the program's summary recipes makes summary values of it.
+  int32_t recipe = 0;  ///< Index of the program's summary recipe for it.
   tensor value;
 };
 

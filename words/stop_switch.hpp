@@ -1,4 +1,4 @@
-// A switch that frees calls which block, and can be set again for the next attempt.
+// A switch that interrupts blocking calls, and can be set again for the next attempt.
 #pragma once
 
 #include <mutex>
@@ -6,23 +6,23 @@
 
 namespace troupe {
 
-/// Any thread may make any call.
+/// Thread-safe.
 class stop_switch {
  public:
-  /// The token of the attempt at hand.
+  /// The token of the current attempt.
   std::stop_token token() const {
     std::lock_guard lock{guard_};
     return source_.get_token();
   }
-  /// Frees all calls with that token, and those that are made with it later.
+  /// Interrupts all calls that use the current token, now or later.
   void request_stop() {
     auto source = [this] {
       std::lock_guard lock{guard_};
       return source_;
     }();
-    source.request_stop();  // Outside the lock, as it calls what users have registered.
+    source.request_stop();  // Outside the lock, because it runs callbacks that users have registered.
   }
-  /// Begins an attempt: tokens taken before stay as they are.
+  /// Begins an attempt with a new token; tokens taken before keep their state.
   void renew() {
     std::lock_guard lock{guard_};
     source_ = {};

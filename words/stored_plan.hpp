@@ -1,4 +1,4 @@
-// What the checkpoints of an attempt are made of. Plain data.
+// What the checkpoints of an attempt consist of. Plain data.
 #pragma once
 
 #include "words/plan_iteration.hpp"
@@ -12,7 +12,7 @@
 
 namespace troupe {
 
-/// A variable or a slot of a group, as checkpoints have it.
+/// A variable or a slot of a group, as it is stored in checkpoints.
 struct stored_entry {
   std::string name;
   dtype type = dtype::float32;
@@ -23,38 +23,38 @@ struct stored_entry {
 
 struct stored_group {
   group_id group{};
-  std::string name = {};              ///< May be left out where no group leaves.
-  std::vector<stored_entry> entries;  ///< By name.
+  std::string name = {};              ///< May be empty if no group leaves.
+  std::vector<stored_entry> entries;  ///< Sorted by name.
 };
 
-/// A part of each snapshot: its node, and its name for people.
+/// A node that makes a part of each snapshot, and its name for people.
 struct stored_part {
   node_id id{};
   std::string name;
 };
 
-/// How the last state of an iteration becomes the first one of the next, by the names of tensors. A name that ends with '/' stands for all tensors in that
-/// scope. What is not listed goes on under its name.
+/// How the first state of an iteration follows from the last state of the previous one, by the names of tensors. A name
+/// that ends with '/' stands for all tensors in that scope. A tensor that is not listed keeps its name and its value.
 struct stored_growth {
-  std::vector<std::string> fresh = {};              ///< New: they begin with initial values.
-  std::vector<std::string> dropped = {};            ///< Of the iteration before, and of no use in this one.
-  std::map<std::string, std::string> renamed = {};  ///< These begin as another one has ended: its name.
+  std::vector<std::string> fresh = {};              ///< New tensors, which begin with initial values.
+  std::vector<std::string> dropped = {};            ///< Tensors of the previous iteration that have no use in this one.
+  std::map<std::string, std::string> renamed = {};  ///< By new name: the tensor whose last value this one takes.
 
   bool is_fresh(std::string_view name) const { return names(fresh, name); }
   bool drops(std::string_view name) const { return names(dropped, name); }
-  /// The name that a tensor has had.
+  /// The name of the tensor in the previous iteration.
   std::string before(const std::string& name) const;
 
  private:
   static bool names(const std::vector<std::string>& all, std::string_view name);
 };
 
-/// What the checkpoints of an attempt are made of. Told with the attempt: a later one may be of another plan.
+/// What the checkpoints of an attempt consist of. Sent with each attempt, because a later one may have another plan.
 struct stored_plan {
-  plan_iteration iteration;           ///< The one that commits belong to.
-  bool one_of_several = false;        ///< A commit that wants another plan is named, and not refused.
-  stored_growth growth = {};          ///< Where the state is of the iteration before.
-  std::vector<stored_part> parts;     ///< A snapshot is complete when all of them have arrived.
+  plan_iteration iteration;           ///< The iteration to which commits belong.
+  bool one_of_several = false;        ///< A commit that wants another plan is reported, not refused.
+  stored_growth growth = {};          ///< For a state that comes from the previous iteration.
+  std::vector<stored_part> parts;     ///< A snapshot is complete when all of these have arrived.
   std::vector<stored_group> groups;
 };
 

@@ -37,7 +37,7 @@ std::string parent_of(std::string_view path) {
 }
 
 std::string file_name_of(std::string_view path) {
-  return std::string{path.substr(path.rfind('/') + 1)};  // npos + 1 is 0.
+  return std::string{path.substr(path.rfind('/') + 1)};  // Without a '/', npos + 1 is 0.
 }
 
 }  // namespace troupe

@@ -1,4 +1,5 @@
-// Pieces of the texts of errors and reports: lists, quotes, numbers, paths, times of day. cli/, which knows include/ alone, has its own.
+// Helpers for the texts of errors and reports: lists, quotes, numbers, paths, times of day. cli/ may include only
+// include/, and has its own.
 #pragma once
 
 #include <troupe/tensor.hpp>
@@ -10,7 +11,7 @@ namespace troupe {
 
 // -- lists -----------------------------------------------------------------------
 
-/// "a, b": the text of each element, which `text_of` returns.
+/// The texts that `text_of` makes of the elements, with `between` between them: "a, b".
 template <class List, class TextOf>
 std::string joined(const List& list, std::string_view between, TextOf text_of) {
   std::string text;
@@ -19,7 +20,7 @@ std::string joined(const List& list, std::string_view between, TextOf text_of) {
     text.append(std::exchange(first, false) ? "" : between).append(text_of(element));
   return text;
 }
-/// The same of texts or of whole numbers.
+/// As above, for texts or whole numbers.
 template <class List>
 std::string joined(const List& list, std::string_view between = ", ") {
   return joined(list, between, []<class T>(const T& element) {
@@ -32,22 +33,22 @@ std::string joined(const List& list, std::string_view between = ", ") {
 
 /// "'x'"
 std::string quoted(std::string_view text);
-/// Each character that controls a terminal becomes a question mark.
+/// Replaces each control character by a question mark.
 std::string printable(std::string_view text);
 
 // -- numbers ---------------------------------------------------------------------
 
-/// As few digits as distinguish the number from its neighbours.
+/// The shortest text that reads back as the same number.
 template <class T>
 std::string shortest_text(T number) {
   char digits[64];
   return {digits, std::to_chars(digits, digits + sizeof digits, number).ptr};
 }
-/// "00042" for 42 and 5: at least so many digits. The number is not negative.
+/// `number` with leading zeros, at least `digits` long: "00042" for 42 and 5. The number must not be negative.
 std::string zero_padded(int64_t number, size_t digits);
 /// "float32[2, 3]"
 std::string type_text(dtype type, const shape& dims);
-/// "2020-09-13 12:26:40 UTC", from seconds since the epoch; "unknown" for 0 and for what is no such time.
+/// "2020-09-13 12:26:40 UTC", from seconds since the epoch; "unknown" for 0 and for invalid times.
 std::string time_text(double wall_time);
 
 // -- paths -----------------------------------------------------------------------

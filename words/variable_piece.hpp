@@ -8,11 +8,11 @@
 
 namespace troupe {
 
-/// A run of elements of one variable or slot. The tensor shares the parameter store's memory.
+/// Consecutive elements of one variable or slot. The tensor shares the parameter store's memory.
 struct variable_piece {
   std::string name;
   std::vector<int64_t> dims;  ///< Extents of the whole variable.
-  int64_t first = 0;          ///< First element of the run.
+  int64_t first = 0;          ///< Index of the first element.
   bool trainable = false;
   tensor elements;            ///< Rank 1.
 };

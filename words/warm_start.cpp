@@ -16,7 +16,7 @@ expected<name_expression> name_expression::make(const std::string& text) {
 bool name_expression::matches(std::string_view name) const {
   try {
     return std::regex_search(name.begin(), name.end(), compiled_, std::regex_constants::match_continuous);
-  } catch (const std::regex_error&) {  // Its stack or its steps are exhausted.
+  } catch (const std::regex_error&) {  // The search has exhausted its stack or its steps.
     return false;
   }
 }

@@ -7,7 +7,8 @@
 
 namespace troupe {
 
-/// As `allocate_buffer`, of zeros. All of its memory is there on return: whoever lacks it is told here and not killed later.
+/// Like `allocate_buffer`, but filled with zeros. All of its memory is allocated on return, so that a lack of memory is
+/// reported here and does not kill the process later.
 std::shared_ptr<std::byte> allocate_zeroed_buffer(int64_t bytes);
 
 }  // namespace troupe

@@ -1,4 +1,5 @@
-// The books of an attempt: what the chief knows that is of no use to the next attempt, which begins with fresh ones.
+// The books of an attempt: what the chief knows that the next attempt does not need. Each attempt begins with fresh
+// ones.
 #pragma once
 
 #include "actors/chief/ending.hpp"

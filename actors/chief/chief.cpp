@@ -34,7 +34,7 @@ static void start_all(chief_state& c) {
   start_nodes_of(c, all);
 }
 
-/// They are connected also where the attempt has failed meanwhile: the next one keeps them.
+/// New nodes are connected even if the attempt has failed meanwhile, because the next attempt keeps them.
 static void on_started(chief_state& c, const started& x) {
   if (!c.agents.on(x, c.nodes) || c.agents.awaited())
     return;
@@ -49,12 +49,12 @@ static void on_started(chief_state& c, const started& x) {
     restore_state(c);
 }
 
-/// The replicas of a group share its store, and none of them is in a step: the first one owns it until all begin. A group that was
-/// dropped has no owner.
+/// The replicas of a group share its store, and none of them is inside a step. So the first replica owns the store
+/// until all begin. A group that was dropped has no owner.
 void restore_state(chief_state& c) {
   restore news{c.attempt, {}, c.options.stored};
   if (auto& ends_at = news.of.iteration.ends_at; ends_at && !c.iteration_ends_at(*ends_at))
-    ends_at.reset();  // The job ends there, and no other plan is wanted.
+    ends_at.reset();  // The job ends there and wants no other plan.
   const auto has_owner = [&](group_id group) {
     return std::any_of(news.owners.begin(), news.owners.end(), [group](const state_owner& o) { return o.group == group; });
   };
@@ -70,7 +70,7 @@ error nothing_left(const chief_state& c) {
                              + ": it cannot go on", {}, c.options.name};
 }
 
-/// Each at its own position, or at the beginning where it has none.
+/// Each infeed begins at its own saved position, or at the beginning if it has none.
 static void begin_infeeds(chief_state& c, int64_t step, const std::map<std::string, std::string>& positions) {
   for (const auto& m : c.nodes.members()) {
     if (m.what != role::infeed || !m.handle)
@@ -84,17 +84,18 @@ static void begin_infeeds(chief_state& c, int64_t step, const std::map<std::stri
 
 static void on_restored(chief_state& c, const restored& x) {
   if (!c.waiting.armed(chief_wait::start) || c.flushing())
-    return;  // Nobody waits for it any more: a node has died meanwhile.
+    return;  // Too late: a node has died meanwhile.
   c.disarm(chief_wait::start);
   if (!x.found && c.told.saved)
     return fail_after_save(c, nothing_left(c));
-  const bool any_plan_will_do = c.options.stored.one_of_several && x.found;  // Its own has been made, if it wants another one than was planned first.
+  // A plan made for these books exists already, if they want another plan than the first one.
+  const bool any_plan_will_do = c.options.stored.one_of_several && x.found;
   if (auto same = check_origin(c.options.planned_from, x); !same && !c.origin.known && !any_plan_will_do)
     return fail_now(c, same.error());
   c.now = chief_phase::restoring;
   const auto books = read_books(x.properties);
   if (c.told.saved && c.told.saved->step > x.id.step)
-    c.told.saved = x.id;  // Newer commits are damaged or gone, and will be made again.
+    c.told.saved = x.id;  // Newer commits are damaged or gone; their steps are made again.
   if (!std::exchange(c.origin.known, true)) {
     c.origin.start_step = x.id.step;
     if (x.found)
@@ -103,13 +104,14 @@ static void on_restored(chief_state& c, const restored& x) {
       c.origin.warm_start = books.warm_start;
     c.origin.first_step = books.first_step.value_or(x.id.step);
   }
-  // A finished job begins its data anew; an interrupted one continues at its positions. A job that recovers to its own last
-  // commit has finished there.
+  // A finished job reads its data from the beginning; an interrupted one continues at its positions. A job that
+  // recovers to its own last commit has finished there.
   c.verdicts.books_name(x.id.step, c.judgements.begin(x.id.step, books));
   const bool is_grown = x.found && x.id.iteration < c.options.stored.iteration.number;
   c.evaluations.begin(x.id);
   if (is_grown)
-    c.evaluations.pass_over({x.id.step, c.options.stored.iteration.number});  // It is what was evaluated last, and has new members beside it.
+    // The last iteration evaluated this state; the new members beside it do not change that.
+    c.evaluations.pass_over({x.id.step, c.options.stored.iteration.number});
   const bool has_finished = books.finished.value_or(false);
   const bool data_anew = c.origin.data_anew = has_finished && c.origin.came_from == x.id;
   c.saves.start_from(x);
@@ -121,7 +123,8 @@ static void on_restored(chief_state& c, const restored& x) {
       return fail_now(c, known.error());
   const auto other_rate = c.rates.begin(x.id.step, books.rate_factor.value_or(1));
   c.self->send(c.outfeed(), begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
-  c.groups.restore(x.id.step, is_grown ? checkpoint_books{} : books);  // Whoever has left was of the iteration before.
+  // A group that has left belongs to the previous iteration.
+  c.groups.restore(x.id.step, is_grown ? checkpoint_books{} : books);
   c.tell_replicas(begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
   if (other_rate)
     set_rate(c, x.id.step, *other_rate);
@@ -132,13 +135,13 @@ static void on_restored(chief_state& c, const restored& x) {
              .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = c.attempt});
   if (!c.groups.any_remains())
     return fail_now(c, c.groups.first_cause());
-  // A rule that holds already ends the job here: one that was added, or whose end was not recorded.
+  // A rule that already holds ends the job here: it was added since, or its end was not recorded.
   if (!c.judgements.ended_before())
     if (auto found = ask_predicates(c, c.judgements.rule_at_start(), {}); !found)
       return fail_after_save(c, std::move(found.error()));
-  c.show_status();  // This phase may end within the turn.
+  c.show_status();  // Shown here, because this phase may end within the turn.
   if (!c.callbacks() || std::exchange(c.told.begin, true))
-    return;  // Training begins once hooks have returned from `recovered`.
+    return;  // Training begins once the hooks have returned from `recovered`.
   fact first;
   first.what = fact::begin_at;
   first.at = x.id.step;
@@ -161,7 +164,7 @@ std::optional<int64_t> chief_state::job_goal() const {
   return goal;
 }
 
-/// Hooks have returned from what they were told, and predicates have answered.
+/// Begins training once the hooks have answered all facts and the predicates have answered.
 bool begin_when_ready(chief_state& c) {
   if (c.now != chief_phase::restoring || c.facts.unanswered() > 0 || !c.questions.empty() || c.flushing() || c.ending.fails())
     return false;
@@ -189,7 +192,7 @@ static void begin_training(chief_state& c) {
     if (c.told.warnings.insert(w).second)
       c.warn(c.horizon.began_at(), w);
   if (nothing_left && c.horizon.began_at() == c.origin.start_step)
-    return end_at_once(c);  // Also where an attempt to do so has failed.
+    return end_at_once(c);  // Also if an earlier attempt to do so has failed.
   if (nothing_left) {
     if (const auto& before = c.judgements.ended_before())
       c.ending.remark = "ended " + *before;
@@ -201,7 +204,7 @@ static void begin_training(chief_state& c) {
   }
   if (first && c.summaries())
     c.self->send(c.summaries(), note{note::start, c.origin.start_step, {}});
-  // A new job saves its first state, and one that has grown a model commits it at the step that it came from; a resumed one
+  // A new job saves its first state, and a job that has grown commits it at the step that it came from. A resumed job
   // verifies the checkpoint that it came from and lists it again.
   std::vector<mark> marks;
   if (c.options.checkpoints) {
@@ -216,7 +219,8 @@ static void begin_training(chief_state& c) {
     c.facts.marked(c.horizon.began_at());
   }
   grant_up_to(c, c.horizon.began_at(), std::move(marks));
-  if (nothing_left) {  // The commit is verified and listed again; an evaluation of it may be due, or a verdict.
+  // The commit is verified and listed again; an evaluation or a verdict of it may be due.
+  if (nothing_left) {
     c.now = chief_phase::draining;
     return;
   }
@@ -225,12 +229,13 @@ static void begin_training(chief_state& c) {
   if (c.options.max_secs && !c.waiting.armed(chief_wait::max_secs))
     c.arm(chief_wait::max_secs, std::chrono::milliseconds(static_cast<int64_t>(std::clamp(*c.options.max_secs, 0.01, 3e7) * 1000)));
   if (std::exchange(c.wishes.save, false) && c.options.checkpoints && c.saves.may_save_now())
-    mark_here(c, mark_snapshot);  // Otherwise it follows the save that was just placed.
+    // Otherwise the save follows the one that was just placed.
+    mark_here(c, mark_snapshot);
   if (c.ending.stops())
     drain(c, c.horizon.until(), false);
 }
 
-/// The job stands at or beyond its end already.
+/// The job is already at or beyond its end.
 static void end_at_once(chief_state& c) {
   const auto goal = c.horizon.end();
   const auto here = c.horizon.began_at();
@@ -261,7 +266,7 @@ late meaning_of(const M& x, const chief_state& state) {
   return late::heard;
 }
 
-/// The way of every message: what it means if it is late, its handler, and what follows.
+/// How every message is handled: what it means if it is late, its handler, then the round of `advance`.
 template <class M>
 auto hears(chief_state& state, void (*handler)(chief_state&, const M&)) {
   return [&state, handler](const M& x) {

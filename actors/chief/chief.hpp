@@ -5,19 +5,22 @@
 //      └───────────────────────┴──────── failure ─────────┴────────────────────────┴──────► ending ──all gone──► finished
 //                              ▲                                                  │                                failed
 //                              └───restored─── recovering ◄──can be cured, halted─┘
-//   starting:   agents start the nodes, then the checkpoint writer sends the newest checkpoint to the owners of the parameter stores
+//   starting:   agents start the nodes; then the checkpoint writer sends the newest checkpoint to the owners of the
+//               parameter stores
 //   restoring:  hooks begin and state their needs
-//   training:   the horizon is extended ahead of the reports; marks are placed; commits, evaluations, gates are followed
-//   growing, preparing: from the end of an iteration, once all is saved and evaluated, to the restoration of the next plan (chief_growth.cpp)
-//   draining:   the end is fixed and marked; nothing is granted past it; the last save and evaluation are awaited
-//               after a failure: a last save of a healthy model (failing::saving), or pending saves (::settling)
-//   recovering: after a failure that a new attempt can cure, once everyone is halted (in draining, failing::settling):
-//               the delay of the budget, then dead nodes are started anew and the newest commit is restored; on to restoring
-//   ending:     first (phase::closing) event files are closed, and hooks return from what they were told; then hooks see the end,
-//               the nodes are ended, and (phase::leaving) its downs are counted
+//   training:   the horizon is extended ahead of the reports; marks are placed; commits, evaluations, gates followed
+//   growing, preparing: from the end of an iteration, once everything is saved and evaluated, to the restoration of the
+//               next plan (chief_growth.cpp)
+//   draining:   the end is known and marked; nothing is granted past it; the last save and evaluation are awaited.
+//               After a failure: a last save of a healthy model (failing::saving), or pending saves (::settling)
+//   recovering: after a failure that a new attempt can cure, once all nodes have halted (draining, failing::settling):
+//               the back-off delay; then dead nodes are started anew and the newest commit is restored; on to restoring
+//   ending:     first (phase::closing) event files are closed and hooks answer earlier facts; then hooks see the end,
+//               the nodes are ended, and (phase::leaving) their `down` messages are awaited
 //
-// Its parts are plain data with decisions as functions, tested without an actor (docs/actors.md lists them). Handlers turn messages
-// into calls of the parts, `advance` turns what these decide into messages; both are free functions by subject (chief_subjects.hpp).
+// The chief's parts are plain data with decisions as functions, tested without an actor (docs/actors.md lists them).
+// Handlers turn messages into calls of the parts; `advance` turns the parts' decisions into messages. Both are free
+// functions by subject (chief_subjects.hpp).
 #pragma once
 
 #include "actors/agents.hpp"
@@ -45,29 +48,33 @@ struct chief_options {
   std::string name = "chief";
   driven_nodes nodes;
   std::shared_ptr<job_board> board;
-  std::optional<int64_t> max_steps;             ///< The absolute step of the end.
-  std::optional<int64_t> steps;                 ///< Relative to the restored step; with both, the earlier end counts.
+  std::optional<int64_t> max_steps;             ///< The absolute step at which the job ends.
+  /// Relative to the restored step; with `max_steps`, the earlier end counts.
+  std::optional<int64_t> steps;
   bool checkpoints = true;
   std::string directory = {};                   ///< Of the checkpoints.
-  stored_plan stored = {};                      ///< What its checkpoints are made of.
+  stored_plan stored = {};                      ///< What the job's checkpoints consist of.
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
-  std::optional<checkpoint_id> planned_from = {};  ///< The checkpoint whose books were read to plan the job; absent: there was none.
-  bool stops_at_infeeds = false;                ///< In a job of several groups: a stop goes to the infeed, and not to replicas.
+  /// The checkpoint whose books were read to plan the job; absent: there was none.
+  std::optional<checkpoint_id> planned_from = {};
+  /// In a job of several groups: a stop goes to the infeeds instead of the replicas.
+  bool stops_at_infeeds = false;
   int64_t summary_steps = 100;                  ///< Steps between two records, if the plan has a summary writer.
   std::vector<evaluation_settings> evaluations = {};  ///< In the order of the plan's evaluators.
   judgement_settings judged = {};
-  std::optional<double> max_secs = {};          ///< The job stops, and can go on, after training for so long.
-  std::vector<plan_group> groups = {};          ///< Those of the plan.
-  name_values values = {};                      ///< Those that hooks are shown.
+  /// After training for this long the job stops; it can be resumed.
+  std::optional<double> max_secs = {};
+  std::vector<plan_group> groups = {};          ///< The groups of the plan.
+  name_values values = {};                      ///< The values that hooks see.
   recovery_options recovery = {};
   chief_deadlines deadlines;
 
-  /// What depends on the plan is that of `next`.
+  /// Takes everything that depends on the plan from `next`.
   void use(const attempt_plan& next);
 };
 
-/// The books of the job, and those of its attempt, which a new attempt replaces.
+/// The books of the job, with those of its attempt (`attempt_books`), which a new attempt replaces.
 struct chief_state : attempt_books {
   static inline const char* name = "chief";
   chief_actor::stateful_pointer<chief_state> self = nullptr;
@@ -76,15 +83,15 @@ struct chief_state : attempt_books {
 
   // -- parts that outlive an attempt ----------------------------------------------------
   roster nodes;
-  troupe::agents agents;                        ///< Those that start and end them.
+  troupe::agents agents;                        ///< Start and end the nodes.
   troupe::evaluations evaluations;
   troupe::judgements judgements;
-  rule_questions questions;                     ///< Predicates of rules that evaluators are asked.
+  rule_questions questions;                     ///< Predicates that evaluators were asked to apply.
   troupe::gates gates;
-  troupe::groups groups;                        ///< What has left is restored with each attempt.
-  hook_facts facts;                             ///< What hooks are told, and how far they are behind.
+  troupe::groups groups;                        ///< Each attempt restores which groups have left.
+  hook_facts facts;                             ///< Facts told to hooks, and how far they are behind.
   learning_rates rates;
-  next_attempt next;                            ///< How the next attempt comes about.
+  next_attempt next;                            ///< What leads to the next attempt.
   inquiry whereabouts;                          ///< The inquiry after a silence.
   job_origin origin;
   told_facts told;
@@ -92,7 +99,8 @@ struct chief_state : attempt_books {
   user_wishes wishes;
   wait_timer<chief_actor::stateful_pointer<chief_state>, chief_wait> waiting;
 
-  /// Asks the parts in a fixed order what there is to do until there is nothing (chief_advance.cpp). False: there was nothing.
+  /// Asks the parts in a fixed order what there is to do, until there is nothing (chief_advance.cpp). Returns false if
+  /// there was nothing.
   bool advance();
 
   // -- what all subjects use (chief_subjects.hpp) ----------------------------------------
@@ -108,19 +116,20 @@ struct chief_state : attempt_books {
   bool trains() const { return now == chief_phase::training || now == chief_phase::draining; }
   bool flushing() const { return waiting.armed(chief_wait::flush); }
   bool may_recover() const;
-  /// The state of the end by `max_steps` and `steps`, where they say one; the last state of the iteration, where that comes first.
+  /// The end by `max_steps` and `steps`, if either is set.
   std::optional<int64_t> job_goal() const;
   std::optional<int64_t> goal() const;
-  /// The end as users see it: that of the job.
+  /// The end that users see, which is that of the job.
   std::optional<int64_t> shown_end() const { return horizon.end() && iteration_ends_at(*horizon.end()) ? job_goal() : horizon.end(); }
   bool iteration_ends_at(int64_t step) const;
   bool ends_by_rule_at(int64_t step) const;
   bool evaluations_are_gates() const;
   std::optional<group_id> group_to_drop() const;
-  std::string remark() const;   ///< Why the job ended, if otherwise than requested, and which groups have left.
+  /// Why the job ended, if not as requested, and which groups have left.
+  std::string remark() const;
   std::string prefix_of(checkpoint_id id) const;
 
-  /// These return a null handle if the plan has no such node, or if it has ended.
+  /// Each returns a null handle if the plan has no such node or the node has ended.
   checkpoint_writer_actor writer() const { return nodes.the<role::checkpoint_writer>(); }
   outfeed_actor outfeed() const { return nodes.the<role::outfeed>(); }
   summary_writer_actor summaries() const { return nodes.the<role::summary_writer>(); }
@@ -132,7 +141,7 @@ struct chief_state : attempt_books {
     for (const auto& node : nodes.all<R>())
       self->send(node, message);
   }
-  /// Those of groups that have left excepted.
+  /// Not to replicas of groups that have left.
   template <class M>
   void tell_replicas(const M& message) {
     for (const auto& m : nodes.members())
@@ -144,13 +153,13 @@ struct chief_state : attempt_books {
   troupe::horizon fresh_horizon() const;
 
   void warn(int64_t step, std::string text);
-  /// Returns the number of the fact; 0: it was not told, or not at once.
+  /// Returns the number of the fact; 0 if it was not told, or not at once.
   uint64_t publish(job_event e);
   /// Sends a fact to the callbacks and returns its number.
   uint64_t tell(fact f, std::optional<int64_t> watch = {});
-  /// Progress that hooks have not received. False: there is none.
+  /// Tells the progress that hooks have not received. Returns false if there is none.
   bool tell_progress();
-  /// To the board, if it differs from what that has.
+  /// Sends the status to the board if it differs from the board's.
   void show_status();
 };
 

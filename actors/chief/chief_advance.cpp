@@ -1,4 +1,4 @@
-// What follows from what the chief knows: asked after each of its messages, in one order, until nothing does.
+// The chief's next actions, given what it knows: run after each message, in a fixed order, until nothing is left to do.
 #include "actors/chief/chief_subjects.hpp"
 
 #include "words/expect.hpp"
@@ -12,24 +12,25 @@ static bool tell_idle_hooks(chief_state& c) {
   return c.trains() && c.facts.unanswered() == 0 && c.tell_progress();
 }
 
-/// Each line returns whether it did something. Earlier lines make what later ones wait for.
+/// Each line returns whether it did something. A line creates what later lines wait for, hence the order.
 static bool take_round(chief_state& c) {
-  bool any = begin_when_ready(c);                                 // First, as all others need a phase in which there are steps.
-  any |= c.trains() && send_books_up_to(c, c.horizon.reached());  // No save is committed without its books.
-  any |= !c.ends() && publish_commits(c);                         // A fact before its gate opens, and before the evaluation of its state.
-  any |= fail_as_announced(c);                                    // After what was reached is told, before anything else begins.
-  any |= !c.ends() && evaluate_checkpoints(c);                    // Before shown states: results come in the order of states.
-  any |= evaluate_shown(c);                                       // Before an attempt that waits until no evaluator reads a state.
+  bool any = begin_when_ready(c);                                 // First: all others need a phase with steps.
+  any |= c.trains() && send_books_up_to(c, c.horizon.reached());  // A save needs its books to be committed.
+  any |= !c.ends() && publish_commits(c);                         // Before its gate opens, and before its evaluation.
+  any |= fail_as_announced(c);                                    // After news of reached steps, before new work.
+  any |= !c.ends() && evaluate_checkpoints(c);                    // Before shown states: results come in state order.
+  any |= evaluate_shown(c);                                       // Before an attempt, which waits for evaluators.
   any |= begin_delayed_attempt(c) || go_on_when_gone(c);          // Each is alone in its phase.
-  any |= tell_idle_hooks(c);                                      // Before the horizon, which counts what hooks have not answered.
-  any |= extend(c);                                               // After all gates: what the lines above do may close one.
+  any |= tell_idle_hooks(c);                                      // Before the horizon, which counts unanswered facts.
+  any |= extend(c);                                               // After all gates: lines above may close one.
   any |= drain_further(c);                                        // An end waits for everything above.
-  any |= end_with_nodes(c) || tell_end_when_closed(c);            // The last two are the steps of the end itself.
+  any |= end_with_nodes(c) || tell_end_when_closed(c);            // The last two lines are the end itself.
   any |= finish_when_gone(c);
   return any;
 }
 
-/// Begins waits that have a reason, and ends those that have none any more. A handler that ends a wait gives the next one the whole patience.
+/// Begins waits that have a reason and ends those that have none. A handler that ends a wait gives the next one its
+/// whole time.
 static void set_waits(chief_state& c) {
   const auto set = [&c](chief_wait w, bool wanted, std::chrono::milliseconds patience) {
     if (!wanted)
@@ -38,7 +39,7 @@ static void set_waits(chief_state& c) {
       c.arm(w, patience);
   };
   const auto& limits = c.options.deadlines;
-  // The oldest save, once its step is reached; after a failure, any. Listeners hear of it before.
+  // Awaits the oldest save once its step is reached, or any save after a failure. Listeners are told of it first.
   const bool save_awaited = c.trains() && c.saves.is_awaited(c.horizon.reached(), c.ending.fails());
   if (save_awaited && !c.facts.listening.hear_any_saving() && !c.waiting.armed(chief_wait::commit))
     c.saves.begin_wait();
@@ -49,11 +50,11 @@ static void set_waits(chief_state& c) {
   else if (!c.waiting.armed(chief_wait::answers))
     set(chief_wait::reports, true, limits.silence);
   set(chief_wait::leave, !c.ends() && !c.next.growth.leaving.empty(), limits.stop);
-  // After a stop, the time in which granted steps may still be made is limited: the input may have become slower.
+  // After a stop, the time for steps already granted is limited, because the input may have become slower.
   const bool ends_soon = c.ending.failing() == failing::saving || (c.ending.stops() && !c.ending.fails());
   set(chief_wait::cut, c.now == chief_phase::draining && ends_soon && !c.horizon.idle() && c.ending.state() == end_state::open, limits.cut);
-  // Hooks have a deadline only while others wait for them: at a gate, at the first and the last call, and while the horizon waits until they
-  // catch up. A failed attempt does not wait.
+  // Hooks have a deadline only while others wait for them: at a gate, at the first and the last call, and while the
+  // horizon waits until they catch up. A failed attempt does not wait for them.
   const bool others_wait = c.now == chief_phase::restoring || c.gates.awaited() || c.facts.full() || c.facts.unanswered() > c.facts.size();
   const bool hooks_awaited = c.callbacks() && c.facts.unanswered() > 0 && c.now < chief_phase::leaving && (c.ends() || (others_wait && !c.ending.fails()));
   set(chief_wait::hooks, hooks_awaited, limits.hooks);

@@ -21,7 +21,7 @@ static void on_agent_down(chief_state& c, const std::string& agent, const caf::e
 
 // -- failures -----------------------------------------------------------------------------------
 
-/// Responds by the table of failures.hpp.
+/// Responds as the table of failures.hpp says.
 void respond(chief_state& c, role who, trouble what, error cause, size_t which) {
   switch (response_to(who, what)) {
     case response::save_and_fail: return fail_after_save(c, std::move(cause));
@@ -37,16 +37,18 @@ void respond(chief_state& c, role who, trouble what, error cause, size_t which) 
 void on_failure(chief_state& c, const failure& x) {
   const auto* who = c.nodes.find(x.who);
   if (!who || (who->what == role::checkpoint_writer && x.attempt != c.attempt))
-    return;  // Of nobody here, or of an attempt that has ended.
+    return;  // From an unknown node, or of an attempt that has ended.
   if (!c.ends())
     return respond(c, who->what, trouble::throws, x.what, c.nodes.place_of(x.who));
   if (who->what == role::callbacks || (row_of(who->what).is_log() && c.waiting.armed(chief_wait::logs)))
-    c.ending.causes.add(x.what);  // The last call of a hook or the last write of an event file failed: the job ends with that error.
+    // The last call of a hook or the last write of an event file failed: the job ends with that error.
+    c.ending.causes.add(x.what);
 }
 
-/// Training goes on without that evaluation.
+/// Training continues without evaluation `which`.
 static void go_on_without_evaluator(chief_state& c, size_t which, const error& cause) {
-  if (const auto id = c.nodes.nth(role::evaluator, which)->id; c.evaluator(which)) {  // One that hangs ends when it handles messages again.
+  // An evaluator that hangs ends when it handles messages again.
+  if (const auto id = c.nodes.nth(role::evaluator, which)->id; c.evaluator(which)) {
     c.agents.end({id});
     c.nodes.ended(id);
   }
@@ -62,11 +64,12 @@ void on_input_failed(chief_state& c, const input_failed& x) {
   if (c.ending.state() != end_state::open && x.cause.category == errc::cancelled)
     return;
   if (c.ending.failing() == failing::settling)
-    return x.cause.category == errc::cancelled ? void() : c.ending.causes.add(x.cause);  // The job itself cancelled the reads.
+    // The job itself cancelled the reads.
+    return x.cause.category == errc::cancelled ? void() : c.ending.causes.add(x.cause);
   if (!c.trains() || x.step <= c.horizon.reached())
     return fail_now(c, x.cause);
   if (c.ending.state() >= end_state::ended)
-    return;  // Nobody reads beyond the end.
+    return;  // No node reads beyond the end.
   if (c.ending.announced && *c.ending.announced->step <= x.step)
     return;
   c.ending.announced = x.cause;
@@ -77,7 +80,7 @@ void on_input_failed(chief_state& c, const input_failed& x) {
 void on_input_warned(chief_state& c, const input_warned& x) {
   if (!c.trains())
     c.told.later.push_back(x.text);
-  else if (c.told.warnings.insert(x.text).second)  // An infeed that is started anew warns anew.
+  else if (c.told.warnings.insert(x.text).second)  // A restarted infeed repeats its warnings.
     c.warn(c.horizon.reached(), x.text);
 }
 
@@ -104,10 +107,11 @@ void on_down(chief_state& c, const caf::down_msg& x) {
       end_job_nodes(c);
     return;
   }
-  // The next attempt may begin where it had not left.
+  // While an attempt restores, the group may be back: the next attempt may begin at a state that has it.
   const bool restores = c.now == chief_phase::starting || c.now == chief_phase::recovering || c.now == chief_phase::growing;
   if (row_of(who.what).in_group && c.groups.has_left(who.group) && (!restores || c.groups.is_dropped(who.group)))
-    return c.self->send(c.writer(), gone{c.attempt, who.id});  // Nobody waits for it, but for its parts of states before it left.
+    // The node is not awaited, except for its parts of states before it left.
+    return c.self->send(c.writer(), gone{c.attempt, who.id});
   switch (who.what) {
     case role::evaluator:
       lose_evaluator(c, place);
@@ -140,7 +144,7 @@ void on_down(chief_state& c, const caf::down_msg& x) {
   respond(c, who.what, trouble::dies, std::move(cause), place);
 }
 
-/// The nodes of its place end with it, and no other attempt can begin.
+/// The nodes at the agent's place end with it, and no other attempt can begin.
 static void on_agent_down(chief_state& c, const std::string& agent, const caf::error& reason) {
   c.agents.give_up();
   for (const auto w : {chief_wait::nodes, chief_wait::preparation})
@@ -150,12 +154,12 @@ static void on_agent_down(chief_state& c, const std::string& agent, const caf::e
     settle_saves(c);
 }
 
-/// No later step can be made, so that no later state can be saved. Reports that the outfeed holds may name the cause; they
+/// No later step can be made, so no later state can be saved. Reports that the outfeed holds may name the cause: they
 /// are flushed before any decision.
 static void flush_then_settle(chief_state& c) {
   if (c.ending.failing() == failing::settling || c.flushing())
     return;
-  c.waiting.thaw();  // Also in a pause: the deadlines of a failing attempt run.
+  c.waiting.thaw();  // Also in a pause, a failing attempt's deadlines run.
   c.agents.interrupt(cancel::work);
   if (!c.outfeed())
     return settle_saves(c);
@@ -168,7 +172,7 @@ void flush_outfeed(chief_state& c) {
   c.arm(chief_wait::flush, c.options.deadlines.stop);
 }
 
-/// No answer of another attempt has it.
+/// The number of the attempt's last flush; no other attempt has the same.
 static uint64_t number_of_flush(const chief_state& c) {
   return (static_cast<uint64_t>(c.attempt) << 32) + c.ending.flushes;
 }
@@ -180,7 +184,7 @@ void on_flushed(chief_state& c, const flushed& x) {
   flushed_or_not(c);
 }
 
-/// The outfeed has answered, or will not.
+/// The outfeed has answered, or will not answer.
 void flushed_or_not(chief_state& c) {
   if (!c.saves.any() && c.ending.fails())
     return conclude(c);
@@ -193,9 +197,9 @@ void fail_now(chief_state& c, error cause) {
     settle_saves(c);
 }
 
-/// Halts all nodes that send parts, each of which then sends `gone`, so that the checkpoint writer can decide for each
-/// snapshot whether it can still be complete. Only those are waited for, and, where a new attempt may follow, that no node
-/// is in a step or a read.
+/// Halts all nodes that send parts. Each of them then sends `gone`, so that the checkpoint writer can decide for each
+/// snapshot whether it can still be complete. The chief waits only for those decisions and, if a new attempt may
+/// follow, until no node is inside a step or a read.
 static void settle_saves(chief_state& c) {
   if (!c.ending.fails_by(failing::settling))
     return;
@@ -229,7 +233,7 @@ static void settle_saves(chief_state& c) {
     c.self->send(c.writer(), settle{c.attempt, c.saves.steps()});
 }
 
-/// The failed attempt has nothing more to say: another one follows, or the job ends.
+/// The failed attempt has nothing left to do: another one follows, or the job ends.
 void conclude(chief_state& c) {
   if (c.ending.failing() != failing::settling || c.ending.causes.aborted() || (c.options.checkpoints && !c.writer()))
     return end(c);
@@ -249,7 +253,8 @@ void conclude(chief_state& c) {
 
 void give_up_saves(chief_state& c) {
   auto cause = c.waited_for(chief_wait::commit, c.options.name);
-  if (c.ending.fails() && c.saves.books_wait()) {  // Reports have stopped, and records are not written; but the model is saved.
+  // Reports have stopped and records are not written, but the model can still be saved.
+  if (c.ending.fails() && c.saves.books_wait()) {
     send_books_up_to(c, c.horizon.until());
     return c.arm(chief_wait::commit, c.options.deadlines.stop);
   }
@@ -257,7 +262,7 @@ void give_up_saves(chief_state& c) {
     c.self->send(c.writer(), name_missing{c.attempt, c.saves.oldest()});
     return c.arm(chief_wait::commit, c.options.deadlines.stop);
   }
-  // The writer no longer answers, so that no commit can be awaited.
+  // The writer no longer answers, so no commit can be expected.
   c.saves.cancel_all();
   fail_now(c, std::move(cause));
 }
@@ -273,7 +278,7 @@ void fail_after_save(chief_state& c, error cause) {
   save_last(c);
 }
 
-/// The state at the horizon, which is healthy; then the job ends.
+/// Saves the healthy state at the horizon; then the job ends.
 static void save_last(chief_state& c) {
   c.ending.fails_by(failing::saving);
   stop_listening(c);
@@ -294,7 +299,7 @@ static void save_last(chief_state& c) {
 static void replace_writer(chief_state& c, error cause) {
   if (c.ending.fails() || !c.trains()) {
     c.ending.causes.add(std::move(cause), cure::none);
-    return end(c);  // No writer can save any more.
+    return end(c);  // No writer is left that could save.
   }
   c.ending.causes.add(std::move(cause), cure::none);
   c.ending.fails_by(failing::replacing);
@@ -307,7 +312,7 @@ void save_with_new_writer(chief_state& c) {
   c.self->send(c.writer(), stand_in{c.attempt, c.options.stored});  // Sent before any part.
   for (const auto& [group, how] : c.groups.left())
     c.self->send(c.writer(), departed_of(c, group));
-  for (const auto& m : c.nodes.members())  // The old writer was told, or may not have been.
+  for (const auto& m : c.nodes.members())  // The old writer may or may not have been told.
     if (!m.handle && (m.what == role::infeed || m.what == role::replica))
       c.self->send(c.writer(), gone{c.attempt, m.id});
   c.around().connect(c.agents.newcomers());

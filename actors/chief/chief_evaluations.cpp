@@ -1,4 +1,4 @@
-// The chief's evaluations, what follows from them, and the exporters that run after them.
+// The chief's evaluations, their consequences, and the exporters that run after them.
 #include "actors/chief/chief_subjects.hpp"
 #include "actors/chief/decisions.hpp"
 #include "actors/evaluation_records.hpp"
@@ -14,7 +14,7 @@ namespace troupe {
 
 static bool evaluate_next(chief_state& c, size_t which);
 
-/// Whether a new job begins, and evaluates some batches of each evaluation before its first step.
+/// Whether a new job begins that evaluates some batches of each evaluation before its first step.
 bool checks_evaluations(const chief_state& c) {
   bool any = false;
   for (size_t i = 0; i < c.evaluations.size(); ++i)
@@ -44,7 +44,7 @@ static void on_checked(chief_state& c, size_t which, checkpoint_id id, const eva
   }
 }
 
-/// Evaluators will be shown the state, which is not saved. Nothing runs past it until it is evaluated.
+/// Arranges to show the state to evaluators without a save. Nothing runs past it until it is evaluated.
 void place_show(chief_state& c, int64_t step) {
   std::set<size_t> readers;
   for (size_t i = 0; i < c.evaluations.size(); ++i)
@@ -54,7 +54,8 @@ void place_show(chief_state& c, int64_t step) {
   c.showing.place(step, std::move(readers));
 }
 
-/// To evaluators that have nothing else to do from here on; if none is left, the memory that holds the state is free again.
+/// Sends the shown state to evaluators that do nothing else until they have it. If there is none left, the memory that
+/// holds the state is free again.
 static void send_shown(chief_state& c) {
   show_state wish{c.attempt, *c.showing.step(), {}, {}};
   for (const auto& m : c.nodes.members())
@@ -71,13 +72,14 @@ void on_state_shown(chief_state& c, const state_shown& x) {
     c.showing.arrived(x.step);
 }
 
-/// Whether a checkpoint of a state up to `step` may still come to be evaluated.
+/// Whether a checkpoint of a state up to `step` may still become due for evaluation.
 static bool commits_come_up_to(const chief_state& c, int64_t step) {
   return (c.saves.any() && c.saves.oldest() <= step) || c.saves.any_held() || c.facts.listening.hear_any_commit();
 }
 
-/// Results come in the order of states. Evaluators get the state once it is reached and all of them are done with checkpoints up to there, unless
-/// they have evaluated the one of this state; they are asked once they have it, as far as there is room for their results.
+/// Results come in the order of states. Evaluators get the state once it is reached and all of them have finished with
+/// earlier checkpoints; one that has evaluated the checkpoint of this state is left out. They are asked for a result
+/// once they have the state and there is room for the records.
 bool evaluate_shown(chief_state& c) {
   if (!c.showing.step() || c.horizon.reached() < *c.showing.step() || !c.trains() || c.ending.fails())
     return false;
@@ -121,7 +123,7 @@ bool evaluate_shown(chief_state& c) {
   return true;
 }
 
-/// Sends two records for each evaluation; the next one waits for credit if the writer's disk is slow.
+/// Sends two records for each evaluation; the next ones wait for credit if the writer's disk is slow.
 static void record_evaluation(chief_state& c, size_t which, const evaluated& x) {
   if (!c.eval_summaries(which))
     return;
@@ -131,7 +133,7 @@ static void record_evaluation(chief_state& c, size_t which, const evaluated& x) 
   }
 }
 
-/// Evaluations are of the job, and not of an attempt: they count their records in one sequence.
+/// Evaluations belong to the job, not to an attempt: they number their records in one sequence.
 void on_record_credit(chief_state& c, const record_credit& x) {
   if (const auto* writer = c.nodes.find(x.from); writer && writer->handle && writer->what == role::eval_summary_writer)
     c.evaluations.at(c.nodes.place_of(x.from)).room_until(x.until_number);
@@ -170,7 +172,7 @@ static bool evaluate_next(chief_state& c, size_t which) {
   return true;
 }
 
-/// Not that of the newest commit: an attempt can begin at an earlier one, and while it restores there is none yet.
+/// Not the prefix of the newest commit: an attempt can begin at an earlier one, and none is known while it restores.
 std::string chief_state::prefix_of(checkpoint_id id) const {
   return join_path(options.directory, checkpoint_name(id));
 }
@@ -193,19 +195,19 @@ void on_evaluated(chief_state& c, const evaluated& x) {
     return conclude_evaluation(c, x, {});
   auto found = c.judgements.judge(c.evaluations.settings(which).name, *id, {x.metrics, x.arrays}, !schedule.shows());
   if (found && found->is_best)
-    tell_verdict(c, *id);  // Before the lease ends: retention keeps it from now on.
+    tell_verdict(c, *id);  // Before the lease ends: retention keeps it from here on.
   if (const auto newest = c.saves.last_commit(); found && found->is_best && newest && newest->step > id->step)
-    tell_verdict(c, *newest);  // Whoever asks for the best reads it there.
+    tell_verdict(c, *newest);  // Readers of the best checkpoint look there.
   const auto ruling = ask_predicates(c, found ? expected<troupe::judgements::ruling>{*found} : fail(found.error()), x);
   if (ruling && !ruling->asks)
     return conclude_evaluation(c, x, *ruling);
   if (ruling)
-    return;  // The evaluation is under way until the predicate has answered.
+    return;  // The evaluation continues until the predicate has answered.
   c.evaluations.at(which).end();
   fail_after_save(c, ruling.error());
 }
 
-/// Whether the running evaluation is of a checkpoint, or of a shown state that is saved by now.
+/// Whether the running evaluation is of a checkpoint, or of a shown state that has been saved meanwhile.
 static bool is_saved(const chief_state& c, size_t which) {
   const auto& schedule = c.evaluations.at(which);
   return !schedule.shows() || c.evaluations.was_offered(*schedule.running());
@@ -251,7 +253,7 @@ void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judge
     end_early(c);  // Before anything is granted.
 }
 
-/// Those that this evaluation has found of a checkpoint; the step alone where they are not known any more.
+/// The metrics that this evaluation has found for a checkpoint; only the step if they are no longer known.
 static std::map<std::string, double> metrics_of(const chief_state& c, size_t which, checkpoint_id id) {
   const auto& name = c.evaluations.settings(which).name;
   if (const auto last = c.results.metrics.find(name); last != c.results.metrics.end() && c.evaluations.at(which).last() == id)
@@ -266,7 +268,7 @@ void begin_export(chief_state& c, size_t which, checkpoint_id id, bool is_final)
                                              c.origin.came_from == id});
 }
 
-/// Whether exporters of the end have something to do: the job has reached its goal, or a rule has ended it.
+/// Whether exporters of the end have work: the job has reached its goal, or a rule has ended it.
 bool exports_at_end(const chief_state& c) {
   bool any = false;
   for (size_t i = 0; i < c.evaluations.size(); ++i)
@@ -274,7 +276,7 @@ bool exports_at_end(const chief_state& c) {
   return any && c.horizon.end_is_final() && (c.judgements.has_ended() || c.judgements.ended_before() || (c.job_goal() && *c.horizon.end() >= *c.job_goal()));
 }
 
-/// The checkpoint is not leased any more, but the newest is never deleted, and the best one is exempt.
+/// The checkpoint's lease has ended, but the newest checkpoint is never deleted, and retention keeps the best one.
 void export_last(chief_state& c) {
   c.ending.goes_to(end_state::exported);
   const auto id = c.judgements.uses_best() ? *c.judgements.best() : *c.saves.last_commit();
@@ -308,7 +310,7 @@ void on_exported(chief_state& c, const exported& x) {
   }
 }
 
-/// The evaluator will not finish its evaluation, nor begin another.
+/// The evaluator will neither finish its evaluation nor begin another.
 void lose_evaluator(chief_state& c, size_t which) {
   c.disarm(evaluation_wait(which));
   c.disarm(room_wait(which));
@@ -319,7 +321,7 @@ void lose_evaluator(chief_state& c, size_t which) {
     if (!shown)
       release(c, id);
   if (shown && c.showing.is_on_way() && !c.ends())
-    send_shown(c);  // It takes no part any more.
+    send_shown(c);  // The evaluator is left out.
 }
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// What the chief tells hooks, and what it shows of the job.
+// What the chief tells hooks, and the status that it shows.
 #include "actors/chief/chief_subjects.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -22,7 +22,7 @@ void chief_state::warn(int64_t step, std::string text) {
 
 uint64_t chief_state::publish(job_event e) {
   e.seconds = seconds();
-  show_status();  // Whoever sees the event finds a status that is as new.
+  show_status();  // A reader of the event finds a status at least as new.
   options.board->event(e);
   if (!callbacks())
     return 0;
@@ -75,9 +75,9 @@ double chief_state::steps_per_second() const {
   return each > 0 ? 1 / each : 0;
 }
 
-/// To the board only what it does not know.
+/// Sends the board only what has changed.
 void chief_state::show_status() {
-  // A later attempt restores as part of recovering.
+  // A later attempt restores as part of its recovery.
   const bool restores_again = attempt > 1 && now == chief_phase::restoring;
   const auto seen = !restores_again ? shown(now) : next.growth.by_plan ? job_progress::phase::training : job_progress::phase::recovering;
   bool news = !told.status;

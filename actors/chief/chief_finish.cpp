@@ -1,4 +1,4 @@
-// The chief at the end of a job: event files are closed, hooks see the end, and everyone goes home.
+// The chief at the end of a job: event files are closed, hooks see the end, and the nodes are ended.
 #include "actors/chief/chief_subjects.hpp"
 #include "words/text.hpp"
 
@@ -12,7 +12,7 @@ namespace troupe {
 
 static std::map<std::string, double> last_metrics(const chief_state& c);
 
-/// Nodes that are being started are waited for: they hold files, and hooks among them see the end.
+/// Waits for nodes that are being started: they hold files, and hooks among them must see the end.
 void end(chief_state& c) {
   if (c.ends())
     return;
@@ -39,14 +39,16 @@ bool end_with_nodes(chief_state& c) {
   return true;
 }
 
-/// While event files are closed, their writers count: one that died has not written all. The end of the hooks counts until they have seen it.
+/// Whether the end of such a node is a failure of the ending job. While event files are closed, a writer that dies has
+/// not written everything. The callbacks' end is a failure until the hooks have seen the end.
 bool is_heard_at_the_end(const chief_state& c, role who, const caf::error& reason) {
   if (who == role::callbacks)
     return c.now < chief_phase::leaving;
   return row_of(who).is_log() && c.waiting.armed(chief_wait::logs) && reason && reason != caf::exit_reason::user_shutdown;
 }
 
-/// What can fail is done before anybody hears of the end: event files are closed, and hooks have returned from what they were told before.
+/// Everything that can fail happens before the end is told: event files are closed, and hooks have answered all earlier
+/// facts.
 bool tell_end_when_closed(chief_state& c) {
   if (c.now != chief_phase::closing)
     return false;
@@ -106,12 +108,13 @@ void end_job_nodes(chief_state& c) {
       if (m.what == what)
         all.push_back(m.id);
   c.agents.end(all);
-  c.agents.interrupt(cancel::all);  // The results of long steps and reads in progress are not needed.
+  // The results of long steps and of reads in progress are not needed.
+  c.agents.interrupt(cancel::all);
   c.waiting.disarm_all();
   c.arm(chief_wait::gone, c.options.deadlines.stop);
 }
 
-/// Writers of event files that did not end in time are not waited for again.
+/// Does not wait again for writers of event files that did not end in time.
 bool finish_when_gone(chief_state& c) {
   const auto& all = c.nodes.members();
   if (c.now != chief_phase::leaving || std::any_of(all.begin(), all.end(), [](const member& m) { return m.handle && !row_of(m.what).is_log(); }))

@@ -1,4 +1,4 @@
-// The chief when a group leaves or retires, and the job goes on with the others.
+// The chief when a group leaves or retires while the job goes on with the others.
 #include "actors/chief/chief_subjects.hpp"
 #include "words/text.hpp"
 
@@ -18,19 +18,19 @@ departed departed_of(const chief_state& c, group_id group) {
   return news;
 }
 
-/// All replicas of the group have stopped at the step that failed, and its readers have, or will have, what precedes it. So those that fall with it
-/// stand at that step, too, and what they made before is reported.
+/// All replicas of the group have stopped at the failed step, and its readers have, or will have, everything before it.
+/// So the groups that fall with it have stopped at that step, too, and their earlier steps are reported.
 bool lose_group(chief_state& c, const stream_end& x) {
   const auto* who = c.nodes.find(x.replica);
   if (!who)
     return false;
   if (c.groups.has_left(who->group))
-    return true;  // It says its end again, to another receiver of reports.
+    return true;  // The group repeats its end for another receiver of reports.
   if (x.kind != end_kind::failed || c.ending.state() >= end_state::ended || !c.groups.leaves_for(who->group, x.cause))
     return false;
   const bool saves = c.ending.failing() == failing::saving || c.ending.failing() == failing::replacing;
   if (!c.ending.causes.empty() && !saves)
-    return true;  // The attempt fails for another cause, and where another one follows, that comes to this step again.
+    return true;  // The attempt fails for another cause; if another one follows, it reaches this step again.
   const auto leaving = c.groups.leave_at(x.step, who->group, x.cause);
   for (const auto group : leaving)
     warn_once(c, x.step, c.groups.text_of(group));
@@ -46,13 +46,14 @@ static void warn_once(chief_state& c, int64_t step, const std::string& text) {
     c.warn(step, text);
 }
 
-/// The group without which the next attempt could begin, where its nodes alone have failed.
+/// The group without which the next attempt could begin, if only its nodes have failed.
 std::optional<group_id> chief_state::group_to_drop() const {
   const auto group = ending.causes.only_group();
   return group && groups.may_drop(*group) && options.checkpoints && writer() && !ending.stops() ? group : std::nullopt;
 }
 
-/// Those that fell with another are not told that it has left: they would go on with zeros. Returns what evaluations come to.
+/// A group that falls with another is not told that the other has left: it would go on with zeros. Returns warnings
+/// about evaluations that end.
 static std::vector<std::string> tell_departed(chief_state& c, const std::vector<group_id>& leaving) {
   std::vector<std::string> warnings;
   std::map<group_id, int64_t> steps;
@@ -73,7 +74,7 @@ static std::vector<std::string> tell_departed(chief_state& c, const std::vector<
   return warnings;
 }
 
-/// Before anything is granted, so that no replica is past its step.
+/// Called before anything is granted, so that no replica is past the step of its group.
 void begin_groups(chief_state& c) {
   std::vector<group_id> gone;
   for (const auto& [group, how] : c.groups.left()) {

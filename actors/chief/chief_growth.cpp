@@ -20,7 +20,7 @@ namespace troupe {
 
 static void end_iteration(chief_state& c);
 
-/// Whether another iteration follows at that state: none does where the job ends there anyhow.
+/// Whether another iteration follows at that state. None follows where the job itself ends.
 bool chief_state::iteration_ends_at(int64_t step) const {
   return options.stored.iteration.ends_at == step && step < job_goal().value_or(INT64_MAX);
 }
@@ -30,7 +30,7 @@ bool grows(const chief_state& c) {
          && !c.ending.fails() && !c.judgements.has_ended() && c.saves.last_commit() && c.saves.last_commit()->step == c.horizon.reached();
 }
 
-/// All that the end of an iteration awaits is there: its last state is committed, evaluated and told.
+/// Requires that the last state of the iteration is committed, evaluated and told.
 void grow(chief_state& c) {
   begin_books(c);
   c.next.growth = {.by_plan = true};
@@ -45,7 +45,7 @@ static bool lives_on(const member& m) {
   return row_of(m.what).outlives_iteration;
 }
 
-/// That these end is no failure.
+/// The end of these nodes is not a failure.
 static void end_iteration(chief_state& c) {
   c.now = chief_phase::growing;
   for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::commit, chief_wait::next_save, chief_wait::cut, chief_wait::news})
@@ -64,7 +64,7 @@ static void end_iteration(chief_state& c) {
 void on_newest(chief_state& c, const newest& x) {
   const bool asked = c.waiting.armed(chief_wait::newest);
   if (!asked && (!c.waiting.armed(chief_wait::start) || c.flushing()))
-    return;  // Nobody waits for it any more: a node has died meanwhile.
+    return;  // Too late: a node has died meanwhile.
   c.disarm(chief_wait::newest);
   c.disarm(chief_wait::start);
   if (!x.found)
@@ -85,7 +85,8 @@ bool go_on_when_gone(chief_state& c) {
   if (c.now != chief_phase::growing || !growth.books)
     return false;
   const auto books = *std::exchange(growth.books, std::nullopt);
-  if (c.options.stored.iteration.goes_on_from(books.id)) {  // The commit that would end the iteration is damaged: an older one is the newest.
+  // The commit that would end the iteration is damaged, and an older one is the newest.
+  if (c.options.stored.iteration.goes_on_from(books.id)) {
     start_missing(c);
     return true;
   }
@@ -121,7 +122,7 @@ void chief_options::use(const attempt_plan& next) {
     evaluations[i].groups = next.evaluated_groups[i];
 }
 
-/// Nodes that live on keep their numbers, names and handles.
+/// Nodes that outlive the iteration keep their numbers, names and handles.
 void adopt(chief_state& c, const attempt_plan& next) {
   roster nodes{members_of(*next.plan, c.options.nodes.driver)};
   for (const auto& m : c.nodes.members())

@@ -14,7 +14,7 @@
 
 namespace troupe {
 
-/// Whether the failed attempt is worth to be ended with care, as another one may follow. Late news may change that.
+/// Whether another attempt may follow, so that the failed one is ended with care. Later news may change the answer.
 bool chief_state::may_recover() const {
   const bool possible = options.checkpoints && writer() && !ending.stops() && !ending.causes.aborted();
   return possible && ((next.recovery.enabled() && ending.causes.curable()) || group_to_drop());
@@ -35,7 +35,8 @@ void on_halted(chief_state& c, const halted& x) {
   c.ending.halting.erase(x.who);
 }
 
-/// Its thread may be inside a step or a read for good, and may still write to an arena: no other attempt may begin.
+/// The node's thread may be inside a step or a read forever, and may still write to an arena: no other attempt may
+/// begin.
 void on_unhalted(chief_state& c) {
   for (const auto& m : c.nodes.members())
     if (c.ending.halting.contains(m.id))
@@ -54,11 +55,11 @@ void recover(chief_state& c, error cause, std::chrono::milliseconds delay) {
            + " begins in " + std::to_string(delay.count()) + " ms: " + to_string(*e.failure);
   c.publish(std::move(e));
   if (delay.count() == 0)
-    return begin_attempt(c);  // The timer would take a period of its own.
+    return begin_attempt(c);  // Without the timer, which would add a period.
   c.arm(chief_wait::back_off, delay);
 }
 
-/// An evaluator has read the state that it was sent in the last attempt.
+/// Begins the attempt once no evaluator reads the state that the last attempt sent it.
 bool begin_delayed_attempt(chief_state& c) {
   if (c.ends() || !c.next.recovery.delayed())
     return false;
@@ -81,10 +82,10 @@ void begin_attempt(chief_state& c) {
       }
     }
   if (c.next.recovery.delayed())
-    return;  // An evaluator reads the state that it was sent, and would get another one over it.
+    return;  // An evaluator still reads the state that it was sent; the next one would overwrite it.
   begin_books(c);
   c.next.growth = {.leaving = std::move(c.next.growth.leaving)};
-  c.next.growth.starts = true;  // Once whoever was to end with an iteration has ended.
+  c.next.growth.starts = true;  // Once the nodes that were to end with an iteration have ended.
   if (planted(planted_fault::timer_survives))
     c.arm(chief_wait::back_off, std::chrono::seconds{1});
 }
@@ -95,7 +96,7 @@ void begin_books(chief_state& c) {
   const auto stood_at = c.horizon.reached();
   static_cast<attempt_books&>(c) = attempt_books{.attempt = c.attempt + 1};
   c.horizon = c.fresh_horizon();
-  c.horizon.begin(stood_at, c.goal());  // For whoever asks before the commit is loaded.
+  c.horizon.begin(stood_at, c.goal());  // For callers that ask before the commit is loaded.
   c.gates.begin_attempt();
   c.facts.begin_attempt();
   c.questions.begin_attempt();

@@ -1,4 +1,4 @@
-// What a chief is asked by the user, and what it does when a wait is over.
+// Requests of the user to the chief, and what it does when a wait is over.
 #include "actors/chief/chief_subjects.hpp"
 #include "actors/chief/decisions.hpp"
 #include "words/text.hpp"
@@ -46,8 +46,9 @@ void on_request(chief_state& c, const request& x) {
     drain(c, c.horizon.until(), false);
 }
 
-/// From the horizon on: while a hook holds the job that is the state which it was shown. A checkpoint of that state, which has its books
-/// already, gets a verdict, and nothing is granted before that is durable, so that a resumed job goes on with the same rates.
+/// A new factor holds from the horizon on; while a hook holds the job, that is the state that the hook was shown. A
+/// checkpoint of that state already has its books, so it gets a verdict, and nothing is granted before that is durable:
+/// a resumed job must continue with the same rates.
 static void scale_rates(chief_state& c, double factor) {
   const auto step = c.facts.held() ? c.facts.held()->second : c.horizon.until();
   if (!c.rates.allows(step, factor))
@@ -60,7 +61,7 @@ static void scale_rates(chief_state& c, double factor) {
   for (const auto& [from, all] : c.rates.multiply(step, factor))
     set_rate(c, from, all);
   c.warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by "
-               + shortest_text(static_cast<float>(c.rates.at(step))));  // Without the last digits of products such as 0.1 · 0.1.
+               + shortest_text(static_cast<float>(c.rates.at(step))));  // float32 hides last digits, as of 0.1 · 0.1.
   const checkpoint_id here{step, c.options.stored.iteration.number};
   if (c.saves.last_commit() == here)
     keep_rates(c, here);
@@ -83,7 +84,7 @@ void keep_rates(chief_state& c, checkpoint_id id) {
   tell_verdict(c, id);
 }
 
-/// Steps that are granted are still made; a paused job is one whose horizon stands.
+/// Steps already granted are still made; a pause only stops the extension of the horizon.
 static void pause(chief_state& c) {
   if (std::exchange(c.wishes.pause, true))
     return;
@@ -97,7 +98,8 @@ void go_on(chief_state& c) {
   c.waiting.thaw();
 }
 
-/// A tick of the timer finds nothing to do but waits that are over: if it does, a message before has not led to all that follows from it.
+/// A tick of the timer should find nothing to do except waits that are over. If it does, an earlier message did not
+/// lead to everything that follows from it.
 void on_deadline(chief_state& c, const deadline& x) {
   const auto over = c.waiting.on(x);
   if (over)
@@ -138,7 +140,7 @@ static void is_over(chief_state& c, chief_wait w) {
     case chief_wait::commit:
       return give_up_saves(c);
     case chief_wait::logs:
-      return;  // What is not closed by now is not waited for.
+      return;  // Files that are still open are no longer awaited.
     case chief_wait::gone:
       return finish(c);
     case chief_wait::halt:
@@ -150,7 +152,8 @@ static void is_over(chief_state& c, chief_wait w) {
     case chief_wait::news:
       return fail_now(c, *std::exchange(c.ending.announced, std::nullopt));
     case chief_wait::cut:
-      // Replicas end at the step at hand, as at the end of the data; the batch of a read that blocks is not needed.
+      // Replicas end at the step at hand, as at the end of the data. A blocking read is cancelled, because its batch is
+      // not needed.
       if (c.horizon.idle() || !c.ending.goes_to(end_state::cut))
         return;
       if (c.options.stops_at_infeeds)
@@ -207,7 +210,7 @@ static std::string text_of(const chief_state& c, chief_wait w) {
     case chief_wait::halt:
     case chief_wait::back_off:
     case chief_wait::logs:
-    case chief_wait::gone: return "an answer";  // The errors that follow from these waits are more specific.
+    case chief_wait::gone: return "an answer";  // The errors of these waits say more than this text.
     default: break;
   }
   const auto which = *evaluation_of(w);

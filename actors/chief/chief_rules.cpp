@@ -1,4 +1,4 @@
-// The rules by which evaluations end a job, and who is asked them.
+// The rules by which evaluations end a job, and the evaluators that apply predicates.
 #include "actors/chief/chief_subjects.hpp"
 #include "words/checkpoint_books.hpp"
 #include "words/text.hpp"
@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// Predicates are user code, and may block: they are asked on the evaluator's thread. Returns whether an answer is awaited. Where the evaluator is
-/// lost nobody evaluates, and its predicates end nothing.
+/// Asks predicates on the evaluator's thread, because they are user code and may block. The result says whether an
+/// answer is awaited (`asks`). A predicate whose evaluator is lost ends nothing.
 expected<troupe::judgements::ruling> ask_predicates(chief_state& c, expected<troupe::judgements::ruling> found, const std::optional<evaluated>& of) {
   while (found && found->asks && !c.evaluator(found->asks->evaluation))
     found = c.judgements.answered(*found->asks, {});
@@ -17,7 +17,7 @@ expected<troupe::judgements::ruling> ask_predicates(chief_state& c, expected<tro
     return found;
   const auto which = found->asks->evaluation;
   const auto number = c.questions.ask(*found->asks, of);
-  // Before it answers it may have to end what it does: an export, or an evaluation of the attempt before.
+  // Before it answers, the evaluator may have to finish an export or an evaluation of the previous attempt.
   const bool busy = c.evaluations.at(which).exports() || (!of && !c.evaluations.at(which).idle());
   c.arm(rule_wait(which), busy ? c.options.deadlines.evaluation : c.options.deadlines.hooks);
   c.self->send(c.evaluator(which), apply_rule{number, static_cast<int32_t>(found->asks->rule), c.judgements.history(which)});
@@ -42,7 +42,8 @@ void on_rule_applied(chief_state& c, const rule_applied& x) {
   fail_after_save(c, found.error());
 }
 
-/// Where training waits for evaluations, the job ends at the evaluated state; elsewhere at the horizon, which may be its end already.
+/// If training waits for evaluations, the job ends at the evaluated state; otherwise at the horizon, which may already
+/// be its end.
 void end_early(chief_state& c) {
   if (c.ending.stops() || c.ending.fails() || c.now != chief_phase::training)
     return;
@@ -50,7 +51,7 @@ void end_early(chief_state& c) {
   drain(c, c.horizon.until(), true);
 }
 
-/// Whether the job ends at that state because a rule has said so, and not by a stop or a failure.
+/// Whether the job ends at that state because of a rule, and not because of a stop or a failure.
 bool chief_state::ends_by_rule_at(int64_t step) const {
   return judgements.has_ended() && horizon.end_is_final() && horizon.end() == step;
 }
@@ -62,7 +63,7 @@ void tell_verdict(chief_state& c, checkpoint_id id) {
   checkpoint_books books;
   c.judgements.enter(books, ends_here);
   if (const double factor = c.rates.at(id.step); factor != 1 || c.rates.says(id.step))
-    books.rate_factor = factor;  // Also 1, which takes the place of another one.
+    books.rate_factor = factor;  // Also stored if it is 1, because it may override another factor.
   c.verdicts.sent();
   c.self->send(c.writer(), late_properties{c.attempt, id, write_books(books)});
 }
@@ -76,7 +77,7 @@ void on_late_properties_kept(chief_state& c, const late_properties_kept& x) {
     c.verdicts.end_is_said();
 }
 
-/// What event files have of this checkpoint is not evaluated again. Exporters make what is missing.
+/// Results of this checkpoint that are in event files are not evaluated again. Exporters make what is missing.
 void recall_evaluations(chief_state& c, checkpoint_id id) {
   for (size_t i = 0; i < c.evaluations.size(); ++i) {
     const auto& settings = c.evaluations.settings(i);
@@ -90,13 +91,13 @@ void recall_evaluations(chief_state& c, checkpoint_id id) {
   }
 }
 
-/// A state that evaluators were shown is saved since, and can be the best.
+/// A state that evaluators were shown has been saved since, and can be the best.
 void judge_saved(chief_state& c, size_t which, checkpoint_id id, const evaluation_values& found) {
   if (const auto is_best = c.judgements.consider(c.evaluations.settings(which).name, id, found); is_best && *is_best)
     tell_verdict(c, id);
 }
 
-/// Those who have evaluated the state before it was saved do not do so again.
+/// Evaluators that evaluated the state before it was saved do not evaluate it again.
 void judge_saved(chief_state& c, checkpoint_id id) {
   for (size_t i = 0; i < c.evaluations.size(); ++i) {
     const auto& settings = c.evaluations.settings(i);

@@ -1,4 +1,4 @@
-// The chief's saves.
+// The chief's saves: marks, books, commits, and what follows from a commit.
 #include "actors/chief/chief_subjects.hpp"
 #include "words/checkpoint_books.hpp"
 #include "words/text.hpp"
@@ -29,8 +29,8 @@ void place_save(chief_state& c, int64_t step) {
     pass_books(c, step);
 }
 
-/// Listeners hear of a save before it can be committed: no snapshot is complete without its books. A checkpoint that is only listed again is
-/// no save, and a failing job does not wait for them.
+/// Tells listeners of a save before it can be committed: no snapshot is complete without its books. Not for a
+/// checkpoint that is only listed again, which is not a save, nor in a failing job, which does not wait for listeners.
 static void pass_books(chief_state& c, int64_t step) {
   if (!c.facts.listening.any() || !c.callbacks() || c.ending.fails() || c.told.saved == checkpoint_id{step, c.options.stored.iteration.number})
     return send_books(c, step);
@@ -43,7 +43,7 @@ static void pass_books(chief_state& c, int64_t step) {
   c.gates.hold_fact(number, step);
 }
 
-/// The attempt fails: neither books nor commits wait for listeners any more.
+/// The attempt fails: neither books nor commits wait for listeners any longer.
 void stop_listening(chief_state& c) {
   for (const auto& [number, step] : c.facts.listening.take_savings())
     send_books(c, step);
@@ -51,8 +51,9 @@ void stop_listening(chief_state& c) {
     queue_evaluations(c, commit, true);
 }
 
-/// Sends the books through the summary writer, if there is one. It has every record up to `step` once the reports are in,
-/// and writes them before it passes the books on: a committed step is never summarised again.
+/// Sends the books through the summary writer, if there is one. That has every record up to `step` once the reports are
+/// in, and writes these records before it passes the books on, so that a job resumed from this step writes no summary
+/// twice.
 void send_books(chief_state& c, int64_t step) {
   const bool ends_here = c.ends_by_rule_at(step);
   checkpoint_books books{.first_step = c.origin.first_step,
@@ -68,8 +69,8 @@ void send_books(chief_state& c, int64_t step) {
   c.self->send(c.summaries() ? part_sink_actor{c.summaries()} : part_sink_actor{c.writer()}, std::move(part));
 }
 
-/// Where books follow the summaries of their state, also after a failure: a job that goes on from this save makes no summary
-/// again.
+/// Whether books follow the summaries of their state, also after a failure: then a job that goes on from this save
+/// repeats no summary.
 bool books_can_wait(const chief_state& c) {
   return c.summaries() && c.outfeed();
 }
@@ -96,7 +97,7 @@ bool publish_commits(chief_state& c) {
   return any;
 }
 
-/// A commit that is not new was there when the attempt began, and was verified and listed again.
+/// A commit that is not new existed when the attempt began, and was verified and listed again.
 static void on_commit(chief_state& c, const committed& x, bool is_new) {
   for (const auto& w : x.warnings)
     c.warn(x.id.step, w);
@@ -118,7 +119,7 @@ static void on_commit(chief_state& c, const committed& x, bool is_new) {
     queue_evaluations(c, x, is_new);
 }
 
-/// Its evaluation may begin. Without one, its lease ends and its gate opens.
+/// The evaluation of the checkpoint may begin. If there is none, its lease ends and its gate opens.
 void queue_evaluations(chief_state& c, const committed& x, bool is_new) {
   if (c.evaluations.any() && x.id.step != c.origin.start_step && c.ending.causes.empty() && !c.evaluations.was_offered(x.id)) {
     for (const auto superseded : c.evaluations.offer(x.id))
@@ -133,13 +134,14 @@ void queue_evaluations(chief_state& c, const committed& x, bool is_new) {
     if (checked)
       check_evaluations(c, x.id);
     if (!checked || !c.evaluations.concern(x.id))
-      c.self->send(c.writer(), unlease{x.id});  // Leases are counted: one that an evaluation has on it from before stays.
+      c.self->send(c.writer(), unlease{x.id});  // Leases are counted: an evaluation's earlier lease on it remains.
     if (!c.evaluations.hold(x.id, c.gates.holds().evaluated))
       c.gates.open(gate_kind::commit, x.id.step);
   }
 }
 
-/// Ends the lease of a checkpoint once no evaluation needs it, and opens its gate once none for which training waits does.
+/// Ends the lease of a checkpoint once no evaluation needs it. Opens its gate once training waits for none of its
+/// evaluations.
 void release(chief_state& c, checkpoint_id id) {
   if (!c.evaluations.concern(id))
     c.self->send(c.writer(), unlease{id});
@@ -149,13 +151,15 @@ void release(chief_state& c, checkpoint_id id) {
 
 void on_save_failed(chief_state& c, const save_failed& x) {
   if (c.ending.fails() && !c.saves.is_placed(x.step))
-    return;  // Of a state that the failed attempt did not reach: its parts came after the saves beyond the failed step were given up.
+    // The failed attempt did not reach that state: parts of it arrived after the saves beyond the failed step were
+    // given up.
+    return;
   c.saves.failed(x.step);
   c.gates.open(gate_kind::commit, x.step);
   c.disarm(chief_wait::commit);
   if (!c.ending.fails())
     return fail_now(c, x.cause);
-  // The last save after a failure has failed, too; one that lacks a part has failed in consequence.
+  // The last save after a failure has failed, too. If it lacks a part, that is a consequence of the first failure.
   c.ending.causes.add(x.cause, cure::by_category, x.cause.category == errc::aborted ? c.ending.causes.only_group() : std::nullopt);
 }
 

@@ -1,5 +1,5 @@
-// What the sources of the chief do for one another, by subject. Handlers, `on_...`, change parts; those that return whether they did something are
-// lines of `advance`.
+// Functions that the chief's sources call across subjects. Handlers (`on_...`) change the chief's parts; functions that
+// return whether they did something are lines of `advance`.
 #pragma once
 
 #include "actors/chief/chief.hpp"
@@ -7,23 +7,23 @@
 namespace troupe {
 
 // -- chief.cpp: starting and restoring
-/// Begins an attempt: has the agents start these nodes; answered by `started`.
+/// Begins an attempt: asks the agents to start these nodes; answered by `started`.
 void start_nodes_of(chief_state& c, const std::vector<node_id>& who);
-/// Has the checkpoint writer fill the parameter stores; answered by `restored`.
+/// Asks the checkpoint writer to fill the parameter stores; answered by `restored`.
 void restore_state(chief_state& c);
-/// The error where no checkpoint is left of those that the job has saved.
+/// The error if none of the checkpoints that the job has saved is left.
 error nothing_left(const chief_state& c);
 bool begin_when_ready(chief_state& c);
 
 // -- chief_training.cpp: horizon, marks, reports, hooks, the end in sight
 /// Moves the horizon, as far as gates, saves and hooks allow.
 bool extend(chief_state& c);
-/// Tells everyone the horizon and its marks.
+/// Sends the horizon and its marks to infeeds and replicas.
 void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks);
-/// Marks the state at the horizon, where nobody has passed it.
+/// Marks the state at the horizon, which no node has passed.
 void mark_here(chief_state& c, mark_kinds kinds);
 void on_progress(chief_state& c, const progress& x);
-/// Something was heard: the next report has the whole patience again.
+/// A message ended the silence: the next report gets the whole time again.
 void end_silence(chief_state& c);
 void ask_around(chief_state& c);
 void fail_of_silence(chief_state& c);
@@ -34,7 +34,7 @@ void on_stream_end(chief_state& c, const stream_end& x);
 void on_hooks_ready(chief_state& c, const hooks_ready& x);
 void on_answered(chief_state& c, const answered& x);
 void on_hooks_ended(chief_state& c, const hooks_ended& x);
-/// No step is granted past `at`, which is marked as the end. `is_final`: the job has finished there.
+/// Grants no step past `at`, which is marked as the end. `is_final`: the job has finished there.
 void drain(chief_state& c, int64_t at, bool is_final);
 bool drain_further(chief_state& c);
 
@@ -42,27 +42,28 @@ bool drain_further(chief_state& c);
 bool grows(const chief_state& c);
 void grow(chief_state& c);
 void on_newest(chief_state& c, const newest& x);
-/// The nodes of an iteration have ended with it, or with an attempt that failed meanwhile.
+/// Goes on once the nodes to end have ended, with an iteration or with an attempt that failed meanwhile.
 bool go_on_when_gone(chief_state& c);
-/// Begins an attempt with the nodes of the plan: starts those that are not there, but for dropped groups and lost evaluations.
+/// Begins an attempt with the nodes of the plan: starts those that are missing, except dropped groups and lost
+/// evaluators.
 void start_missing(chief_state& c);
 void on_prepared(chief_state& c, const prepared& x);
-/// The chief's books of the plan become those of another one.
+/// Replaces what the chief knows of the plan by the `next` plan.
 void adopt(chief_state& c, const attempt_plan& next);
 
 // -- chief_saves.cpp
-/// The state is marked to be saved: closes its gate, and sends its books now or once it is reached.
+/// The state is marked as a save: closes its gate, and sends its books now or once the state is reached.
 void place_save(chief_state& c, int64_t step);
 void stop_listening(chief_state& c);
-/// The chief's own part of a snapshot.
+/// Sends the chief's own part of a snapshot.
 void send_books(chief_state& c, int64_t step);
 bool books_can_wait(const chief_state& c);
 bool send_books_up_to(chief_state& c, int64_t step);
 void on_committed(chief_state& c, const committed& x);
 bool publish_commits(chief_state& c);
-/// A commit is told: its evaluation may begin; without one its lease ends and its gate opens.
+/// Called when a commit has been told: its evaluation may begin; if there is none, its lease ends and its gate opens.
 void queue_evaluations(chief_state& c, const committed& x, bool is_new);
-/// Ends the lease of a checkpoint that no evaluation needs, and opens its gate if training waits for none.
+/// Ends the lease of a checkpoint if no evaluation needs it, and opens its gate if training waits for none of them.
 void release(chief_state& c, checkpoint_id id);
 void on_save_failed(chief_state& c, const save_failed& x);
 
@@ -81,14 +82,15 @@ void begin_export(chief_state& c, size_t which, checkpoint_id id, bool is_final)
 bool exports_at_end(const chief_state& c);
 void export_last(chief_state& c);
 void on_exported(chief_state& c, const exported& x);
-/// Its evaluation takes no part any more.
+/// The evaluation of this evaluator takes part in nothing any more.
 void lose_evaluator(chief_state& c, size_t which);
 
-// -- chief_rules.cpp: rules that end the job, and what checkpoints are told of them
+// -- chief_rules.cpp: rules that end the job, and verdicts
 expected<troupe::judgements::ruling> ask_predicates(chief_state& c, expected<troupe::judgements::ruling> found, const std::optional<evaluated>& of);
 void on_rule_applied(chief_state& c, const rule_applied& x);
 void end_early(chief_state& c);
-/// What is known of a checkpoint since its books were sent is kept beside it.
+/// Sends the checkpoint writer the properties that became known after the books were sent; it stores them beside the
+/// checkpoint.
 void tell_verdict(chief_state& c, checkpoint_id id);
 void on_late_properties_kept(chief_state& c, const late_properties_kept& x);
 void recall_evaluations(chief_state& c, checkpoint_id id);
@@ -97,9 +99,10 @@ void judge_saved(chief_state& c, size_t which, checkpoint_id id, const evaluatio
 
 // -- chief_groups.cpp: groups that leave or retire
 departed departed_of(const chief_state& c, group_id group);
-/// Takes the end of a group's stream as the group's own, by its policy. False: it is the job's.
+/// Treats the end of a group's stream as the group's own if its policy says so. Returns false if it is the end of the
+/// job.
 bool lose_group(chief_state& c, const stream_end& x);
-/// Tells everyone who has left when an attempt begins.
+/// At the beginning of an attempt, tells all concerned nodes which groups have left.
 void begin_groups(chief_state& c);
 
 // -- chief_requests.cpp: requests of the user, and waits that are over
@@ -111,7 +114,7 @@ void go_on(chief_state& c);
 void on_deadline(chief_state& c, const deadline& x);
 
 // -- chief_ending.cpp: failures, downs, what can still be saved
-/// By the table of roles. `which`: its number among several of that role.
+/// Responds by the table of roles. `which`: the index of the node among those of its role.
 void respond(chief_state& c, role who, trouble what, error cause, size_t which = 0);
 void on_failure(chief_state& c, const failure& x);
 void on_input_failed(chief_state& c, const input_failed& x);
@@ -120,18 +123,18 @@ void on_down(chief_state& c, const caf::down_msg& x);
 void flush_outfeed(chief_state& c);
 void on_flushed(chief_state& c, const flushed& x);
 void flushed_or_not(chief_state& c);
-/// No later step can be made: what can still be saved is settled, then another attempt or the end follows.
+/// No later step can be made: settles the saves that can still be completed; then another attempt or the end follows.
 void fail_now(chief_state& c, error cause);
-/// The failed attempt has nothing more to say.
+/// The failed attempt has nothing left to do.
 void conclude(chief_state& c);
 void give_up_saves(chief_state& c);
-/// The model is healthy: its state is saved once more, then the job ends.
+/// The model is healthy: saves its state once more, then the job ends.
 void fail_after_save(chief_state& c, error cause);
-/// The new checkpoint writer is there: the last save is made with it.
+/// The new checkpoint writer has been started: makes the last save with it.
 void save_with_new_writer(chief_state& c);
 
-// -- chief_finish.cpp: the end, for those who hear of it, and the last waits
-/// Nothing is awaited any more but the end itself.
+// -- chief_finish.cpp: the end of the job, and who is told
+/// From here on only the end itself is awaited.
 void end(chief_state& c);
 bool end_with_nodes(chief_state& c);
 bool is_heard_at_the_end(const chief_state& c, role who, const caf::error& reason);
@@ -148,7 +151,7 @@ void on_unhalted(chief_state& c);
 void recover(chief_state& c, error cause, std::chrono::milliseconds delay);
 bool begin_delayed_attempt(chief_state& c);
 void begin_attempt(chief_state& c);
-/// The books of the attempt that has ended make place for those of the next one.
+/// Replaces the books of the attempt that has ended by fresh ones.
 void begin_books(chief_state& c);
 
 }  // namespace troupe

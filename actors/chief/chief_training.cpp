@@ -1,4 +1,4 @@
-// The chief while it trains and drains: the horizon, its marks, the reports, and the end in sight.
+// The chief while it trains and drains: the horizon, its marks, the reports and the approaching end.
 #include "actors/chief/chief_subjects.hpp"
 
 #include "words/expect.hpp"
@@ -13,8 +13,8 @@ namespace troupe {
 
 // -- the horizon ------------------------------------------------------------------------------
 
-/// Whether a save is a gate until its evaluation, if any, has ended: training waits for evaluations, or a hook holds the
-/// fact of an evaluation.
+/// Whether a save is a gate until all its evaluations have ended: training waits for evaluations, or a hook holds the
+/// fact of one.
 bool chief_state::evaluations_are_gates() const {
   return evaluations.are_gates(gates.holds().evaluated);
 }
@@ -26,8 +26,8 @@ static bool commits_are_gates(const chief_state& c) {
 bool extend(chief_state& c) {
   if (c.now != chief_phase::training || c.wishes.pause || c.verdicts.holds() || c.ending.fails())
     return false;
-  // Facts without a watch have no mark in advance; they hold the horizon while more facts than the window, and more than
-  // one, are unanswered.
+  // Facts without a watch have no mark in advance. They stop the horizon while more facts than the window allows, and
+  // more than one, are unanswered.
   if (c.callbacks() && c.facts.unanswered() > std::max<int64_t>(c.facts.size(), 1))
     return false;
   const int64_t next_gate = commits_are_gates(c) ? c.horizon.next_save(c.horizon.until()) : INT64_MAX;
@@ -108,17 +108,17 @@ void on_progress(chief_state& c, const progress& x) {
   if (further || !x.watched.empty())
     end_silence(c);
   if (further && c.waiting.armed(chief_wait::news))
-    c.arm(chief_wait::news, c.options.deadlines.stop);  // The step of an announced failure comes nearer.
+    c.arm(chief_wait::news, c.options.deadlines.stop);  // The replicas approach the step of an announced failure.
 }
 
-/// The next report has the whole patience again.
+/// The next report gets the whole time again.
 void end_silence(chief_state& c) {
   c.disarm(chief_wait::reports);
   c.disarm(chief_wait::answers);
   c.whereabouts.withdraw();
 }
 
-/// A silence does not show its cause: all nodes are asked where they stand, and a node that does not answer is busy.
+/// A silence does not show its cause, so all nodes are asked how far they are; a node that does not answer is busy.
 void ask_around(chief_state& c) {
   std::vector<std::string> asked;
   for (const auto& who : c.nodes.members())
@@ -144,7 +144,7 @@ void on_standing(chief_state& c, const standing& x) {
     fail_of_silence(c);
 }
 
-/// Without an outfeed, reports go to the chief, which uses only the states that replicas have reached.
+/// Without an outfeed, replicas report to the chief, which uses only the states that they have reached.
 void on_lane(chief_state& c, const step_report& x) {
   if (c.outfeed() || c.now != chief_phase::draining)
     return;
@@ -153,7 +153,7 @@ void on_lane(chief_state& c, const step_report& x) {
   c.horizon.reach_lane(x.replica, x.step + std::ssize(x.losses), lanes);
 }
 
-/// The step that an infeed could not read is reached, and no replica has said why it cannot be made.
+/// The step that an infeed could not read has been reached, and no replica has said why it cannot be made.
 bool fail_as_announced(chief_state& c) {
   if (!c.trains() || !c.ending.announced || *c.ending.announced->step > c.horizon.reached())
     return false;
@@ -165,7 +165,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
   if (!c.trains() || lose_group(c, x))
     return;
   if (c.flushing() && x.kind != end_kind::failed && x.step > c.horizon.reached())
-    return;  // The attempt fails, and other groups do not come to that end.
+    return;  // The attempt fails, and other groups do not reach that end.
   const bool was_cut = c.ending.state() == end_state::cut;
   if (!c.ending.goes_to(end_state::ended))
     return;
@@ -190,7 +190,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
   }
   if (!stopped || not_finite)
     c.warn(x.step, c.ending.remark);
-  // Saves and marks beyond the end will not happen; they are neither awaited nor reported as missing.
+  // Saves and marks beyond the end will not happen: they are neither awaited nor reported as missing.
   c.saves.cancel_above(x.step);
   c.gates.cancel_above(x.step);
   c.facts.ends_at(x.step);
@@ -199,9 +199,9 @@ void on_stream_end(chief_state& c, const stream_end& x) {
   c.now = chief_phase::draining;
   c.horizon.cut_at(x.step, !stopped);
   end_silence(c);
-  publish_commits(c);  // Before one of them is placed anew.
+  publish_commits(c);  // Commits are told before a save of the same state is placed.
   if (c.options.checkpoints && !c.saves.is_settled({x.step, c.options.stored.iteration.number}))
-    place_save(c, x.step);  // Books for an earlier mark there do not say yet that this is the end.
+    place_save(c, x.step);  // Books sent for an earlier mark there do not say that this is the end.
   c.disarm(chief_wait::commit);
 }
 
@@ -210,7 +210,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
 static void dealt_with(chief_state& c, uint64_t number) {
   c.facts.answered(c.now_ns(), number);
   c.gates.facts_answered(number);
-  c.disarm(chief_wait::hooks);  // For the next fact they have the whole patience.
+  c.disarm(chief_wait::hooks);  // The next fact gets the whole time.
 }
 
 void on_hooks_ready(chief_state& c, const hooks_ready& x) {

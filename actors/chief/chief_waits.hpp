@@ -1,4 +1,4 @@
-// The waits of a chief: one of each kind at a time.
+// The kinds of waits of a chief; at most one wait of each kind at a time.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 namespace troupe {
 
 enum class chief_wait : int32_t {
-  nodes,       ///< Agents start nodes.
+  nodes,       ///< Agents start the nodes.
   start,       ///< The checkpoint writer loads the newest checkpoint.
   newest,      ///< The checkpoint writer names the newest checkpoint.
   leave,       ///< The nodes of an iteration end with it.
   preparation,  ///< Agents prepare another plan.
-  reports,     ///< Reports of the next step.
+  reports,     ///< The next report.
   answers,     ///< Answers to an inquiry, after a silence.
   commit,      ///< The commit of the oldest pending save.
   next_save,   ///< A timer, not a wait for others: the next save by time.
@@ -26,13 +26,13 @@ enum class chief_wait : int32_t {
   back_off,    ///< A timer, not a wait for others: the delay before the next attempt.
   logs,        ///< The writers of event files close them, at the end.
   verdict,     ///< The verdict on the last checkpoint becomes durable.
-  gone,        ///< The downs of all nodes, at the end.
-  evaluation,  ///< The result of the first evaluation; those of others have the kinds that follow.
-  eval_room,   ///< Room in its event file.
-  eval_rule,   ///< A predicate of a rule, asked of its evaluator.
+  gone,        ///< The `down` messages of all nodes, at the end.
+  evaluation,  ///< The first evaluation's result; those of the other evaluations follow.
+  eval_room,   ///< Room in the evaluation's event file.
+  eval_rule,   ///< A rule's predicate answers, on its evaluator.
 };
 
-/// The kinds of evaluation `which`.
+/// The wait for the result of evaluation `which`; below, for room and for predicates.
 constexpr chief_wait evaluation_wait(size_t which) {
   return chief_wait{static_cast<int32_t>(chief_wait::evaluation) + 3 * static_cast<int32_t>(which)};
 }
@@ -42,7 +42,7 @@ constexpr chief_wait room_wait(size_t which) {
 constexpr chief_wait rule_wait(size_t which) {
   return chief_wait{static_cast<int32_t>(chief_wait::eval_rule) + 3 * static_cast<int32_t>(which)};
 }
-/// The evaluation that a kind is of; absent for other kinds.
+/// The evaluation to which a kind of wait belongs; absent for other kinds.
 constexpr std::optional<size_t> evaluation_of(chief_wait w) {
   const auto after = static_cast<int32_t>(w) - static_cast<int32_t>(chief_wait::evaluation);
   return after < 0 ? std::nullopt : std::optional{static_cast<size_t>(after / 3)};

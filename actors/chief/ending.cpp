@@ -8,8 +8,8 @@ drain_next next_of_draining(const ending& how, const horizon& ahead, const saves
   if (how.failing() == failing::replacing)
     return drain_next::wait;
   if (s.flushing)
-    return drain_next::wait;  // A node has died: what is decided about that comes first.
-  if (how.fails()) {  // Only the saves and the reports of finished steps are awaited.
+    return drain_next::wait;  // A node has died: the decision about that comes first.
+  if (how.fails()) {  // Awaits only the saves and the reports of finished steps.
     if (saving.any() || s.halting)
       return drain_next::wait;
     return s.outfeed && (!silent || s.may_recover) ? drain_next::flush : drain_next::end;

@@ -1,4 +1,5 @@
-// The ending: why a job ends, how far an attempt has come with that, and what a draining chief still waits for. Plain data.
+// The ending: why a job ends, how far an attempt has come with it, and what a draining chief still waits for. Plain
+// data.
 #pragma once
 
 #include "actors/chief/evaluations.hpp"
@@ -8,7 +9,7 @@
 
 namespace troupe {
 
-/// The response to a failure that is under way.
+/// The current response to a failure.
 enum class failing : uint8_t {
   no,
   replacing,  ///< A new checkpoint writer is started for the last save: `saving` follows.
@@ -16,20 +17,20 @@ enum class failing : uint8_t {
   settling,   ///< No later step can be made: saves that the checkpoint writer can still complete are awaited.
 };
 
-/// Why a job ends before its goal, and makes no other attempt; a later one in this list takes the place of an earlier one.
+/// Why a job ends before its goal and makes no other attempt. A later cause in this list replaces an earlier one.
 enum class end_cause : uint8_t {
   none,
   stop,        ///< Requested.
   not_finite,  ///< A step is not finite: an evaluation of the state before it may not be finite either.
-  signal,      ///< Requested, and nothing is evaluated any more.
+  signal,      ///< Requested by a signal: nothing more is evaluated.
 };
 
-/// How far an end has come; states only follow one another in this order.
+/// How far the end has come; states follow one another only in this order.
 enum class end_state : uint8_t {
   open,
   cut,       ///< Replicas end at the step at hand, and reads that block are cancelled.
-  ended,     ///< All replicas have stopped, or will, at the horizon's end; nobody reads beyond it.
-  exported,  ///< The exporters of the end have been asked.
+  ended,     ///< All replicas have stopped, or will, at the horizon's end; nothing is read beyond it.
+  exported,  ///< The exporters of the end were asked to run.
 };
 
 class ending {
@@ -41,17 +42,17 @@ class ending {
   bool fails() const noexcept { return failing_ != failing::no; }
 
   void because(end_cause why) { cause_ = std::max(cause_, why); }
-  /// False: it was there, or further.
+  /// Returns false if the end was already at `s` or further.
   bool goes_to(end_state s) { return s > std::exchange(state_, std::max(state_, s)); }
-  /// False: that response is under way, or one after which no other state is saved.
+  /// Returns false if this response is under way already, or one after which no other state is saved.
   bool fails_by(troupe::failing response) { return response > std::exchange(failing_, std::max(failing_, response)); }
 
   failure_log causes = {};
   std::optional<error> announced = {};  ///< An infeed's failure at a step that has not been reached.
   std::string remark = {};              ///< Why the job ended, if it ended otherwise than requested.
-  std::set<node_id> halting = {};       ///< Nodes that were told to halt, and neither answered nor ended.
-  bool awaits_nodes = false;            ///< The end follows once nodes that are being started are there.
-  uint32_t flushes = 0;                 ///< How often the outfeed was asked in this attempt for what it holds.
+  std::set<node_id> halting = {};       ///< Nodes that were told to halt and have neither answered nor ended.
+  bool awaits_nodes = false;            ///< The end waits for nodes that are being started.
+  uint32_t flushes = 0;                 ///< The number of `flush` messages to the outfeed in this attempt.
 
  private:
   end_cause cause_ = end_cause::none;
@@ -62,23 +63,24 @@ class ending {
 /// The other inputs of a draining chief's decision.
 struct drain_situation {
   int64_t start_step = 0;         ///< The step where this process started the job.
-  bool evaluates = false;         ///< The job has an evaluator that is alive.
+  bool evaluates = false;         ///< The job has a living evaluator.
   bool outfeed = true;
-  bool facts_expected = false;    ///< A watch was marked whose fact has not been sent.
+  bool facts_expected = false;    ///< A watch was marked, and its fact has not been sent.
   bool flushing = false;          ///< The outfeed's answer to `flush` is awaited.
-  bool halting = false;           ///< A new attempt may follow, and nodes have not answered `halt`.
-  bool exports = false;           ///< An evaluation has exporters for the end, and the job has reached its goal or was ended by a rule.
-  bool by_rule = false;           ///< A rule has ended the job, and its last checkpoint does not say so yet.
+  bool halting = false;           ///< A new attempt may follow, and some nodes have not answered `halt`.
+  /// An evaluation has exporters for the end, and the job has reached its goal or was ended by a rule.
+  bool exports = false;
+  bool by_rule = false;           ///< A rule has ended the job, which its last checkpoint does not say yet.
   bool verdicts = false;          ///< Verdicts are on their way to the disk.
-  bool may_recover = false;       ///< A new attempt may follow: all that is known of the failure counts.
+  bool may_recover = false;       ///< A new attempt may follow, so all that can be known of the failure counts.
 };
 
 enum class drain_next : uint8_t {
   wait,
   flush,     ///< The outfeed is flushed before the attempt ends as failed.
-  judge,     ///< The last checkpoint is told that the job has ended there by a rule.
+  judge,     ///< The last checkpoint gets the verdict that a rule has ended the job there.
   export_last,  ///< The exporters of the end run on the last checkpoint.
-  keep_verdicts,  ///< All is done but for verdicts on their way to the disk.
+  keep_verdicts,  ///< Only verdicts on their way to the disk are awaited.
   evaluate,  ///< The last checkpoint is evaluated, regardless of the throttle.
   end,
 };

@@ -20,7 +20,7 @@ void fact_window::answered(nanoseconds now, uint64_t number) {
     return;
   dealt_with_ += facts;
   const double newest = std::chrono::duration<double>(now - busy_since_).count() / static_cast<double>(facts);
-  // A slower value counts at once, as the horizon depends on it.
+  // A slower value takes effect at once, because the horizon depends on it.
   seconds_per_fact_ = newest > seconds_per_fact_ ? newest : 0.9 * seconds_per_fact_ + 0.1 * newest;
   busy_since_ = now;
 }

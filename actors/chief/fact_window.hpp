@@ -11,20 +11,20 @@
 namespace troupe {
 
 /// Counts the facts that the callbacks have not answered, and the watches whose facts have not been sent. Hooks may be
-/// behind by as many facts as they handle in half a second, from 1 to `facts_max`; at first, while their speed is unknown,
-/// by two and one more for each fact that they have handled.
+/// behind by as many facts as they handle in half a second, from 1 to `facts_max`. While their speed is unknown the
+/// limit is two facts, and one more for each fact that they have handled.
 class fact_window {
  public:
   using nanoseconds = std::chrono::nanoseconds;
   static constexpr int64_t facts_max = 256;
 
-  /// A watch of state `step` was marked, for which a fact will follow.
+  /// A watch of state `step` was marked; a fact will follow.
   void marked(int64_t step) { watches_.insert(step); }
   /// States above `step` will not be reached.
   void ends_at(int64_t step) { watches_.erase(watches_.upper_bound(step), watches_.end()); }
-  /// Watches of the attempt before, whose facts have not been sent, will not be.
+  /// Forgets the watches of the previous attempt, whose facts will not be sent.
   void begin_attempt() { watches_.clear(); }
-  /// A fact is sent; `watch` is the state that it shows, if any. Returns the number for the fact.
+  /// A fact is sent; `watch` is the state that it shows, if any. Returns the number of the fact.
   uint64_t told(nanoseconds now, std::optional<int64_t> watch = {});
   /// The hooks have returned from all facts up to `number`.
   void answered(nanoseconds now, uint64_t number);
@@ -32,7 +32,7 @@ class fact_window {
   /// Whether a watch was marked whose fact has not been sent.
   bool expects() const;
   int64_t unanswered() const { return static_cast<int64_t>(told_.size()); }
-  /// How many facts the hooks may be behind.
+  /// The window: how many facts the hooks may be behind.
   int64_t size() const;
   /// How many more watches may be marked.
   int64_t room() const;

@@ -7,7 +7,8 @@
 namespace troupe {
 
 error root_cause(std::span<const error> causes) {
-  const auto rank = [](const error& e) { return std::min(severity_of(e.category), severity::end); };  // From `end` on, each is a cause in itself.
+  // Every error of severity `end` or higher is a cause in itself.
+  const auto rank = [](const error& e) { return std::min(severity_of(e.category), severity::end); };
   const auto root = std::max_element(causes.begin(), causes.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   error chosen = *root;
   for (auto e = causes.begin(); e != causes.end(); ++e)
@@ -46,7 +47,7 @@ bool failure_log::curable() const {
     const auto category = causes_[i].category;
     const bool cured = cures_[i] == cure::by_chance || (cures_[i] == cure::by_category && (category == errc::aborted || category == errc::unavailable));
     any = any || cured;
-    // What was cancelled ended as a consequence of another cause.
+    // A cancelled action is the consequence of another cause.
     if (!cured && (cures_[i] == cure::none || category != errc::cancelled))
       return false;
   }

@@ -11,35 +11,38 @@
 
 namespace troupe {
 
-/// The root cause: the earliest error that is a cause in itself; if all are consequences of other errors, the earliest of
-/// the most severe. `causes` is in order of time and not empty; the others become notes of the root cause.
+/// The root cause: the earliest error that is a cause in itself. If all errors are consequences of others: the earliest
+/// of the most severe. `causes` is in order of time and not empty; the other errors become notes of the root cause.
 error root_cause(std::span<const error> causes);
 
-/// What a new attempt could do about a failure.
+/// What a new attempt can do about a failure.
 enum class cure : uint8_t {
-  by_category,  ///< It cures `aborted` and `unavailable`.
+  by_category,  ///< A new attempt cures `aborted` and `unavailable`.
   none,         ///< The job ends, whatever the category.
-  by_chance,    ///< A node was killed: a new attempt cures that, even if it happens at the same step again.
+  by_chance,    ///< A node was killed: a new attempt cures that, even if it happens again at the same step.
 };
 
 /// The failures of an attempt, in order of time.
 class failure_log {
  public:
   bool empty() const noexcept { return causes_.empty(); }
-  /// `of`: the group whose node failed. An error that was added before counts once; after an abort, further errors become notes of the abort.
+  /// Adds a failure. `of`: the group whose node failed. An error that is there already is not added again; after an
+  /// abort, further errors become notes of the abort.
   void add(error cause, cure how = cure::by_category, std::optional<group_id> of = {});
-  /// The user has aborted the job, which is the root cause, unless there was an error before.
+  /// The user has aborted the job. The abort is the root cause unless an error came first.
   void abort(error cause);
   bool aborted() const noexcept { return aborted_; }
   /// Adds a note to the root cause.
   void note(std::string text);
-  /// The root cause of a log that is not empty.
+  /// The root cause. Requires a log that is not empty.
   error root() const;
-  /// Whether a new attempt can cure all of them, but for what was cancelled in consequence. False for an empty log.
+  /// Whether a new attempt can cure all failures, apart from cancellations that follow from others. False for an empty
+  /// log.
   bool curable() const;
-  /// Whether one of them is the killing of a node, which says nothing about the step at which it happened.
+  /// Whether a node was killed, which says nothing about the step at which it happened.
   bool has_kill() const;
-  /// The group whose nodes' failures are all the causes, but for what was cancelled in consequence.
+  /// The only group whose nodes failed; absent if another cause exists. Cancellations that follow from others do not
+  /// count.
   std::optional<group_id> only_group() const;
 
  private:
@@ -50,7 +53,8 @@ class failure_log {
   bool aborted_ = false;
 };
 
-/// By the table of roles. Before training there is nothing to save: what is not recovered fails at once.
+/// The response by the table of roles. Before training there is nothing to save: a failure without recovery ends the
+/// job at once.
 response response_to(role who, trouble what) noexcept;
 
 }  // namespace troupe

@@ -1,4 +1,5 @@
-// Gates: states that no node may pass until their owner has answered, and states that the hooks are shown. Plain data.
+// Gates, which are states that no node may pass until their owner has answered, and the states that hooks are shown.
+// Plain data.
 #pragma once
 
 #include <troupe/hook.hpp>
@@ -9,12 +10,12 @@
 
 namespace troupe {
 
-/// Who opens a gate.
+/// The owner of a gate, which opens it.
 enum class gate_kind : uint8_t {
   commit,  ///< The chief, after the commit of its state and the evaluation, if one is made.
-  shown,   ///< The chief, once evaluators that are shown the state are done with it.
-  step,    ///< Hooks with a need for a gate there, by their answer.
-  fact,    ///< Hooks that hold a fact, by their answer; of the job, and not of an attempt.
+  shown,   ///< The chief, once evaluators have finished with the shown state.
+  step,    ///< Hooks with a gate at that step, by their answer.
+  fact,    ///< Hooks that hold a fact, by their answer. Belongs to the job, not to an attempt.
 };
 
 class gates {
@@ -23,22 +24,22 @@ class gates {
   void set_needs(std::vector<need> steps, held_facts holds, bool observes = false, bool last = false);
   const held_facts& holds() const noexcept { return holds_; }
 
-  /// The first state after `after` that hooks are shown; INT64_MAX: none.
+  /// The first state after `after` that hooks are shown; INT64_MAX if there is none.
   int64_t next_shown(int64_t after) const;
   bool shows(int64_t step) const { return next_shown(step - 1) == step; }
-  /// Whether hooks want values that the model observes, at the states that they are shown.
+  /// Whether hooks want observed values at the states that they are shown.
   bool observes() const noexcept { return observes_; }
   /// Whether hooks are shown the last state, whichever it is.
   bool shows_last() const noexcept { return last_; }
 
-  /// A commit or a shown state: no node runs past `step` until it is opened.
+  /// For a commit or a shown state: no node runs past `step` until the gate is opened.
   void close(gate_kind kind, int64_t step) { closed_.try_emplace({kind, step}, gate{step}); }
   void open(gate_kind kind, int64_t step) { closed_.erase({kind, step}); }
 
-  /// A mark was placed at `step`: a gate closes there if a hook holds it.
+  /// A mark was placed at `step`: closes a gate there if a hook needs one.
   void marked(int64_t step);
   bool is_held(int64_t step) const { return closed_.contains({gate_kind::step, step}); }
-  /// The hooks were asked about the gate at `step`, which opens when they have answered.
+  /// The hooks were asked about the gate at `step`; it opens when they have answered.
   void asked(int64_t step) { closed_.insert_or_assign({gate_kind::step, step}, gate{step, true}); }
   void answered(int64_t step) { open(gate_kind::step, step); }
   /// No node runs past `step` until fact `number` is answered.
@@ -46,18 +47,19 @@ class gates {
   void facts_answered(uint64_t up_to);
   /// The first state at which the hooks were asked and have not answered.
   std::optional<int64_t> awaited() const;
-  /// Whether a step or a fact that a hook holds has not been answered.
+  /// Whether a gate of hooks is closed: they have not answered a step or a fact.
   bool held_by_hooks() const;
-  /// The evaluator is lost: gates of commits up to `committed` open, and later ones remain only if a hook holds commits.
+  /// The evaluator is lost: gates of commits up to `committed` open. Later ones stay closed only if a hook holds
+  /// commits.
   void evaluations_lost(std::optional<int64_t> committed);
 
-  /// The first state that no node may pass, seen from the horizon `until`; INT64_MAX: none. Steps with a need for a gate
-  /// count before their mark is placed.
+  /// The first state that no node may pass, seen from the horizon `until`; INT64_MAX if there is none. A step at which
+  /// a hook needs a gate counts before its mark is placed.
   int64_t limit(int64_t until) const;
-  /// The states above `step` will not be reached.
+  /// States above `step` will not be reached.
   void cancel_above(int64_t step);
   void open_all();
-  /// Forgets the gates of the attempt before; facts that are held stay so until they are answered.
+  /// Forgets the gates of the previous attempt, except those of facts, which stay closed until the facts are answered.
   void begin_attempt();
 
  private:
@@ -66,9 +68,9 @@ class gates {
   bool observes_ = false, last_ = false;
   struct gate {
     int64_t step = 0;
-    bool asked = false;  ///< The hooks have been asked, and whoever waits waits for them.
+    bool asked = false;  ///< The hooks were asked, so a wait for the gate is a wait for hooks.
   };
-  using key = std::pair<gate_kind, int64_t>;  ///< A gate's number: its state, or that of its fact.
+  using key = std::pair<gate_kind, int64_t>;  ///< The kind of a gate, and its state or the number of its fact.
   std::map<key, gate> closed_;
 };
 

@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// The category that a text of `to_string(error)` begins with; `aborted` where it names none.
+/// The category at the beginning of a text made by `to_string(error)`; `aborted` if there is none.
 errc category_in(std::string_view text) {
   for (int i = static_cast<int>(errc::invalid_argument); i <= static_cast<int>(errc::resource_exhausted); ++i)
     if (const auto category = static_cast<errc>(i); text.starts_with(std::string{to_string(category)} + ":"))
@@ -57,7 +57,7 @@ std::string groups::why_it_falls(group_id id) const {
 }
 
 std::vector<group_id> groups::leave_at(int64_t step, group_id id, const error& cause) {
-  // Its part of state `step` was sent before the step that failed.
+  // The group's part of state `step` was sent before the step that failed.
   std::vector<group_id> all{id};
   for (const auto follower : followers_of(id)) {
     left_.emplace(follower, departure{step, step + 1, why_it_falls(follower)});

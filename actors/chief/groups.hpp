@@ -1,4 +1,4 @@
-// Groups: which of them may leave the job, which have left, and what the books say of it. Plain data.
+// Groups: which may leave the job, which have left, and what the books say about them. Plain data.
 #pragma once
 
 #include "plan/plan_group.hpp"
@@ -13,17 +13,19 @@ namespace troupe {
 
 /// How a group left.
 struct departure {
-  int64_t step = 0;         ///< The first batch that it made nothing of.
-  int64_t first_state = 0;  ///< Snapshots of this state and of later ones are without its variables.
+  int64_t step = 0;         ///< The first step that the group did not make.
+  int64_t first_state = 0;  ///< Snapshots of this state and of later ones lack its variables.
   std::string why;
   friend bool operator==(const departure&, const departure&) = default;
 };
 
-/// What has left is part of the state: a checkpoint says it, and an attempt begins with what its checkpoint says. So a group that
-/// left after that commit comes back, fails at the same step again, and the job has the bits of one that was not interrupted. A death says
-/// nothing about a step: who is dropped for it stays so while the process lives.
+/// Which groups have left is part of the state: checkpoints record it, and an attempt begins with what its checkpoint
+/// records. A group that left after that commit comes back and fails at the same step again, so the job has the same
+/// bits as without the interruption. A death says nothing about a step: a group that is dropped for it stays dropped
+/// while the process lives.
 ///
-/// A group that falls with another leaves with it, at the same step: it reads from it, so that it cannot have made that step.
+/// A group that falls with another leaves at the same step, because it reads from the other and cannot have made that
+/// step.
 class groups {
  public:
   explicit groups(std::vector<plan_group> policies = {}) : policies_(std::move(policies)) {}
@@ -31,36 +33,39 @@ class groups {
   const std::vector<plan_group>& policies() const noexcept { return policies_; }
   const std::map<group_id, departure>& left() const noexcept { return left_; }
   bool has_left(group_id id) const { return left_.contains(id); }
-  /// Whether a group trains that has not left.
+  /// Whether any group that trains has not left.
   bool any_remains() const { return left_.empty() || left_.size() < policies_.size(); }
-  /// Whether the group leaves for this error in one of its own steps. Only numbers that are not finite are the group's alone: bad
-  /// input is every group's, and what else a step may lack, such as memory, the others lack as well.
+  /// Whether the group leaves because of this error in one of its own steps. Only values that are not finite concern
+  /// one group alone: bad input concerns every group, and so does a lack of memory or the like.
   bool leaves_for(group_id id, const error& cause) const;
-  /// The group made all batches below `step`, and its state there is its last. Returns who leaves there: the group, and those that fall with it.
+  /// The group has made all steps below `step`, and its state there is its last. Returns the groups that leave there:
+  /// this one, and those that fall with it.
   std::vector<group_id> leave_at(int64_t step, group_id id, const error& cause);
-  /// Whether the group is dropped where its nodes have died and are not to be cured, and another one remains.
+  /// Whether the group may be dropped if its nodes have died and no attempt can cure that: its policy allows it and
+  /// another group remains.
   bool may_drop(group_id id) const;
-  /// The job goes on without the group, and without those that fall with it, from the next attempt on, whatever the checkpoint says from which that
-  /// begins.
+  /// From the next attempt on the job goes on without the group and those that fall with it, whatever the checkpoint
+  /// says at which that attempt begins.
   void drop(group_id id, const error& cause);
   bool is_dropped(group_id id) const { return dropped_.contains(id); }
-  /// An attempt begins at a checkpoint of `step` with these books: only the groups that it names, or that
-  /// were dropped, have left.
+  /// An attempt begins at a checkpoint of `step` with these books. The groups that have left are those that the books
+  /// name and those that were dropped.
   void restore(int64_t step, const checkpoint_books& books);
-  /// What each checkpoint of a state that is without the group says of it.
+  /// The books' entry about the group in each checkpoint that lacks it.
   checkpoint_books book_of(group_id id) const;
-  /// Why the job fails once every group has left: the first cause by step, of those at one step the first in the order of the plan that is no fall.
+  /// Why the job fails once every group has left: the cause with the earliest step. At the same step a cause that is
+  /// not a fall comes first, then the order of the plan.
   error first_cause() const;
   /// "group 'b' left at step 12: nan_loss: ...", for people.
   std::string text_of(group_id id) const;
-  /// All of them in one line; empty: none has left.
+  /// All departures in one line; empty if no group has left.
   std::string text() const;
 
  private:
   const plan_group* find(group_id id) const;
-  /// Those that fall with the group, directly or by others; those that have left excepted.
+  /// The groups that fall with the group, directly or indirectly, except those that have left.
   std::vector<group_id> followers_of(group_id id) const;
-  /// The same text whichever of the groups was the first to leave: two may do so at one step.
+  /// The text does not depend on which of the groups was the first to leave, because two may leave at one step.
   std::string why_it_falls(group_id id) const;
 
   std::vector<plan_group> policies_;

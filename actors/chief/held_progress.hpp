@@ -10,7 +10,7 @@ class held_progress {
  public:
   void begin(int64_t step) { told_ = step; }
   void add(job_event newer) { held_ = held_ ? joined(told_, *held_, std::move(newer)) : std::move(newer); }
-  /// All progress since the last call, as one event; absent: there is none.
+  /// All progress since the last call, as one event; absent if there is none.
   std::optional<job_event> take() {
     if (held_)
       told_ = held_->step;

@@ -1,4 +1,5 @@
-// Facts for the hooks: how far these are behind, progress that they have not received, and the fact that they hold. Plain data.
+// Facts for the hooks: how many are unanswered, the progress that hooks have not received, and the fact that they hold.
+// Plain data.
 #pragma once
 
 #include "actors/chief/fact_window.hpp"
@@ -12,9 +13,9 @@ class hook_facts : public fact_window {
   held_progress progress;  ///< Sent when the hooks have caught up.
   listeners listening;     ///< Saving listeners.
 
-  /// A fact that hooks hold was sent, which is of this state; it may be of an attempt that has failed.
+  /// Fact `number` about state `step` was sent, and hooks hold it; its attempt may have failed since.
   void hold(uint64_t number, int64_t step) { held_ = {number, step}; }
-  /// The newest of these which they have not answered: its number and its state.
+  /// The number and the state of the newest held fact that the hooks have not answered.
   const std::optional<std::pair<uint64_t, int64_t>>& held() const noexcept { return held_; }
   void answered(nanoseconds now, uint64_t number) {
     fact_window::answered(now, number);

@@ -31,7 +31,7 @@ void horizon::reach_lane(node_id replica, int64_t step, int64_t lanes) {
 
 void horizon::cut_at(int64_t step, bool is_final) {
   end_at(step, is_final);
-  until_ = step;  // Receivers keep a greater horizon, but no node gets beyond this one.
+  until_ = step;  // Receivers keep a greater horizon, but no node gets beyond `step`.
   reach(step);
 }
 
@@ -46,7 +46,7 @@ int64_t horizon::next_save(int64_t step) const {
   return options_.checkpoints ? next_multiple(step, options_.save_steps) : INT64_MAX;
 }
 
-/// True: `step` would have a save or a record beyond the limit.
+/// Whether `step` needs a save or a record beyond the limit.
 bool horizon::far_ahead(int64_t step, size_t saves) const {
   if (next_save(step - 1) == step && saves >= saves_max && !planted(planted_fault::saves_unbounded))
     return true;

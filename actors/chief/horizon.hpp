@@ -15,54 +15,57 @@ struct horizon_options {
   std::optional<int64_t> summary_steps;  ///< Steps between records; none: no summaries.
 };
 
-/// Steps up to `until`, with the new marks.
+/// The steps up to `until`, and their new marks.
 struct grant {
   int64_t until = 0;
   std::vector<mark> marks;
 };
 
-/// `until` only grows until the data end or a cut, and a mark names only states that no earlier grant has passed.
+/// `until` only grows, except when the data end or the horizon is cut. A mark names only states that no earlier grant
+/// has passed.
 class horizon {
  public:
   using nanoseconds = std::chrono::nanoseconds;
-  static constexpr size_t saves_max = saves_in_progress_max;  ///< Infeeds and the chief send parts of so many saves ahead of the reports.
-  static constexpr int64_t records_max = 32;  ///< The outfeed keeps so many records while the summary writer has no room.
+  /// Limit on the saves whose parts infeeds and the chief send ahead of the reports.
+  static constexpr size_t saves_max = saves_in_progress_max;
+  /// Limit on the records that the outfeed keeps while the summary writer has no room.
+  static constexpr int64_t records_max = 32;
   explicit horizon(horizon_options options = {}) : options_(options) {}
 
   void begin(int64_t step, std::optional<int64_t> end);
   int64_t began_at() const noexcept { return began_at_; }  ///< The state at which the attempt began.
-  int64_t reached() const noexcept { return reached_; }  ///< Reports of all earlier steps are in.
+  int64_t reached() const noexcept { return reached_; }  ///< Reports of all earlier steps have arrived.
   int64_t until() const noexcept { return until_; }
   bool idle() const noexcept { return reached_ >= until_; }
-  std::optional<int64_t> end() const noexcept { return end_; }  ///< Absent while it is unknown.
-  /// Whether the job is finished there: by its steps or the end of the data, and not by a stop.
+  std::optional<int64_t> end() const noexcept { return end_; }  ///< Absent while the end is unknown.
+  /// Whether the job has finished at the end: by its number of steps or the end of the data, not by a stop.
   bool end_is_final() const noexcept { return final_; }
   const troupe::pace& pace() const noexcept { return pace_; }
 
-  /// Reports up to state `step` have come. False: that was known before.
+  /// Reports up to state `step` have arrived. Returns false if that was known.
   bool reach(nanoseconds now, int64_t step, int64_t block_steps);
-  /// The same without a measurement of the pace.
+  /// As above, without measuring the pace.
   void reach(int64_t step) { reached_ = std::max(reached_, step); }
-  /// The same for one of `lanes` replicas, where nobody joins their reports.
+  /// As above, for one of `lanes` replicas, if no outfeed joins their reports.
   void reach_lane(node_id replica, int64_t step, int64_t lanes);
   void end_at(int64_t step, bool is_final) { end_ = step, final_ = is_final; }
-  /// The data ended at `step`: all replicas have stopped at that state, or will.
+  /// The data ended at `step`: all replicas have stopped at that state, or will stop there.
   void cut_at(int64_t step, bool is_final);
   void granted(nanoseconds now, int64_t until);
 
-  /// Limits that do not come from the horizon itself.
+  /// Limits that other parts of the chief set.
   struct room {
     int64_t limit = INT64_MAX;   ///< The first state that no node may pass.
     size_t saves_unreported = 0;
     int64_t shown = INT64_MAX;   ///< How many more watches may be marked.
-    int64_t evaluated = INT64_MAX;  ///< The next state that evaluators are shown, unless it is saved.
+    int64_t evaluated = INT64_MAX;  ///< The next state that evaluators are shown unless it is saved.
   };
-  /// The next grant: two blocks beyond the reports, or 0.2 s of steps if that is more, but not past the end, the limit, or
-  /// a mark for which there is no room. If its `until` is not above the horizon, there is no grant.
+  /// The next grant: two blocks beyond the reports, or 0.2 s of steps if that is more, but not past the end, the limit,
+  /// or a mark for which there is no room. An `until` that is not above the horizon means no grant.
   grant next(const gates& closed, const room& there) const;
-  /// The marks at state `step`, as mark_kind flags; 0: none.
+  /// The marks at state `step`, as flags of mark_kind; 0 if there are none.
   mark_kinds marks_at(int64_t step, const gates& closed) const;
-  /// The first multiple of save_steps after `step`; INT64_MAX: none.
+  /// The first multiple of save_steps after `step`; INT64_MAX if there is none.
   int64_t next_save(int64_t step) const;
 
  private:

@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// Adds a point, in the place of one of the same step.
+/// Adds a point; it replaces a point of the same step.
 void add_point(evaluation_history& history, evaluation_point point) {
   const auto at = std::lower_bound(history.begin(), history.end(), point.step, [](const evaluation_point& p, int64_t step) { return p.step < step; });
   if (at != history.end() && at->step == point.step)
@@ -18,7 +18,8 @@ void add_point(evaluation_history& history, evaluation_point point) {
     history.insert(at, std::move(point));
 }
 
-/// Results are kept of so many checkpoints that were the best: attempts go back to recent ones, and arrays may be large.
+/// The number of best checkpoints whose results are kept: attempts go back only to recent ones, and arrays may be
+/// large.
 constexpr size_t bests_max = 8;
 
 }  // namespace
@@ -98,7 +99,7 @@ expected<bool> judgements::consider(const std::string& evaluation, checkpoint_id
   best_value_ = found->second;
   best_results_ = bests_[id] = values;
   if (bests_.size() > bests_max)
-    bests_.erase(bests_.begin());  // What event files have of it is enough.
+    bests_.erase(bests_.begin());  // Its metrics in event files are enough.
   return true;
 }
 
@@ -114,7 +115,7 @@ expected<judgements::verdict> judgements::judge(const std::string& evaluation, c
   const auto judged = std::find_if(all.begin(), all.end(), [&](const judged_evaluation& e) { return e.name == evaluation; });
   if (judged == all.end())
     return result;
-  // As event files keep them: a later run of the job reads them there, and must come to the same verdicts.
+  // Rounded to float32, as event files store them: a later run reads them there and must reach the same verdicts.
   evaluation_point point{id.step};
   for (const auto& [name, value] : values.metrics)
     if (name != "global_step")

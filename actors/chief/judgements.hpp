@@ -1,4 +1,4 @@
-// Judgements: what follows from the evaluations of a job. The rules that end it early, and the best checkpoint so far. Plain data.
+// Judgements of a job's evaluations: the rules that end the job early, and the best checkpoint so far. Plain data.
 #pragma once
 
 #include "words/checkpoint_books.hpp"
@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// An evaluation whose results are judged, and those of earlier runs.
+/// An evaluation whose results are judged, with its results of earlier runs.
 struct judged_evaluation {
   std::string name;
   evaluation_history history = {};
@@ -31,47 +31,51 @@ class judgements {
   judgements() = default;
   explicit judgements(judgement_settings settings);
 
-  /// An attempt begins at a checkpoint with these properties: later evaluations are made again. Returns the best one that they name; this
-  /// process may know of a better one, whose verdict came after they were read.
+  /// An attempt begins at a checkpoint with these books; evaluations of later states are made again. Returns the best
+  /// checkpoint that the books name. This process may know a better one, whose verdict came after the books were read.
   std::optional<checkpoint_id> begin(int64_t step, const checkpoint_books& books);
 
-  /// A predicate is user code: it is not asked here. The rules after it are asked once it has answered.
+  /// A predicate that must be asked elsewhere, because it is user code. The rules after it are applied once it has
+  /// answered.
   struct question {
-    size_t evaluation = 0, rule = 0;        ///< Numbers in the settings.
-    bool of_all = false;                    ///< The rules of later evaluations follow.
+    size_t evaluation = 0, rule = 0;        ///< Indices in the settings.
+    bool of_all = false;                    ///< Rules of the later evaluations are applied afterwards.
   };
   struct ruling {
     std::optional<std::string> ends = {};   ///< Why the job ends.
-    std::optional<question> asks = {};      ///< This predicate has to be asked first.
+    std::optional<question> asks = {};      ///< A predicate that must be asked first.
   };
-  /// What a result leads to.
+  /// The consequences of a result.
   struct verdict : ruling {
     bool is_best = false;                   ///< The checkpoint is the best so far.
   };
-  /// Whether a rule ends the job where an attempt begins, by the evaluations up to there. key_missing.
+  /// Applies the rules at the beginning of an attempt to the evaluations up to its state: a rule may end the job there.
+  /// Error: key_missing.
   expected<ruling> rule_at_start() { return apply_rules({0, 0, true}); }
-  /// key_missing. `saved`: there is a checkpoint of that state, which can be the best.
+  /// Judges a result. `saved`: the state has a checkpoint, which can be the best. Error: key_missing.
   expected<verdict> judge(const std::string& evaluation, checkpoint_id id, const evaluation_values& values, bool saved = true);
 
-  /// The predicate says why the job ends, or that it does not.
+  /// The predicate has answered; `why`: the reason to end the job, if there is one.
   expected<ruling> answered(question asked, const std::optional<std::string>& why);
-  /// Whether a checkpoint is the best so far, by results that were judged before it was saved. key_missing.
+  /// Whether a checkpoint is the best so far, by results that were judged before it was saved. Error: key_missing.
   expected<bool> consider(const std::string& evaluation, checkpoint_id id, const evaluation_values& values);
   const evaluation_history& history(size_t evaluation) const { return settings_.evaluations[evaluation].history; }
   const stop_rule& rule(size_t number) const { return settings_.rules[number]; }
-  /// What earlier runs have left of the evaluation of that state, as float32, with its step.
+  /// The results that earlier runs have left for this state, as float32, with its step.
   std::optional<std::map<std::string, double>> known_results(const std::string& evaluation, checkpoint_id id) const;
 
-  /// Enters into the books of a checkpoint the best one so far. `ends_here`: it is the one at which the job ends by a rule.
+  /// Enters the best checkpoint so far into the books of a checkpoint. `ends_here`: the job ends at this checkpoint by
+  /// a rule.
   void enter(checkpoint_books& books, bool ends_here) const;
   bool has_ended() const noexcept { return !ended_.empty(); }
   const std::string& why_ended() const noexcept { return ended_; }
-  /// Why the job had ended where the attempt begins: by one of the rules that it has still.
+  /// Why an earlier run ended at the state where the attempt begins, if the job still has the rule that ended it.
   const std::optional<std::string>& ended_before() const noexcept { return ended_before_; }
   std::optional<checkpoint_id> best() const noexcept { return best_; }
-  /// Those of the best checkpoint, where this process has evaluated it; else the metrics that an event file has, as float32, or nothing.
+  /// The results of the best checkpoint if this process has evaluated it; otherwise its metrics in an event file, as
+  /// float32, or nothing.
   const evaluation_values& best_results() const noexcept { return best_results_; }
-  /// The metrics of a state as far as they are known: those of a best one, or what event files have, as float32; at least the step.
+  /// The known metrics of a state: those of a best checkpoint, or those in event files, as float32; at least its step.
   std::map<std::string, double> results_of(const std::string& evaluation, checkpoint_id id) const;
   bool uses_best() const noexcept { return settings_.best && settings_.best->restore_best && best_; }
 
@@ -88,7 +92,8 @@ class judgements {
   std::optional<checkpoint_id> best_;
   double best_value_ = 0;
   evaluation_values best_results_;
-  std::map<checkpoint_id, evaluation_values> bests_;  ///< Of each checkpoint that was the best when this process evaluated it.
+  /// The results of each checkpoint that was the best when this process evaluated it.
+  std::map<checkpoint_id, evaluation_values> bests_;
 };
 
 }  // namespace troupe

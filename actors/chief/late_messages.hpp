@@ -1,4 +1,4 @@
-// Messages that come late to a chief: those of an attempt that has ended, and those that come while the job ends.
+// Messages that reach a chief late: those of an attempt that has ended, and those that arrive while the job ends.
 #pragma once
 
 #include "messages/interfaces.hpp"
@@ -6,16 +6,18 @@
 namespace troupe {
 
 enum class late : uint8_t {
-  heard,     ///< It means what it always means.
+  heard,     ///< Handled as always.
   dropped,
-  unleased,  ///< A checkpoint whose attempt has failed meanwhile: the next one commits or verifies it again, and this lease ends.
+  /// The commit of an attempt that has failed meanwhile: its lease ends. The next attempt commits or verifies the
+  /// checkpoint again.
+  unleased,
 };
 
 struct lateness {
-  late in_another_attempt, at_the_end;  ///< The end: event files are closed, hooks see it, nodes go home.
+  late in_another_attempt, at_the_end;  ///< While the job ends: files are closed, hooks see the end, nodes end.
 };
 
-/// A row for each message of a chief but its own deadlines; one without a row does not compile.
+/// One row for each message that a chief handles, except its own deadlines. A message without a row does not compile.
 template <class M>
 constexpr lateness lateness_of() = delete;
 template <> constexpr lateness lateness_of<started>() { return {late::dropped, late::dropped}; }
@@ -28,7 +30,7 @@ template <> constexpr lateness lateness_of<step_report>() { return {late::droppe
 template <> constexpr lateness lateness_of<input_failed>() { return {late::dropped, late::dropped}; }
 template <> constexpr lateness lateness_of<input_warned>() { return {late::dropped, late::dropped}; }
 template <> constexpr lateness lateness_of<log_replaced>() { return {late::heard, late::dropped}; }
-/// Of an attempt that has ended it may be of a node that lives on; in the end, of an event file or a hook.
+/// In another attempt, it may come from a node that lives on; at the end, from an event file or a hook.
 template <> constexpr lateness lateness_of<failure>() { return {late::heard, late::heard}; }
 template <> constexpr lateness lateness_of<flushed>() { return {late::heard, late::dropped}; }
 template <> constexpr lateness lateness_of<halted>() { return {late::dropped, late::dropped}; }
@@ -37,7 +39,7 @@ template <> constexpr lateness lateness_of<committed>() { return {late::unleased
 template <> constexpr lateness lateness_of<save_failed>() { return {late::dropped, late::dropped}; }
 template <> constexpr lateness lateness_of<late_properties_kept>() { return {late::dropped, late::dropped}; }
 template <> constexpr lateness lateness_of<state_shown>() { return {late::dropped, late::dropped}; }
-/// Evaluations, exports and predicates are of the job.
+/// Evaluations, exports and predicates belong to the job, not to an attempt.
 template <> constexpr lateness lateness_of<batches_evaluated>() { return {late::heard, late::dropped}; }
 template <> constexpr lateness lateness_of<evaluated>() { return {late::heard, late::dropped}; }
 template <> constexpr lateness lateness_of<exported>() { return {late::heard, late::dropped}; }

@@ -1,4 +1,4 @@
-// The factors of the learning rate that hooks have set, by the first step that each is for. Plain data.
+// The factors of the learning rate that hooks have set, by the first step to which each applies. Plain data.
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>
@@ -13,21 +13,23 @@ namespace troupe {
 
 class learning_rates {
  public:
-  /// An attempt begins at `step`, whose checkpoint says `factor`. Returns another one for that step: what hooks have said to the last fact that
-  /// they held. Facts of later states are told again, and this one is not.
+  /// An attempt begins at `step`, whose checkpoint has `factor`. Returns another factor if hooks have set one for this
+  /// step in their answer to the last fact that they held: that fact is not told again, while facts of later states
+  /// are.
   std::optional<double> begin(int64_t step, double factor);
 
   double at(int64_t step) const;
   bool says(int64_t step) const { return factors_.contains(step); }
-  /// Whether the product is a rate: above 0 and finite.
+  /// Whether the product with the factor so far is a valid factor: above 0 and finite.
   bool allows(int64_t step, double factor) const;
   void set(int64_t step, double factor) { factors_[step] = factor; }
-  /// Of the updates from `step` on, which no replica has made. Returns the new factors.
+  /// Multiplies the factors of the updates from `step` on, which no replica has made. Returns the new factors.
   std::vector<std::pair<int64_t, double>> multiply(int64_t step, double factor);
-  /// `factor` was the answer to a fact of `step` that hooks hold, whatever the attempt makes of it.
+  /// Hooks answered a fact of `step` that they hold with `factor`. Kept even if the attempt does not apply it.
   void answered(uint64_t fact, int64_t step, double factor);
 
-  /// The books of a save were sent before a factor for its state: it gets a verdict once it is committed.
+  /// The books of a save were sent before a factor of its state was set: the checkpoint gets a verdict once it is
+  /// committed.
   void correct(checkpoint_id id) { outdated_ = id; }
   bool take_correction(checkpoint_id id) { return outdated_ == id && std::exchange(outdated_, std::nullopt).has_value(); }
 

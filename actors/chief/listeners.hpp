@@ -1,4 +1,4 @@
-// Saving listeners: what they are hearing of, and what waits for that. Plain data.
+// Saving listeners: the facts that they have not answered, and what waits for their answers. Plain data.
 #pragma once
 
 #include "messages/snapshot.hpp"
@@ -9,7 +9,8 @@
 
 namespace troupe {
 
-/// Facts are known by their numbers. A save that listeners hear of waits with its books, and a commit with its evaluation.
+/// Facts are identified by their numbers. Until listeners have answered, a save waits with its books and a commit with
+/// its evaluation.
 class listeners {
  public:
   void begin(bool any) { any_ = any; }
@@ -20,7 +21,8 @@ class listeners {
   void hear_commit(uint64_t fact, const committed& x) { commits_.emplace(fact, x); }
   bool hear_any_commit() const noexcept { return !commits_.empty(); }
 
-  /// They have returned from a fact: the step whose books are sent now, or the commit that is offered.
+  /// The listeners have returned from a fact. Returns the step whose books are sent now, or the commit that is offered
+  /// to evaluations.
   std::optional<int64_t> heard_saving(uint64_t fact) {
     auto found = savings_.extract(fact);
     return found ? std::optional{found.mapped()} : std::nullopt;
@@ -29,7 +31,7 @@ class listeners {
     auto found = commits_.extract(fact);
     return found ? std::optional{std::move(found.mapped())} : std::nullopt;
   }
-  /// Nobody waits for them any more.
+  /// Nothing waits for the listeners any more.
   std::map<uint64_t, int64_t> take_savings() { return std::exchange(savings_, {}); }
   std::map<uint64_t, committed> take_commits() { return std::exchange(commits_, {}); }
   void begin_attempt() { savings_.clear(), commits_.clear(); }

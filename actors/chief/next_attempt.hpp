@@ -1,4 +1,4 @@
-// How the next attempt of a job comes about: a failure is cured, or one plan grows into the next. Plain data.
+// What leads to the next attempt of a job: recovery from a failure, or growth from one plan into the next. Plain data.
 #pragma once
 
 #include "actors/chief/growth.hpp"

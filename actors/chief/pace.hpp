@@ -11,13 +11,13 @@ class pace {
  public:
   using nanoseconds = std::chrono::nanoseconds;
 
-  /// Steps were granted at `now` to an idle job: the time before does not count.
+  /// Steps were granted at `now` to an idle job: earlier time does not count.
   void begins(nanoseconds now);
   /// `steps` more are done.
   void goes_on(nanoseconds now, int64_t steps);
-  /// A moving average of measurements over at least 10 ms, in which the newest has a fifth of the weight; 0: unknown.
+  /// A moving average of measurements over at least 10 ms; the newest has a weight of one fifth. 0: unknown.
   double seconds_per_step() const { return seconds_per_step_; }
-  /// The same, but a slower measurement counts at once. The horizon uses it, since a grant is not withdrawn.
+  /// As above, but a slower measurement counts at once. Used for the horizon, because a grant cannot be withdrawn.
   double cautious_seconds_per_step() const { return cautious_; }
 
  private:

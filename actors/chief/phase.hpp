@@ -1,4 +1,5 @@
-// The phases of a chief, drawn in chief.hpp. Users see all except `growing`, `preparing`, `closing`, `ending` and `leaving`.
+// The phases of a chief, drawn in chief.hpp. Users see all except `growing`, `preparing`, `closing`, `ending` and
+// `leaving`.
 #pragma once
 
 #include <troupe/progress.hpp>
@@ -7,8 +8,8 @@ namespace troupe {
 
 enum class chief_phase : uint8_t { starting, restoring, training, draining, recovering, growing, preparing, closing, ending, leaving, finished, failed };
 
-/// The phase that a job's progress shows: from one plan to the next it trains;
-/// `closing`, `ending` and `leaving`, in which all is done but what follows an end, are shown as draining.
+/// The phase that a job's progress shows. `growing` and `preparing` are shown as training; `closing`, `ending` and
+/// `leaving`, in which only the end itself is left to do, are shown as draining.
 constexpr job_progress::phase shown(chief_phase p) noexcept {
   switch (p) {
     case chief_phase::starting: return job_progress::phase::starting;

@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// Notes of an error are limited, as a job may recover without limit.
+/// Limit on the notes of an error, because a job may recover any number of times.
 constexpr size_t notes_max = 16;
 
 bool is_the_same(const error& a, const error& b) {
@@ -19,7 +19,7 @@ bool is_the_same(const error& a, const error& b) {
 }  // namespace
 
 std::chrono::milliseconds recovery::next_delay() const {
-  // 2^60 of the longest delays is far from the limits of a double.
+  // Even 2^60 times the first delay is far below the limit of a double.
   const double seconds = std::ldexp(options_.first_delay_secs, static_cast<int>(std::min<int64_t>(spent_, 60)));
   return std::chrono::milliseconds{static_cast<int64_t>(std::min(seconds, options_.delay_max_secs) * 1000)};
 }
@@ -32,7 +32,8 @@ recovery_verdict recovery::decide(const failed_attempt& failed) {
     return no("the job does not recover, as it saves no checkpoints: set model_dir, and save_checkpoints_steps or save_checkpoints_secs");
   if (failed.stopping)
     return no("the job does not recover, as a stop was requested");
-  const bool may_pass = failed.by_chance || failed.cause.category == errc::unavailable;  // An outage says nothing about the step at which it was met.
+  // An outage says nothing about the step at which it happened.
+  const bool may_pass = failed.by_chance || failed.cause.category == errc::unavailable;
   if (!may_pass && last_ && is_the_same(*last_, failed.cause))
     return no("the job does not recover again, as the same error came back at step " + std::to_string(failed.cause.step.value_or(failed.step)));
   if (options_.attempts_max && spent_ >= *options_.attempts_max)

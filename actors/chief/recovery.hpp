@@ -10,24 +10,24 @@
 
 namespace troupe {
 
-/// A failed attempt, after everything that can be known about it is known.
+/// A failed attempt, described once everything about the failure is known.
 struct failed_attempt {
   error cause;              ///< The root cause.
   bool curable = true;      ///< A new attempt can cure all causes (failure_log::curable).
-  bool by_chance = false;   ///< A node was killed: that it happens at the same step again says nothing.
+  bool by_chance = false;   ///< A node was killed: the same failure at the same step again is a coincidence.
   int64_t step = 0;         ///< The state that was reached.
   bool checkpoints = true;  ///< The job saves checkpoints, from which an attempt can begin.
-  bool stopping = false;    ///< A stop was requested.
+  bool stopping = false;    ///< The user has requested a stop.
 };
 
 struct recovery_verdict {
   bool recovers = false;
-  std::chrono::milliseconds delay{0};  ///< Until the next attempt begins.
-  std::string why_not = {};            ///< A note for the user; empty where the cause itself says enough.
+  std::chrono::milliseconds delay{0};  ///< Time until the next attempt begins.
+  std::string why_not = {};            ///< A note for the user; empty if the cause itself says enough.
 };
 
-/// The budget of a job: so many attempts in a row without a commit beyond the step at which they failed, with delays that
-/// double.
+/// The budget of a job: the number of attempts in a row without a commit beyond the step at which they failed, with
+/// delays that double.
 class recovery {
  public:
   explicit recovery(recovery_options options = {}) : options_(options) {}
@@ -35,13 +35,14 @@ class recovery {
   bool enabled() const noexcept { return options_.attempts_max != 0; }
   /// Decides, and spends the budget if the job recovers.
   recovery_verdict decide(const failed_attempt& failed);
-  /// The state of `step` is committed: beyond every failed step, the budget counts anew.
+  /// The state of `step` is committed. If it lies beyond every failed step, the budget starts anew.
   void committed(int64_t step);
-  /// The attempt that follows has to wait until `take_delayed`: something of the last one goes on.
+  /// The next attempt waits until `take_delayed`, because something of the last one is still running.
   void delay() { delayed_ = true; }
   bool delayed() const noexcept { return delayed_; }
   bool take_delayed() { return std::exchange(delayed_, false); }
-  /// The causes of earlier attempts since then, oldest first; they are notes of a final error.
+  /// The causes of earlier attempts since the budget last started anew, oldest first; they become notes of a final
+  /// error.
   const std::vector<std::string>& earlier() const noexcept { return earlier_; }
 
  private:
@@ -50,7 +51,7 @@ class recovery {
   recovery_options options_;
   int64_t spent_ = 0;                      ///< Attempts since the last commit beyond a failed step.
   std::optional<int64_t> failed_at_;       ///< The greatest step at which an attempt has failed since then.
-  std::optional<error> last_;              ///< The cause of the attempt before.
+  std::optional<error> last_;              ///< The cause of the previous failure.
   std::vector<std::string> earlier_;
   bool delayed_ = false;
 };

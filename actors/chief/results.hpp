@@ -1,4 +1,4 @@
-// What a job has come to: its losses, and the results of its evaluations and exporters. Plain data.
+// The results of a job: its losses, and the results of its evaluations and exporters. Plain data.
 #pragma once
 
 #include "messages/report.hpp"
@@ -13,12 +13,14 @@ namespace troupe {
 
 struct job_results {
   using values = std::map<std::string, double>;
-  loss_point losses = {};                                        ///< From the newest report: the last step's, and means since the report before.
-  std::map<std::string, values> metrics = {};                    ///< From the last evaluation of each name.
-  std::map<std::string, std::vector<std::string>> exports = {};  ///< From the last occasion of each name.
-  std::map<std::string, tensor> arrays = {};                     ///< Metrics of the first evaluation that are arrays, from its last result.
+  /// From the newest report: the losses of its last step, and their means since the previous report.
+  loss_point losses = {};
+  std::map<std::string, values> metrics = {};                    ///< By evaluation, from its last result.
+  std::map<std::string, std::vector<std::string>> exports = {};  ///< By evaluation, from the last run of its exporters.
+  /// The array metrics of the first evaluation, from its last result.
+  std::map<std::string, tensor> arrays = {};
 
-  /// The last step's losses: "loss", or in a job of several groups "<group>/loss" of each that has not left.
+  /// The losses of the last step: "loss", or in a job of several groups "<group>/loss" of each group that has not left.
   values last_losses() const {
     if (losses.of_groups.empty())
       return {{"loss", losses.last}};

@@ -1,4 +1,4 @@
-// Saves: the snapshots of a job, from the mark to the commit, and the books for them. Plain data.
+// Saves: the snapshots of a job, from their marks to their commits, and their books. Plain data.
 #pragma once
 
 #include "messages/snapshot.hpp"
@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// A save is pending from its mark until it is committed or has failed. Its books, the chief's own part, are sent at once
-/// or wait until the reports of all earlier steps are in.
+/// A save is pending from its mark until it is committed or has failed. Its books, the chief's own part, are sent at
+/// once or wait until the reports of all earlier steps are in.
 class saves {
  public:
   void start_from(const restored& x);
@@ -17,52 +17,55 @@ class saves {
   void place(int64_t step, bool books_wait);
   bool any() const noexcept { return !on_way_.empty(); }
   bool is_placed(int64_t step) const { return on_way_.contains(step); }
-  /// Those that are pending, or committed while the reports of their steps are not all in: a slow outfeed holds the horizon, too.
+  /// The saves that are pending, or committed before all reports of earlier steps have arrived. They limit the horizon,
+  /// so a slow outfeed does, too.
   size_t unreported() const noexcept { return on_way_.size() + held_.size(); }
   /// The first and the last pending save; there must be one.
   int64_t oldest() const { return *on_way_.begin(); }
   int64_t newest() const { return *on_way_.rbegin(); }
   std::vector<int64_t> steps() const { return {on_way_.begin(), on_way_.end()}; }
-  /// Whether to wait for the oldest save: its state is reached, or the job fails and has nothing else to wait for.
+  /// Whether to wait for the oldest save: its state has been reached, or the job fails and has nothing else to wait
+  /// for.
   bool is_awaited(int64_t reached, bool failing) const { return any() && (oldest() <= reached || failing); }
 
   // -- books
   /// Removes and returns the saves up to `step` whose books are waiting.
   std::vector<int64_t> take_books_up_to(int64_t step);
-  /// The summary writer, which passes books on, has died: the books of all pending saves are sent again, which is
-  /// harmless.
+  /// The summary writer, which passes books on, has died: marks the books of all pending saves to be sent again, which
+  /// is harmless.
   void books_lost() { waiting_books_ = on_way_; }
   bool books_wait() const noexcept { return !waiting_books_.empty(); }
 
   // -- outcomes
-  /// Facts are sent in step order: a commit above `reached` is kept until the reports of all earlier steps are in.
+  /// Commits are published in step order: a commit above `reached` is kept until all reports of earlier steps have
+  /// arrived.
   void committed(const troupe::committed& x) { on_way_.erase(x.id.step), held_.emplace(x.id.step, x); }
   void failed(int64_t step) { on_way_.erase(step), given_up_.insert(step); }
-  /// Removes and returns the next commit to publish, which becomes the newest. Absent: none up to `reached`.
+  /// Removes and returns the next commit to publish, which becomes the newest. Absent if there is none up to `reached`.
   std::optional<troupe::committed> take_published(int64_t reached);
   bool any_held() const noexcept { return !held_.empty(); }
-  /// The commits that were not published.
+  /// The commits that have not been published.
   std::vector<checkpoint_id> held() const;
-  /// The job ends: all commits count, even without the reports of all earlier steps.
+  /// The job ends: all commits count, even if reports of earlier steps are missing.
   void count_held();
-  /// Whether no save of state `id.step` can follow: it is committed as `id`, or will not be. A job that grows a model may have been
-  /// restored from a commit of the same step in an earlier iteration.
+  /// Whether no save of state `id.step` can follow: it is committed as `id`, or it has failed. A job that grows a model
+  /// may have been restored from a commit of the same step in an earlier iteration.
   bool is_settled(checkpoint_id id) const { return last_commit_ == id || held_.contains(id.step) || given_up_.contains(id.step); }
   /// States above `step` will not be reached: their saves are neither awaited nor reported as missing.
   void cancel_above(int64_t step);
   void cancel_all();
 
-  std::optional<checkpoint_id> last_commit() const noexcept { return last_commit_; }  ///< The newest known.
-  const std::string& prefix() const noexcept { return prefix_; }  ///< Prefix of the newest commit; empty: none.
+  std::optional<checkpoint_id> last_commit() const noexcept { return last_commit_; }  ///< The newest one known.
+  const std::string& prefix() const noexcept { return prefix_; }  ///< Of the newest commit; empty if there is none.
 
   // -- requests
-  /// The user requests a save. False: one is pending, and another is made after it.
+  /// The user requests a save. Returns false if one is pending; then another save follows it.
   bool may_save_now();
   /// Whether another save was requested; true only once.
   bool take_wish() { return std::exchange(again_, false); }
-  /// A save by time is due while another is pending, and is skipped. True for the first skip during that save.
+  /// A save by time is due while another is pending, and is skipped. Returns true for the first skip during that save.
   bool is_first_skip();
-  /// The pending save has waited too long: whether to ask the writer for the missing part; once for each save.
+  /// The oldest save has waited too long: whether to ask the writer for the missing part. True only once for each save.
   bool may_inquire() { return any() && !std::exchange(inquired_, true); }
   void begin_wait() { inquired_ = false; }
 

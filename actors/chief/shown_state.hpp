@@ -1,4 +1,5 @@
-// A state that evaluators are shown without a save, from its mark until all of them are done with it. Plain data.
+// A state that evaluators are shown without a save, from its mark until all evaluators have finished with it. Plain
+// data.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +9,18 @@
 
 namespace troupe {
 
-/// One at a time, as nothing runs past it. Evaluators that have something else to do before are waited for.
+/// One state at a time, because nothing runs past it. Evaluators that are busy with something else are waited for.
 class shown_state {
  public:
   void place(int64_t step, std::set<size_t> evaluations) { *this = shown_state{step, std::move(evaluations)}; }
   std::optional<int64_t> step() const noexcept { return step_; }
   bool waits_for(size_t evaluation) const { return busy_.contains(evaluation); }
-  /// The evaluation takes part from now on, or not at all. False: it was not waited for.
+  /// The evaluation takes part from here on, or not at all. Returns false if it was not waited for.
   bool wait_no_more_for(size_t evaluation) { return busy_.erase(evaluation) > 0; }
   bool waits() const noexcept { return !busy_.empty(); }
-  /// The state goes on its way to those that take part. False: it did before.
+  /// Sends the state to the evaluations that take part. Returns false if it was sent before.
   bool send() { return !std::exchange(sent_, true); }
-  /// They have it.
+  /// The evaluators have received the state.
   void arrived(int64_t step) { arrived_ = arrived_ || step == step_; }
   bool has_arrived() const noexcept { return arrived_; }
   bool is_on_way() const noexcept { return step_ && sent_ && !arrived_; }

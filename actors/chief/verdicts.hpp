@@ -1,4 +1,5 @@
-// Verdicts: what checkpoints are told after their commit, as properties that the writer keeps beside them. Plain data.
+// Verdicts: properties of a checkpoint that become known after its commit, and that the writer stores beside it. Plain
+// data.
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>
@@ -11,24 +12,24 @@ namespace troupe {
 
 class verdicts {
  public:
-  /// The books of a save were sent; they name this best checkpoint.
+  /// The books of a save were sent, with this best checkpoint.
   void books_name(int64_t step, std::optional<checkpoint_id> best) { best_in_books_.try_emplace(step, best); }
-  /// A save is committed: whether its books name another best one than is known by now. Once for each save.
+  /// A save is committed: whether its books name a best checkpoint other than `best`. Ask once for each save.
   bool is_outdated(int64_t step, std::optional<checkpoint_id> best) {
     const auto named = best_in_books_.extract(step);
     return named && named.mapped() != best;
   }
 
   void sent() { ++on_way_; }
-  /// One is durable. True: all are.
+  /// A verdict is durable. Returns true if all are.
   bool kept() { return --on_way_ <= 0; }
   bool any_on_way() const noexcept { return on_way_ > 0; }
-  /// Nothing is granted before all are durable.
+  /// Grants nothing before all verdicts are durable.
   void hold() { holds_ = true; }
   bool holds() const noexcept { return holds_; }
   void let_go() { holds_ = false; }
 
-  /// The checkpoint of the end says that a rule has ended the job, in its books or by a verdict.
+  /// The last checkpoint says that a rule has ended the job, in its books or by a verdict.
   void end_is_said() { end_said_ = true; }
   bool says_end() const noexcept { return end_said_; }
 

@@ -92,7 +92,8 @@ expected<metric_results> group_reports::take_metrics(int64_t step) {
     for (; !l.measured.empty() && l.measured.front().step <= step; l.measured.pop_front())
       if (l.measured.front().step == step)
         totals.add(l.measured.front().sums);
-  return totals.batches() == 0 ? expected<metric_results>{} : totals.results();  // It has retired, or has no metrics.
+  // No batches: the group has retired, or has no metrics.
+  return totals.batches() == 0 ? expected<metric_results>{} : totals.results();
 }
 
 std::optional<int64_t> group_reports::watched() const {

@@ -16,15 +16,16 @@ struct report_source {
 };
 
 struct reported_group {
-  std::string name;                   ///< Prefix of its values; empty in a job with one group.
-  std::vector<report_source> replicas;  ///< In replica order, in which their losses are added by a tree.
-  std::vector<program_output> outputs = {};  ///< In training: the program's outputs, with the mean loss over all replicas.
+  std::string name;                   ///< Prefix of the group's values; empty in a job with one group.
+  std::vector<report_source> replicas;  ///< In replica order, the order of the tree that adds their losses.
+  /// In training: the program's outputs, with the mean loss over all replicas.
+  std::vector<program_output> outputs = {};
   summary_recipes summaries = {};     ///< How recorded tensors become summary values.
-  std::vector<program_output> measured = {};  ///< In training: the sums of metrics that its replicas add up,
-  metric_functions metrics = {};              ///<   and the functions of these metrics.
-  std::vector<observable> observables = {};  ///< In training: what its replicas observe for hooks.
+  std::vector<program_output> measured = {};  ///< In training: sums of metrics, made by the replicas.
+  metric_functions metrics = {};              ///< The functions of these metrics.
+  std::vector<observable> observables = {};  ///< In training: values that the replicas observe for hooks.
 
-  /// "loss" as the name of a value of the group: "mixture/loss", or "loss" in a job with one group.
+  /// The name of a value of the group: for "loss" it is "mixture/loss", or "loss" in a job with one group.
   std::string prefixed(const std::string& value) const { return name.empty() ? value : name + "/" + value; }
 };
 
@@ -34,42 +35,45 @@ class group_reports {
   explicit group_reports(const reported_group& of);
 
   bool has(node_id replica) const;
-  /// A report or an end of one of its replicas. A report that begins at another step than the next one of that replica is a repeated one.
+  /// Adds a report or an end of one of the group's replicas. A report that does not begin at that replica's next step
+  /// is a repeated one and is ignored.
   void add(const step_report& x, int64_t step);
   void add(const stream_end& x);
-  /// Nothing is awaited of it any more.
+  /// The group has left: nothing more is awaited of it.
   void leave();
   bool has_left() const noexcept { return left_; }
 
-  /// The steps beyond `step` that all of its replicas have made, and how many a replica has.
+  /// The number of steps beyond `step` that all replicas have reported; below, the number that one replica has
+  /// reported.
   size_t ready() const;
   size_t reported_by(size_t replica) const { return lanes_[replica].losses.size(); }
-  double seconds_per_step() const;  ///< The slowest replica's in its newest report.
-  /// The mean loss of the next step over the replicas, which is counted and is the last one from then on.
+  double seconds_per_step() const;  ///< Of the slowest replica, from its newest report.
+  /// Takes the mean loss over the replicas of the next step, adds it to the meters and keeps it as the last loss.
   double take_loss();
   std::optional<double> last_loss() const noexcept { return last_; }
-  /// Of all steps since they were cleared.
+  /// The losses of all steps since each meter was cleared.
   struct meters {
     loss_meter since_progress, since_log;
   };
   meters& losses() noexcept { return meters_; }
 
-  /// Whether its replicas recorded, or measured, up to that state.
+  /// Whether the replicas recorded summaries, or measured metrics, up to that state.
   bool records(int64_t step) const;
   bool measures(int64_t step) const;
-  /// What was recorded of it. Nothing of it, or of earlier states, is left.
+  /// Takes the summaries that were recorded of that state, and removes those of earlier states.
   recorded_sets take_recorded(int64_t step);
-  /// The metrics up to that state; without numbers where it has none. The error is of a function of the model's.
+  /// Takes the metrics up to that state; without numbers if there are none. An error comes from a function of the
+  /// model.
   expected<metric_results> take_metrics(int64_t step);
 
-  /// The state whose values its first replica reported first, of those that were not taken.
+  /// The first state whose values the first replica has reported and that were not taken.
   std::optional<int64_t> watched() const;
-  /// The values of its first replica, with the mean loss.
+  /// Takes the values of the first replica, with the mean loss.
   std::vector<tensor> take_watched();
-  /// What all of its replicas observed of that state. Nothing that is watched up to there is left.
+  /// Takes what all replicas observed of that state, and removes everything watched up to there.
   std::vector<std::vector<tensor>> take_observed(int64_t step);
 
-  /// The end that all of its replicas have said, or with `of_any` one of them: the earliest.
+  /// The earliest end that replicas have sent. Without `of_any`, null until all of them have sent theirs.
   const stream_end* end(bool of_any) const;
 
  private:
@@ -79,14 +83,14 @@ class group_reports {
     std::deque<step_values> watched;
     std::deque<recorded_step> recorded;
     std::deque<measured_steps> measured;
-    int64_t next_watched = 0;        ///< No values of an earlier state will follow.
+    int64_t next_watched = 0;        ///< Values of earlier states are repeated ones.
     double seconds_per_step = 0;
     std::optional<stream_end> end;
   };
 
   const reported_group& of_;
   std::vector<lane> lanes_;
-  std::vector<double> of_step_;      ///< Losses of one step, by replica.
+  std::vector<double> of_step_;      ///< The losses of one step, by replica.
   meters meters_;
   std::optional<double> last_;
   bool left_ = false;

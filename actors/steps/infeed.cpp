@@ -28,7 +28,7 @@ void infeed_state::on_begin(const begin& x) {
   stopping = options.stop->token();
   cut_off.reset();
   proceeds = false;
-  source.reset();  // Before the next one is opened, so that not two are in memory.
+  source.reset();  // Reset before the next source is opened, so that two are never in memory.
   const bool old = planted(planted_fault::old_positions) && !sent.blobs.empty();
   if (auto opened = open_at(old ? sent.blobs.begin()->second : x.position); !opened) {
     broken = true;
@@ -70,8 +70,8 @@ void infeed_state::on_pull(const pull& x) {
   advance();
 }
 
-/// Reads one block, and the next one after all messages that are waiting. Each block has answers: were each of them another
-/// reason to read, a slow input would have more and more of them.
+/// Reads one block now, and the next one after all messages in the mailbox. Each block causes answers: if every answer
+/// led to another read, a slow input would accumulate them.
 void infeed_state::advance() {
   if (!begun || ended || proceeds)
     return;

@@ -1,4 +1,4 @@
-// The infeed: one per host.
+// The infeed: reads a dataset and sends blocks; one for each host.
 #pragma once
 
 #include "messages/early_messages.hpp"
@@ -17,22 +17,24 @@ namespace troupe {
 struct infeed_options {
   node_id id{};
   std::string name = "infeed/0";
-  std::string position = position_key(0);      ///< The key under which the position is stored.
-  /// Opens the dataset at its beginning; called at each attempt, and to rebuild an earlier position. Neither it nor its iterator throws
-  /// (`open_input`).
+  std::string position = position_key(0);      ///< The key under which its position is stored in checkpoints.
+  /// Opens the dataset at its beginning. Called in each attempt, and to rebuild an earlier position. Neither this
+  /// function nor its iterator throws (`open_input`).
   std::function<expected<std::unique_ptr<dataset_iterator>>()> open;
-  /// An edge to a reader: rows are divided evenly among `parts`, and this edge gets number `part`.
+  /// An edge to a reader. The rows are divided evenly into `parts`, of which this edge gets number `part`.
   struct edge {
     edge_id id{};
     int32_t part = 0;
     int32_t parts = 1;
   };
   std::vector<edge> edges;
-  int64_t batches_per_step = 1;                ///< Batches of a step; one for each reader where each gets its own.
+  int64_t batches_per_step = 1;                ///< Batches of a step: 1, or one for each reader if each gets its own.
   bool ends_steps = false;                     ///< A `stop` ends all groups at this infeed's step, not at a replica's.
-  int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;  ///< A block holds no more, or one batch.
-  std::chrono::milliseconds block_time_max{20};  ///< A block that has been filled for so long is sent.
-  std::shared_ptr<stop_switch> stop = std::make_shared<stop_switch>();  ///< Shared with the agent: frees a read that blocks.
+  int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;  ///< A block holds at most this, or one batch.
+  /// A block is sent after this time of filling.
+  std::chrono::milliseconds block_time_max{20};
+  /// Shared with the agent, which interrupts a blocking read.
+  std::shared_ptr<stop_switch> stop = std::make_shared<stop_switch>();
 };
 
 /// Reads the source in step order, never past the horizon or the credit.
@@ -41,7 +43,7 @@ struct infeed_state {
   infeed_actor::stateful_pointer<infeed_state> self = nullptr;
   infeed_options options;
   part_sink_actor parts;
-  input_listener_actor listener;  ///< Receives warnings and failures; none in an evaluation or a prediction.
+  input_listener_actor listener;  ///< Gets warnings and failures; null in an evaluation or a prediction.
   struct reader {
     infeed_options::edge edge;
     block_sink_actor sink;
@@ -50,11 +52,11 @@ struct infeed_state {
     bool left = false;      ///< The reader has left the edge.
   };
   std::vector<reader> readers;
-  early_messages<pull> early;  ///< Credit of readers that have begun the next attempt already.
+  early_messages<pull> early;  ///< Credit of readers that have already begun the next attempt.
 
   int32_t attempt = 0;
   bool begun = false, ended = false;
-  std::stop_token stopping;  ///< Of this attempt.
+  std::stop_token stopping;  ///< The token of this attempt.
   bool broken = false;      ///< The source's position is unknown: a read or save failed, or a step was read in part.
   std::optional<error> cut_off;  ///< A read was cancelled; a stop may be in the mailbox.
   bool proceeds = false;    ///< A `proceed` of this attempt is in the mailbox.
@@ -63,15 +65,15 @@ struct infeed_state {
   int64_t block_steps = 1;
   std::map<int64_t, mark_kinds> marks;
   snapshot_part sent;        ///< The last part, for a checkpoint writer that replaces another.
-  std::set<std::string> told;        ///< Warnings of the source, each once.
+  std::set<std::string> told;        ///< Warnings of the source that were sent, so that each is sent once.
   std::optional<int64_t> last_part;  ///< The newest snapshot step served in this attempt.
   std::unique_ptr<dataset_iterator> source;
   std::vector<component> parts_of_row;
   std::vector<int64_t> row_bytes;  ///< Bytes of one row of each component.
   std::vector<buffer_pool> pools;
-  /// Positions at the starts of blocks that are not yet applied everywhere, for `rewind`.
+  /// Positions at the starts of blocks that not all readers have applied, for `rewind`.
   std::deque<std::pair<int64_t, std::string>> positions;
-  std::optional<error> unsaved;  ///< Why one of them is not known: the last error of the source's `save`.
+  std::optional<error> unsaved;  ///< Why a position is not known: the last error of the source's `save`.
 
   void on_begin(const begin& x);
   void on_run(const run& x);
@@ -81,7 +83,8 @@ struct infeed_state {
   void on_leave(const leave& x);
   void advance();
   void proceed_later();
-  void end(error cause, end_kind kind = end_kind::failed);    ///< Tells the readers, and the chief unless the data ended.
+  /// Sends the end to the readers and, unless the data ended, a failure to the chief.
+  void end(error cause, end_kind kind = end_kind::failed);
   void tell_failure(error cause, int64_t at);
 
   // infeed_reading.cpp
@@ -96,8 +99,8 @@ struct infeed_state {
 
   // infeed_positions.cpp
   void on_rewind(const rewind& x);
-  expected<void> reach();   ///< Serves a mark at the state where it stands.
-  expected<std::string> position_at(int64_t earlier);  ///< Rebuilt by reading on from the block before it.
+  expected<void> reach();   ///< Serves a mark at the current step.
+  expected<std::string> position_at(int64_t earlier);  ///< Rebuilt by reading on from the start of its block.
   void send_part(int64_t at, std::string position);
 };
 

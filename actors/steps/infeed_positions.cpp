@@ -1,4 +1,4 @@
-// Where an infeed stands: its parts of snapshots, and the positions of earlier states.
+// The positions of an infeed: its parts of snapshots, and the positions of earlier states.
 #include "actors/steps/infeed.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -16,7 +16,7 @@ expected<void> infeed_state::reach() {
     return {};
   auto position = source->save();
   if (!position)
-    return fail(position.error());  // A checkpoint was requested, and this dataset cannot save its position.
+    return fail(position.error());  // A checkpoint was requested, but this dataset cannot save its position.
   send_part(step, std::move(*position));
   return {};
 }
@@ -62,7 +62,7 @@ expected<std::string> infeed_state::position_at(int64_t earlier) {
       return fail(errc::resource_exhausted, "no memory for a batch of " + std::to_string(rows_of_step() * row_bytes[c]) + " bytes");
     into.push_back(memory.back().get());
   }
-  // The cancellation was for reads ahead; reading on from an earlier position must not be cancelled by it.
+  // Reads ahead were cancelled; reading on from an earlier position must not be.
   for (int64_t s = from; s < earlier; ++s)
     if (auto rows = read_step(into, {}); !rows)
       return fail(rows.error());

@@ -1,4 +1,4 @@
-// What an infeed reads: the steps of a block, and who gets them.
+// How an infeed reads the steps of a block and sends them to its readers.
 #include "actors/steps/infeed.hpp"
 
 #include "words/expect.hpp"
@@ -45,7 +45,7 @@ expected<int64_t> infeed_state::read_step(const std::vector<std::byte*>& into, c
     if (rows && *rows != source->batch_rows())
       rows = fail(errc::out_of_range, "a partial batch is no whole one for each of " + std::to_string(options.batches_per_step) + " replicas");
     if (!rows) {
-      broken = broken || batch > 0;  // The batches read for this step have to be read again.
+      broken = broken || batch > 0;  // The batches already read for this step must be read again.
       return rows;
     }
     for (size_t c = 0; c < at.size(); ++c)
@@ -60,7 +60,7 @@ void infeed_state::read_block(int64_t count) {
   for (int64_t b : row_bytes)
     batch_bytes += b * rows_max;
   count = std::clamp(options.block_bytes_max / std::max<int64_t>(batch_bytes, 1), int64_t{1}, count);
-  // A block ends at a snapshot mark, so that the failure to save an iterator there follows all earlier batches.
+  // A block ends at a snapshot mark, so that an error of saving the iterator there follows all earlier batches.
   for (const auto& [at, kinds] : marks)
     if (at > step && (kinds & mark_snapshot) != 0)
       count = std::min(count, at - step);
@@ -83,7 +83,7 @@ void infeed_state::read_block(int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const bool cancelled = stopping.stop_requested();
     if (i > 0 && (cancelled || self->clock().now() - began >= options.block_time_max)) {
-      count = i;  // A slow input delivers the first batch without the others.
+      count = i;  // A slow input delivers its first batch without waiting for the others.
       break;
     }
     for (size_t c = 0; c < into.size(); ++c)
@@ -96,14 +96,14 @@ void infeed_state::read_block(int64_t count) {
         const bool data_ended = rows.error().category == errc::out_of_range;  // As dataset_iterator::read reports it.
         broken = broken || !data_ended;
         if (options.ends_steps && rows.error().category == errc::cancelled && !ended) {
-          cut_off = rows.error();  // If a stop is the cause, it is in the mailbox already.
+          cut_off = rows.error();  // If a stop is the cause, it is already in the mailbox.
           return proceed_later();
         }
         return end(rows.error(), data_ended ? end_kind::data : end_kind::failed);
       }
       if (ended)
         return;
-      // A partial batch is another binding of the program, so it travels alone.
+      // A partial batch needs another binding of the program, so it is sent alone.
       std::vector<std::shared_ptr<std::byte>> alone;
       for (size_t c = 0; c < into.size(); ++c) {
         alone.push_back(pools[c].take(*rows * row_bytes[c]));
@@ -118,8 +118,7 @@ void infeed_state::read_block(int64_t count) {
   hand_over(first, count, rows_max, memory);
 }
 
-/// The part is sent before the block: once a state has been reported, the checkpoint writer has the parts of all
-/// infeeds for it.
+/// Sends the part before the block: once a state has been reported, the checkpoint writer has all infeeds' parts of it.
 void infeed_state::hand_over(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory) {
   auto saved = reach();
   send_block(first, count, rows, memory);

@@ -70,7 +70,7 @@ void outfeed_state::on_departed(const departed& x) {
   for (const auto& replica : x.replicas)
     if (auto* const group = group_of(replica.id); group && !group->has_left())
       group->leave();
-  end_passed = false;  // If it was that group's, the job goes on, and its end is yet to come.
+  end_passed = false;  // If the end was that group's, the job continues and its own end is still to come.
   pass_on();
 }
 
@@ -102,7 +102,8 @@ loss_point outfeed_state::point(loss_meter group_reports::meters::*meter) {
   return p;
 }
 
-/// The outputs are those of each group, of the first that has not left as its first replica saw them, then what was observed in each. Those of a
+/// The values of a watched state: first the outputs of each group, then what each group observed. Of the first group
+/// that has not left, the outputs are its first replica's; of other groups, only the loss is filled in. The values of a
 /// group that has left are empty.
 void outfeed_state::take_watched(group_reports& first, std::vector<step_values>& into) {
   while (first.watched() && *first.watched() <= step) {
@@ -116,13 +117,13 @@ void outfeed_state::take_watched(group_reports& first, std::vector<step_values>&
         show_mean_loss(options.groups[g].outputs, *groups[g].last_loss(), own);
       observed.push_back(join_observed(options.groups[g].observables, groups[g].take_observed(all.step)));
     }
-    const bool any = !outputs[static_cast<size_t>(&first - groups.data())].empty();  // Nothing led to the first state.
+    const bool any = !outputs[static_cast<size_t>(&first - groups.data())].empty();  // No step led to the first state.
     for (auto* const lists : {&outputs, &observed})
       for (auto& list : *lists)
         for (auto& value : list)
           if (any)
             all.values.push_back(std::move(value));
-    if (all.step >= next_shown)  // Another group may have shown it that has left since.
+    if (all.step >= next_shown)  // A group that has left since may already have shown it.
       into.push_back(std::move(all));
     next_shown = std::max(next_shown, all.step + 1);
   }
@@ -140,7 +141,8 @@ void outfeed_state::pass_reports(passing what) {
     ready = std::min(ready, g.ready());
     p.seconds_per_step = std::max(p.seconds_per_step, g.seconds_per_step());
   }
-  take_watched(*first, p.watched);  // Of a state that was reached by a report before: a job that is stopped there shows it as its last one.
+  // Watched states that earlier reports reached: a job that is stopped at such a state shows it as its last one.
+  take_watched(*first, p.watched);
   for (size_t i = 0; i < ready; ++i) {
     const bool recorded = first->records(step + 1), measured = metrics_due();
     if ((recorded || measured) && !has_room() && what == passing::complete && !planted(planted_fault::record_without_room)) {

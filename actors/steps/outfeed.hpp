@@ -11,32 +11,33 @@ namespace troupe {
 
 struct outfeed_options {
   std::string name = "outfeed";
-  /// In the order of their values. The first that has not left gives the job's number, and says which steps are watched and recorded.
+  /// In the order in which their values are shown. The first group that has not left gives the job's number, and
+  /// determines which steps are watched and recorded.
   std::vector<reported_group> groups;
-  int64_t log_every = 100;           ///< Steps between loss points in the log; 0: none.
-  int64_t records_ahead = record_window;  ///< Credit of the summary writer at the beginning.
+  int64_t log_every = 100;           ///< Steps between loss points in the log; 0: no log.
+  int64_t records_ahead = record_window;  ///< The summary writer's initial credit.
 };
 
-/// Holds entries until all replicas of all groups have sent theirs, then passes them on in step order. A step whose
-/// record the summary writer has no room for is held back, with all later ones: the horizon waits while the disk is
-/// slow.
+/// Holds entries until all replicas of all groups have sent theirs, then passes them on in step order. If the summary
+/// writer has no room for the record of a step, that step and all later ones are held back, so the horizon waits while
+/// the disk is slow.
 struct outfeed_state {
   static inline const char* name = "outfeed";
   outfeed_actor::stateful_pointer<outfeed_state> self = nullptr;
   outfeed_options options;
   progress_sink_actor sink;
-  record_sink_actor writer;                 ///< None: nothing is recorded.
+  record_sink_actor writer;                 ///< Null: nothing is recorded.
 
   int32_t attempt = 0;
-  int64_t step = 0;                         ///< All replicas reached this state.
-  std::vector<group_reports> groups;        ///< As in the options.
-  int64_t next_shown = 0;                   ///< The values of earlier states were passed on, or will not be.
+  int64_t step = 0;                         ///< The state that all replicas have reached.
+  std::vector<group_reports> groups;        ///< One for each group, in the order of the options.
+  int64_t next_shown = 0;                   ///< Values of earlier states were passed on, or will not be.
   bool end_passed = false;
-  early_messages<step_report, stream_end> early;  ///< Of replicas that have begun the next attempt already.
+  early_messages<step_report, stream_end> early;  ///< From replicas that have already begun the next attempt.
 
-  int64_t records = 0, room_until = 0;      ///< Records sent in this attempt, and their credit.
-  std::map<int64_t, double> rates;          ///< Factors of the learning rate, by the first step that they are for.
-  bool texts_sent = false;                  ///< In this attempt: they are kept once, with the first summaries.
+  int64_t records = 0, room_until = 0;      ///< Number of records sent in this attempt, and the limit of their credit.
+  std::map<int64_t, double> rates;          ///< Factors of the learning rate, by the first step to which each applies.
+  bool texts_sent = false;                  ///< In this attempt. Texts are recorded once, with the first summaries.
   std::optional<std::pair<int64_t, caf::actor_clock::time_point>> last_record;
 
   void on_begin(const begin& x);
@@ -47,14 +48,15 @@ struct outfeed_state {
   void on_probe(const probe& x);
 
   group_reports* group_of(node_id replica);
-  group_reports* lead();                    ///< The first that has not left; null: all have.
+  group_reports* lead();                    ///< The first group that has not left; null if all have.
   enum class passing : uint8_t {
-    complete,    ///< Steps that all groups have reported, with room for their records, and the end once all are at it.
-    everything,  ///< Whatever there is.
+    /// Steps that all groups have reported and whose records have room; an end once all groups have reached it.
+    complete,
+    everything,  ///< All reports and ends that have arrived.
   };
   void pass_reports(passing what);
   void pass_end(passing what);
-  /// Another group may have failed at the step that one has reached now.
+  /// Tries the end, too: another group may have failed at the step that has now been reached.
   void pass_on() { pass_reports(passing::complete), pass_end(passing::complete); }
   void flush() { pass_reports(passing::everything), pass_end(passing::everything); }
   bool metrics_due() const;                 ///< Whether replicas measured up to state `step + 1`.
@@ -62,9 +64,10 @@ struct outfeed_state {
   loss_point point(loss_meter group_reports::meters::*meter);
   void take_watched(group_reports& first, std::vector<step_values>& into);  ///< Up to state `step`.
 
-  // outfeed_records.cpp: what a step leaves in the event file
+  // outfeed_records.cpp: what a step writes to the event file
   double rate_factor();                     ///< Of the step that led to `step`.
-  metric_results take_metrics();            ///< Of all groups, at state `step`. Throws where a function of the model's fails: the job ends.
+  /// Of all groups, at state `step`. Throws if a function of the model fails, which ends the job.
+  metric_results take_metrics();
   void send_record(bool recorded, const metric_results& metrics);
   void record_group(size_t group, bool is_lead, record& into);
 };

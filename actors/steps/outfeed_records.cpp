@@ -1,4 +1,4 @@
-// What a step leaves in the event file: losses, rates, the speed, metrics, and what the model recorded.
+// What a step writes to the event file: losses, rates, the speed, metrics, and the summaries of the model.
 #include "actors/steps/outfeed.hpp"
 
 #include "compute/engine/metric_summaries.hpp"
@@ -37,17 +37,17 @@ void outfeed_state::record_group(size_t group, bool is_lead, record& into) {
     return;
   const auto& of = options.groups[group];
   const auto by_default = [&](const std::string& tag, const std::string& prefixed, double value) {
-    // A summary of the model under the same tag replaces it: a curve has one value for each step.
+    // A summary of the model with the same tag replaces this value: a curve has one value for each step.
     const auto& own = of.summaries.all;
     if (std::none_of(own.begin(), own.end(), [&](const summary_recipe& o) { return o.tag == tag; }))
       into.values.push_back({.tag = prefixed, .scalar = value});
   };
-  // The loss of that step only, as in the Estimator: a mean since the last record would depend on where a job was
+  // The loss of that step alone, as in the Estimator: a mean since the last record would depend on where a job was
   // resumed.
   by_default("loss", of.prefixed("loss"), *groups[group].last_loss());
   if (of.summaries.by)
     by_default("learning_rate", of.prefixed("learning_rate"), learning_rate(*of.summaries.by, step) * rate_factor());
-  if (is_lead) {  // The speed is the job's.
+  if (is_lead) {  // The speed belongs to the job, so one group records it.
     const std::string tag = "global_step/sec";
     const auto now = self->clock().now();
     if (options.log_every > 0 && last_record && now > last_record->second)

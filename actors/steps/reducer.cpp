@@ -11,18 +11,19 @@ namespace troupe {
 
 namespace {
 
-/// Whether `x` is reported rather than `than`, where several replicas sent errors for a step; among equals the lowest
-/// replica's is.
+/// Whether the error of `x` is reported instead of that of `than`, if several replicas sent errors for a step. Among
+/// equals the lowest replica's error is reported.
 bool outranks(const gradient_part& x, const gradient_part& than) {
   if (x.status == step_status::ok || than.status == step_status::ok)
     return x.status != step_status::ok;
   const auto fails = [](const gradient_part& p) { return end_kind_of(p.status) == end_kind::failed; };
-  if (fails(x) != fails(than))  // A step that one replica cancelled is no end of the data, which another one came to: this step may be made again.
+  // A cancellation by one replica is not the end of the data that another one reached: this step may be made again.
+  if (fails(x) != fails(than))
     return fails(x);
   return severity_of(x.status) > severity_of(than.status);
 }
 
-/// Names the first variable whose gradient is not finite, and the replica whose part of it is not.
+/// Names the first variable whose gradient is not finite, and each replica whose part of the sum is not finite.
 std::vector<std::string> notes_on(const parameter_layout& layout, const std::vector<tensor>& parts, const tensor& sum) {
   std::vector<std::string> notes;
   if (const auto fault = first_fault(layout, sum.data()))
@@ -34,7 +35,7 @@ std::vector<std::string> notes_on(const parameter_layout& layout, const std::vec
   return notes;
 }
 
-/// Checks that the part can be added to the others; its error names the part.
+/// Returns `x` if it can be added to the other parts; otherwise a refused part whose error names the replica.
 gradient_part checked(const gradient_part& x, const parameter_layout& layout) {
   if (x.status != step_status::ok || (x.gradient.type() == dtype::uint8 && x.gradient.byte_size() == layout.gradient_bytes()))
     return x;
@@ -63,7 +64,7 @@ void reducer_state::on_part(const gradient_part& x) {
     begin_step(x);
   const auto r = static_cast<size_t>(x.replica);
   replicas[r] = from;
-  if (answer) {  // A repeated part; replicas may be reading the sum.
+  if (answer) {  // The part is repeated; replicas may be reading the sum.
     self->send(from, *answer);
     return;
   }
@@ -120,7 +121,8 @@ void reducer_state::on_applied(const applied& x) {
     self->send(to, all_applied{attempt, step});
 }
 
-/// The gradients belong to the replicas' engines, which write them again in the next attempt: parts of this one are dropped.
+/// Drops the parts of this attempt: their gradients belong to the replicas' engines, which overwrite them in the next
+/// attempt.
 void reducer_state::on_halt(const halt& x) {
   if (x.attempt < attempt)
     return;

@@ -9,12 +9,12 @@ namespace troupe {
 
 struct reducer_options {
   node_id id{};
-  std::shared_ptr<gradient_reduction> sums;  ///< For R replicas; it has all memory that a step needs.
+  std::shared_ptr<gradient_reduction> sums;  ///< For R replicas; owns all memory that a step needs.
 };
 
-/// Waits for all R parts of a step, adds them by the fixed tree, and sends all replicas the sum, or the reason why
-/// there is none. The sum's memory is written again only when every replica has sent its part of a later step, and so
-/// has applied this one.
+/// Waits for all R parts of a step, adds them by the fixed tree, and sends the sum to all replicas, or the reason why
+/// there is none. The memory of the sum is overwritten only when every replica has sent its part of a later step, and
+/// so has applied this one.
 struct reducer_state {
   static inline const char* name = "reducer";
   reducer_actor::stateful_pointer<reducer_state> self = nullptr;
@@ -23,11 +23,11 @@ struct reducer_state {
 
   int32_t attempt = 0;
   int64_t step = -1;                    ///< The step being reduced.
-  std::vector<gradient_part> parts;     ///< The parts that have arrived,
-  std::vector<bool> here;               ///< and the replicas that sent them.
+  std::vector<gradient_part> parts;     ///< The parts that have arrived.
+  std::vector<bool> here;               ///< Whether the part of each replica has arrived.
   std::vector<tensor> gradients;        ///< The gradients of all parts, while they are added.
-  std::optional<gradient_sum> answer;   ///< The message that was sent for this step.
-  std::vector<bool> done;               ///< The replicas that have applied it.
+  std::optional<gradient_sum> answer;   ///< The message sent for this step.
+  std::vector<bool> done;               ///< Whether each replica has applied the step.
 
   void on_part(const gradient_part& x);
   void on_applied(const applied& x);

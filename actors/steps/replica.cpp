@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-// -- what it is told -------------------------------------------------------------------
+// -- messages --------------------------------------------------------------------------
 
 void replica_state::on_run(const run& x) {
   if (x.attempt != attempt || !begun)
@@ -87,7 +87,7 @@ bool replica_state::can_fire() const {
 }
 
 bool replica_state::moves() const {
-  // Decided by the mark and not by which arenas are lent: releases reach replicas at different times, and all replicas
+  // Decided by the mark, not by which arenas are lent: releases reach replicas at different times, but all replicas
   // must write to the same arena.
   return moves_at == step && options.engine->arenas() > 1;
 }
@@ -102,7 +102,7 @@ void replica_state::advance() {
     }
   }
   if (waiting == wait::none)
-    send_exposed();  // A replica that cannot go on sends what it has kept.
+    send_exposed();  // A replica that cannot continue sends the outputs that it has kept.
 }
 
 replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_state> self, replica_options options) {

@@ -1,13 +1,13 @@
 // The replica: one copy of the model at work.
 //
-// It has a firing rule, and no loop in a handler. It fires step s when
+// Instead of a loop in a handler it has a firing rule. It fires step s when
 //   until > s;
 //   batch s, or the end at or before s, is on every in-port;
-//   every reader of an out-port has room for what step s yields;
+//   every reader of an out-port has room for the outputs of step s;
 //   step s - 1 is applied by every replica;
-//   and, if a snapshot holds the current arena, the other one is free to write into.
-// `advance()` runs after every message and fires while it can; it yields after each block, so that a stop, a pull or an
-// exit is seen between blocks. Reports are bounded by the horizon, which only grows with them.
+//   and, if a snapshot holds the current arena, the other arena is free.
+// `advance()` runs after every message and fires as often as it can. It yields after each block, so that a stop, a pull
+// or an exit is handled between blocks. The horizon bounds the reports, and it grows only with them.
 #pragma once
 
 #include "messages/early_messages.hpp"
@@ -30,18 +30,21 @@ struct replica_options {
   troupe::mode mode = mode::train;
   struct in_edge {
     edge_id id{};
-    std::vector<int64_t> row_bytes = {};         ///< Bytes of a row, by component, for zeros.
-    int64_t window_blocks = *row_of(edge_kind::data).credit.messages;   ///< Credit: blocks in flight or held.
-    int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;    ///< Limit of one block, or one batch.
+    std::vector<int64_t> row_bytes = {};         ///< Bytes of a row, by component; used for zeros.
+    /// Credit: the number of blocks in flight or held.
+    int64_t window_blocks = *row_of(edge_kind::data).credit.messages;
+    int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;    ///< Limit on a block of several batches.
   };
-  std::vector<in_edge> in_edges;               ///< One for each in-port; their components, in this order, are the feeds.
-  std::vector<std::vector<edge_id>> out_edges = {};  ///< The readers' edges of each component that the engine exposes.
+  std::vector<in_edge> in_edges;               ///< One for each in-port; their components, in order, are the feeds.
+  /// For each component that the engine exposes, the edges to its readers.
+  std::vector<std::vector<edge_id>> out_edges = {};
   std::shared_ptr<step_engine> engine;
-  double block_seconds = 0.02;                 ///< A block is at most so many seconds of steps, or one batch.
-  measuring measure = measuring::never;        ///< Train: metrics of the steps that lead to log points, or of all steps between them.
-  int64_t log_every = 0;                       ///< Steps between log points; 0: none.
-  bool debug_numerics = false;                 ///< A step that is not finite is computed again, to find the origin.
-  bool ends_where_not_finite = false;          ///< The state before a step that is not finite is an end, and is saved.
+  double block_seconds = 0.02;                 ///< A block is at most this many seconds of steps, or one batch.
+  /// In training: metrics of the steps that lead to log points, or of all steps between them.
+  measuring measure = measuring::never;
+  int64_t log_every = 0;                       ///< Steps between log points; 0: there are none.
+  bool debug_numerics = false;                 ///< Computes a step that is not finite again, to find the origin.
+  bool ends_where_not_finite = false;          ///< A step that is not finite ends the job, whose last state is saved.
 };
 
 struct replica_state {
@@ -50,8 +53,8 @@ struct replica_state {
   replica_options options;
   struct {
     report_sink_actor outfeed;
-    part_sink_actor parts;        ///< None: no snapshots are taken.
-    gradient_sink_actor reducer;  ///< None for one replica.
+    part_sink_actor parts;        ///< Null: no snapshots are taken.
+    gradient_sink_actor reducer;  ///< Null for one replica.
   } peers;
 
   struct in_port {
@@ -59,7 +62,7 @@ struct replica_state {
     credit_source_actor source;
     std::deque<block> blocks;
     std::optional<end_of_data> end;
-    int64_t arrived = 0;         ///< First step not yet received.
+    int64_t arrived = 0;         ///< The first step that has not arrived.
     int64_t granted = 0;
     int64_t batch_bytes = 0;     ///< Bytes of a batch in the last block.
     std::optional<int64_t> left_at;  ///< From this batch on, zeros replace its rows.
@@ -70,7 +73,7 @@ struct replica_state {
     edge_id edge{};
     block_sink_actor sink;
     int64_t credit = 0;          ///< The reader has room for every batch below.
-    int64_t block_steps = 1;     ///< Largest number of steps in one message to it.
+    int64_t block_steps = 1;     ///< Largest number of steps in one message to the reader.
     bool left = false;           ///< The reader has left.
   };
   struct out_port {
@@ -80,15 +83,15 @@ struct replica_state {
     std::shared_ptr<std::byte> memory;  ///< Memory of the block that is being filled.
   };
   std::vector<out_port> outs;
-  early_messages<block, end_of_data, pull> early;  ///< Of sources and readers that have begun the next attempt already.
-  int64_t filled_from = 0;       ///< The first step of the blocks that are being filled, the same for all ports.
+  early_messages<block, end_of_data, pull> early;  ///< From senders that have already begun the next attempt.
+  int64_t filled_from = 0;       ///< The first step of the blocks that are being filled, for all ports.
   int64_t filled_steps = 0, filled_room = 0, filled_rows = 0;
   std::vector<std::byte*> exposed;  ///< Where the current step writes its exposed components.
-  tensor zeros;                  ///< As many zeros as were ever needed.
-  std::optional<int64_t> retires_at;  ///< From this state on, it applies nothing.
+  tensor zeros;                  ///< A buffer of zeros, as large as was ever needed.
+  std::optional<int64_t> retires_at;  ///< From this state on, the replica applies no updates.
 
   int32_t attempt = 0;
-  int32_t halted_attempt = 0;    ///< The newest attempt that it was told to halt.
+  int32_t halted_attempt = 0;    ///< The newest attempt that was halted.
   bool begun = false, ended = false;
   bool stopping = false;         ///< The current step is the end, whether its batch has arrived or not.
   std::optional<stream_end> said;  ///< The end that it reported.
@@ -96,10 +99,11 @@ struct replica_state {
   int64_t until = 0;             ///< The horizon.
   int64_t began_at = 0;          ///< The step at which this attempt began.
   std::map<int64_t, mark_kinds> marks;
-  std::map<int64_t, double> rates;  ///< Factors of the learning rate, by the first step that they are for; of those, the ones yet to come.
+  /// Factors of the learning rate by the first step to which each applies; only those of later steps.
+  std::map<int64_t, double> rates;
 
   int current = 0;                              ///< The arena that holds state `step`.
-  /// A snapshot that holds an arena: its step, and by how many parts.
+  /// A snapshot's hold on an arena: its step, and the number of parts that are not released.
   struct loan {
     int64_t step = 0;
     int parts = 0;
@@ -110,13 +114,13 @@ struct replica_state {
   std::optional<int64_t> moves_at;              ///< The step whose update switches arenas, for a snapshot.
   enum class wait : uint8_t { none, sum, applied } waiting = wait::none;
   int target = 0;                               ///< The arena that the current step writes to.
-  std::vector<const std::byte*> feeds;          ///< For batch `step`, one for each component; set by `look_at_blocks`.
+  std::vector<const std::byte*> feeds;          ///< Of batch `step`, one for each component; set by `look_at_blocks`.
   std::vector<int64_t> strides;                 ///< Bytes from one batch of a block to the next.
 
   step_report pending;                               ///< The next report.
   bool has_values = false;                      ///< Whether the engine holds the outputs of step - 1.
-  bool has_observed = false;                    ///< Whether that step was to observe.
-  bool has_records = false;                     ///< Whether that step recorded summaries.
+  bool has_observed = false;                    ///< Whether the engine holds observed values of step - 1.
+  bool has_records = false;                     ///< Whether the engine holds recorded summaries of step - 1.
   int64_t block_steps = 1;
   double seconds_per_step = 0;
   caf::actor_clock::time_point pending_since{};
@@ -144,37 +148,37 @@ struct replica_state {
   // replica_steps.cpp: a step
   struct step_outcome {
     step_status status = step_status::ok;
-    error cause = {};           ///< Where it is not ok.
+    error cause = {};           ///< The reason if the status is not ok.
   };
   void fire();
   const end_of_data* earliest_end() const;
   std::optional<step_outcome> outcome_of_end() const;
   step_outcome compute();
   expected<void> look_at_blocks();  ///< Finds batch `step` in the blocks that have arrived.
-  void explain(error& cause, const batch_feeds& in);  ///< Adds why the current step is not finite, or how to find out.
+  void explain(error& cause, const batch_feeds& in);  ///< Adds why the step is not finite, or how to find out.
   bool measures() const;        ///< Whether the current step counts for the metrics of training.
-  void apply(const tensor& sum);  ///< The update of the current step.
-  void finish_step();           ///< Step `step` is applied everywhere.
+  void apply(const tensor& sum);  ///< Makes the update of the current step.
+  void finish_step();           ///< Called once all replicas have applied step `step`.
 
-  // replica_marks.cpp: what it does at marks
+  // replica_marks.cpp: marks
   void reach();                 ///< Serves the mark, if any, at state `step`.
   mark_kinds take_marks();      ///< The marks of state `step`; removes them.
   void collect(mark_kinds kinds);  ///< Adds values and records to the next report.
-  void serve(mark_kinds kinds);    ///< Serves the marks snapshot and end.
-  void lend();                  ///< Gives the current arena to the checkpoint writer as this replica's part.
-  void send_part(bool shown);   ///< Lends the current arena.
+  void serve(mark_kinds kinds);    ///< Serves snapshots, shown states and the end.
+  void lend();                  ///< Sends the current arena as a snapshot part, once for each state.
+  void send_part(bool shown);   ///< Sends the current arena as a part and lends its memory.
 
-  // replica_reports.cpp: what it tells others of its steps
+  // replica_reports.cpp: reports, credit and the end
   void stop_at(step_status status, error cause);
   void send_report();
   void give_credit(bool at_once);
 
   // replica_ports.cpp: outputs for other groups, and readers or sources that leave
-  const in_port* leading() const;  ///< The first in-port whose source has not left; it determines the rows of a step.
+  const in_port* leading() const;  ///< The first in-port whose source has not left; gives a step's rows.
   const std::byte* zeros_of(int64_t bytes);
   bool has_room() const;        ///< Whether every reader has room for the current step's outputs.
-  bool expose(int64_t rows);    ///< Allocates memory for them; false where there is none.
-  void keep_exposed();          ///< The step is computed: its outputs will be sent.
+  bool expose(int64_t rows);    ///< Allocates memory for these outputs; false if there is none.
+  void keep_exposed();          ///< Called once the step is computed; its outputs will be sent.
   void send_exposed();          ///< Sends the outputs that were kept.
   void end_exposed(const error& cause, end_kind kind);
 };

@@ -1,4 +1,4 @@
-// The attempts of a replica: the state that one begins with, where it begins, and how it is ended.
+// The attempts of a replica: the state at which an attempt begins, its beginning and its end.
 #include "actors/steps/replica.hpp"
 
 #include "words/planted.hpp"
@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-/// The owner of the store writes it, for all replicas of the group. Once an attempt has begun its replicas use the store, and
-/// once it was halted the store is that of a later one: a part that comes then is dropped.
+/// The owner of the store writes it for all replicas of the group. Drops a part of an attempt that has begun, since its
+/// replicas use the store, or that was halted, since the store then belongs to a later attempt.
 void replica_state::on_state_part(const state_part& x) {
   if (x.attempt <= std::max(attempt, halted_attempt))
     return;
@@ -40,7 +40,7 @@ void replica_state::on_begin(const begin& x) {
   waiting = wait::none;
   pending = {};
   has_values = has_records = has_observed = false;
-  options.engine->take_measured();  // Of steps of an earlier attempt.
+  options.engine->take_measured();  // Drops those of an earlier attempt.
   feeds.clear();
   begun = true;
   ended = stopping = false;
@@ -67,7 +67,7 @@ void replica_state::on_begin(const begin& x) {
                                    [this](const pull& credit) { on_pull(credit); }});
 }
 
-/// No replica has made that step: the horizon does not pass it before all have this message.
+/// No replica has made that step: the horizon does not pass it before all replicas have received this message.
 void replica_state::on_scale_rate(const scale_rate& x) {
   if (x.attempt == attempt)
     rates[x.step] = x.factor;
@@ -85,7 +85,8 @@ void replica_state::on_halt(const halt& x) {
     return;
   ended = true;
   halted_attempt = x.attempt;
-  waiting = wait::none;  // From here on the arenas belong to whoever restores them: a sum on its way is not applied.
+  // From here on the owners of the stores write the arenas: a sum that is still on its way is not applied.
+  waiting = wait::none;
   if (peers.parts)
     self->send(peers.parts, gone{x.attempt, options.id});
   if (planted(planted_fault::lost_halted))

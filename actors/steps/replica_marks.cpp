@@ -66,7 +66,7 @@ void replica_state::send_part(bool shown) {
   for (auto& piece : options.engine->pieces(current))
     part.pieces.push_back({piece.name, {piece.dims.extents().begin(), piece.dims.extents().end()}, piece.first,
                            piece.trainable, std::move(piece.elements)});
-  if (!part.pieces.empty())  // A replica with an empty slice lends nothing, so nothing is released to it.
+  if (!part.pieces.empty())  // An empty slice lends nothing, so nothing is released.
     lent[current] = loan{step, 1 + (lent[current] ? lent[current]->parts : 0)};
   self->send(peers.parts, std::move(part));
 }

@@ -28,7 +28,8 @@ void replica_state::on_leave(const leave& x) {
     return;
   for (auto& p : ports)
     if (p.edge == x.edge)
-      p.left_at = std::max(x.step, p.arrived);  // Other replicas read the batches that have arrived: they count.
+      // Batches that have arrived count, because other replicas read them.
+      p.left_at = std::max(x.step, p.arrived);
   for (auto& out : outs)
     for (auto& r : out.readers)
       r.left = r.left || r.edge == x.edge;
@@ -69,8 +70,8 @@ bool replica_state::expose(int64_t rows) {
   if (filled_steps == 0) {
     filled_from = step;
     filled_rows = rows;
-    // The replicas of a group wait for each other in every step, so none may hold back outputs on which another depends
-    // through a reader.
+    // The replicas of a group wait for each other in every step. So none may hold back outputs on which another one
+    // depends through a reader.
     filled_room = options.replicas > 1 ? 1 : block_steps;
     for (const auto& out : outs)
       for (const auto& r : out.readers)

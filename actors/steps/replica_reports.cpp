@@ -1,4 +1,4 @@
-// What a replica tells others of its steps: reports, credit, and its end.
+// What a replica sends about its steps: reports, credit, and its end.
 #include "actors/steps/replica.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -15,7 +15,7 @@ void replica_state::stop_at(step_status status, error cause) {
   if (kind != end_kind::failed)
     end_exposed(cause, kind);
   if (kind != end_kind::failed && options.mode == mode::train)
-    lend();  // The end of the data, or a stop, is a snapshot mark that could not be placed in advance.
+    lend();  // The end of the data, or a stop, acts as a snapshot mark that could not be placed in advance.
   send_report();
   said = stream_end{attempt, options.id, step, std::move(cause), kind};
   self->send(peers.outfeed, *said);
@@ -35,7 +35,7 @@ void replica_state::send_report() {
 }
 
 void replica_state::give_credit(bool at_once) {
-  // A step too short to be measured may have any length, so the block doubles. It has at least one batch.
+  // A step too short to be measured may take any time, so the block doubles. It has at least one batch.
   const double wanted = seconds_per_step > 0 ? options.block_seconds / seconds_per_step : static_cast<double>(block_steps * 2);
   block_steps = static_cast<int64_t>(std::clamp(wanted, 1.0, static_cast<double>(block_steps * 2)));
   for (size_t i = 0; i < ports.size(); ++i) {

@@ -1,4 +1,4 @@
-// A step of a replica: the batch or the end that is due, what the engine makes of it, and the update.
+// A step of a replica: the batch or the end that is due, the computation, and the update.
 #include "actors/steps/replica.hpp"
 
 #include "words/planted.hpp"
@@ -18,7 +18,7 @@ const end_of_data* replica_state::earliest_end() const {
   return first;
 }
 
-/// The end that is due takes the place of the step.
+/// The outcome of the step if an end is due in its place.
 std::optional<replica_state::step_outcome> replica_state::outcome_of_end() const {
   const auto* end = earliest_end();
   if (stopping && (!end || end->kind != end_kind::data))
@@ -33,7 +33,7 @@ std::optional<replica_state::step_outcome> replica_state::outcome_of_end() const
   return step_outcome{step_status::ended, end->cause};
 }
 
-/// Everything of the step but its update.
+/// Makes the whole step except its update.
 replica_state::step_outcome replica_state::compute() {
   if (auto looked = feeds.empty() ? look_at_blocks() : expected<void>{}; !looked)
     return {step_status::bad_input, looked.error()};
@@ -51,8 +51,7 @@ replica_state::step_outcome replica_state::compute() {
   made.status = options.mode != mode::train ? engine.evaluate(step, in, current)
                 : trains()                  ? engine.gradients(step, in, current)
                                             : engine.expose(step, in, current);
-  // With several replicas, the reducer checks the sum, once. A replica that has to find the origin checks its own
-  // part.
+  // With several replicas, the reducer checks the sum, once. A replica that has to find the origin checks its own part.
   const bool looks = trains() && (options.replicas == 1 || options.debug_numerics);
   if (made.status == step_status::ok && looks && !engine.finite(engine.gradient())) {
     made = {step_status::not_finite, {errc::nan_loss, "the gradient is not finite"}};

@@ -41,7 +41,8 @@ std::vector<component> wanted_tensors(stored_groups groups) {
 
 namespace {
 
-/// The entry of the store for each tensor of the checkpoint, or -1. A layout that reads averages is an evaluation's, which has no slots.
+/// For each tensor of the checkpoint its entry in the store, or -1. A layout that reads averages belongs to an
+/// evaluation and has no slots.
 std::vector<int32_t> entries_for(const parameter_layout& layout, const std::vector<stored_tensor_info>& tensors) {
   const std::string ending = "/" + std::string{moving_average_slot};
   std::vector<int32_t> entries;
@@ -75,7 +76,7 @@ expected<void> fill(parameter_store& store, checkpoint_reader& from) {
   }
 }
 
-/// Writes what `start` has over the initial values.
+/// Initialises the store, then overwrites it with the values of `start`.
 expected<loaded_state> fill(parameter_store& store, const start_values& start, uint64_t seed, const group_layout& layout) {
   const auto values = start.read({&layout, 1}, seed);
   if (!values)
@@ -111,7 +112,7 @@ expected<void> check_growth(stored_groups groups, const stored_growth& growth, c
     std::erase_if(g.entries, [&](const stored_entry& e) { return growth.is_fresh(e.name); });
     for (auto& e : g.entries)
       e.name = growth.before(e.name);
-    std::erase_if(g.entries, [&](const stored_entry& e) {  // Several may begin as one, where they are alike.
+    std::erase_if(g.entries, [&](const stored_entry& e) {  // Several may begin from one tensor if they are alike.
       return !taken.emplace(e.name, e.type, e.dims).second;
     });
   }
@@ -156,7 +157,8 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
                        : which.iteration < 0 ? checkpoints.read_step(which.step)
                                              : checkpoints.read({which.step, which.iteration});
     if (!found && best) {
-      if (const auto meanwhile = find_best(); meanwhile && *meanwhile != best) {  // A job that trains has found a better one.
+      // A training job has found a better one meanwhile.
+      if (const auto meanwhile = find_best(); meanwhile && *meanwhile != best) {
         best = *meanwhile;
         continue;
       }

@@ -1,4 +1,5 @@
-// The checkpoint writer before an attempt: it loads the newest checkpoint and sends it to the owners of the parameter stores.
+// The checkpoint writer before an attempt: loads the newest checkpoint and sends it to the owners of the parameter
+// stores.
 #include "actors/writers/checkpoint_writer.hpp"
 
 #include "actors/writers/resumed_properties.hpp"
@@ -11,8 +12,8 @@ namespace troupe {
 
 namespace {
 
-/// Credit of the owners together: one part is written, one waits in the mailbox, and one is on its way. More would not be
-/// faster, and on a link each of them is a copy.
+/// Credit of all owners together: one part is being written, one waits in the mailbox, and one is on its way. More
+/// would not be faster, and on a link each of them is a copy.
 constexpr size_t parts_on_their_way_max = 3;
 
 }  // namespace
@@ -54,7 +55,7 @@ void checkpoint_writer_state::send_newest(state_owners owners) {
   send_state();
 }
 
-/// An older checkpoint takes the place of one that has turned out to be damaged: its parts replace those that were sent.
+/// Sends an older checkpoint in place of one that proved damaged: its parts overwrite those already sent.
 void checkpoint_writer_state::send_older(error cause) {
   auto failed = *std::exchange(sending, std::nullopt);
   if (cause.category != errc::data_loss)
@@ -70,7 +71,8 @@ std::vector<stored_group> checkpoint_writer_state::groups_in(const std::map<std:
   return there;
 }
 
-/// The state of a job without a checkpoint: initial values, or those of a warm start, which is read again in each attempt.
+/// The state of a job without a checkpoint: initial values, or those of a warm start, which is read again in each
+/// attempt.
 expected<checkpoint_writer_state::transfer> checkpoint_writer_state::begin_anew(std::vector<stored_group> owned) {
   if (!options.start)
     return transfer{restored{}, {owned, options.seed}, {}};
@@ -79,11 +81,12 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::begin_anew(
     return fail(std::move(values.error()));
   warm_start = values->from;
   restored news{.id = {values->step}};
-  news.properties = write_books({.warm_start = std::to_string(values->tensors.size()) + " tensors of " + values->from});  // For the chief's first event.
+  // For the chief's first event.
+  news.properties = write_books({.warm_start = std::to_string(values->tensors.size()) + " tensors of " + values->from});
   return transfer{std::move(news), {owned, options.seed, std::move(values->tensors), options.part_bytes_max}, {}};
 }
 
-/// A group without an owner has no live replica, and gets nothing.
+/// A group without an owner has no living replica, and gets no state.
 expected<checkpoint_writer_state::transfer> checkpoint_writer_state::load(const state_owners& owners) {
   const auto owned = [&owners](std::vector<stored_group> groups) {
     std::erase_if(groups, [&owners](const stored_group& g) { return !owners.contains(g.group); });
@@ -102,13 +105,15 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::load(const 
   const auto& span = stored.iteration;
   if (stored.one_of_several && !span.goes_on_from(content.id) && !planted(planted_fault::old_iteration_accepted))
     return transfer{books_of(attempt, content), {}, {}};
-  // A commit of an earlier iteration at this step would be verified in place of being written, and be the newest with its old values.
+  // Such a commit at this step would be verified instead of written anew, and would remain the newest with its old
+  // values.
   if (content.id.iteration > span.number)
     return fail(errc::failed_precondition, content.prefix + " is of iteration " + std::to_string(content.id.iteration)
                                              + " of a search, and this job of iteration " + std::to_string(span.number)
                                              + ": go on with the search, or train into another directory");
   const bool grows = stored.one_of_several && content.id.iteration < span.number;
-  const auto there = grows ? stored.groups : groups_in(content.properties);  // Whoever has left is of the iteration before.
+  // In that case, a group that has left belongs to the previous iteration.
+  const auto there = grows ? stored.groups : groups_in(content.properties);
   auto same = grows ? check_growth(there, stored.growth, content) : check_tensors(there, content, true);
   if (!same)
     return fail(same.error());
@@ -126,16 +131,16 @@ void checkpoint_writer_state::on_state_taken(const state_taken& x) {
     send_state();
 }
 
-/// What the job goes on with from the checkpoint that was restored.
+/// Takes from the restored checkpoint what the job continues with.
 void checkpoint_writer_state::take_over(const restored& from) {
   const auto books = read_books(from.properties);
-  static_cast<void>(keep_best(books));  // Nothing is dropped yet that it could list again.
+  static_cast<void>(keep_best(books));  // Cannot fail yet: nothing is dropped that `keep_best` could list again.
   if (from.found && warm_start.empty())
     warm_start = books.warm_start;
 }
 
-/// An owner that dies or is halted takes no part. The chief hears of it and begins another attempt, and with it another
-/// restoration.
+/// An owner that dies or is halted takes no part. The chief learns of it and begins another attempt, and with it
+/// another restoration.
 void checkpoint_writer_state::send_state() {
   auto& s = *sending;
   while (s.on_their_way.size() < parts_on_their_way_max) {

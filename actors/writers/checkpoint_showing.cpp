@@ -1,5 +1,5 @@
-// The checkpoint writer and states that are shown: the variables of a state that is not saved go to evaluators, as those of a checkpoint go to
-// replicas. Parts and the wish for them come from different nodes, in any order.
+// How the checkpoint writer shows a state that is not saved: it sends the variables to evaluators, as it sends those of
+// a checkpoint to replicas. The parts and the request for them come from different nodes, in any order.
 #include "actors/writers/checkpoint_writer.hpp"
 
 #include "compute/optimizers/update.hpp"
@@ -13,7 +13,7 @@ namespace troupe {
 
 namespace {
 
-/// An evaluation reads variables, or the moving averages in their places, and no other slot.
+/// An evaluation reads variables, or the moving averages in their places, but no other slots.
 bool is_evaluated(stored_groups groups, const named_tensor& t) {
   if (t.name.ends_with(moving_average_slot))
     return true;
@@ -26,7 +26,7 @@ bool is_evaluated(stored_groups groups, const named_tensor& t) {
 }  // namespace
 
 void checkpoint_writer_state::on_shown_part(const snapshot_part& x, const arena_owner_actor& lender) {
-  if (x.attempt != attempt || stands_in) {  // A job whose writer has died ends with its last save.
+  if (x.attempt != attempt || stands_in) {  // After the death of its writer, a job ends with its last save.
     if (!x.pieces.empty())
       self->send(lender, released{x.attempt, x.step});
     return;
@@ -47,7 +47,8 @@ void checkpoint_writer_state::on_show_state(const show_state& x) {
   show(x.step);
 }
 
-/// Where all of it is there. One state is shown at a time: training stands still meanwhile.
+/// Sends the state once the request and all parts have arrived. Only one state is shown at a time, because training
+/// waits for it.
 void checkpoint_writer_state::show(int64_t step) {
   const auto wish = readers_of.find(step);
   const auto there = shown.find(step);
@@ -75,7 +76,7 @@ void checkpoint_writer_state::show(int64_t step) {
   send_state();
 }
 
-/// The others take no part any more.
+/// Continues with these readers only; the others are left out.
 void checkpoint_writer_state::narrow(const std::vector<state_owner>& readers) {
   const auto left = [&readers](const state_owner_actor& owner) {
     return std::none_of(readers.begin(), readers.end(), [&owner](const state_owner& r) { return r.owner == owner; });

@@ -9,7 +9,8 @@ namespace troupe {
 
 void checkpoint_writer_state::begin_attempt(int32_t number, const stored_plan& of) {
   if (std::exchange(attempt, number) != number)
-    damaged.clear();  // An attempt restores again where the newest commit has turned out to be damaged, and an older one wants another plan.
+    // An attempt restores again if the newest commit has proved damaged and an older one wants another plan.
+    damaged.clear();
   stored = of;
   parts.clear();
   for (const auto& part : stored.parts)
@@ -61,8 +62,8 @@ void checkpoint_writer_state::on_departed(const departed& x) {
   finish_complete();
 }
 
-/// In the order of states: parts of a group that has left may be behind those of the others. Of earlier states a writer that stands in has some parts
-/// only.
+/// Finishes snapshots in the order of states, because parts of a group that has left may arrive later than those of
+/// other groups. A writer that replaces a dead one has only some parts of earlier states, and skips these.
 void checkpoint_writer_state::finish_complete() {
   refuse_hopeless();
   std::vector<int64_t> complete;
@@ -87,8 +88,8 @@ void checkpoint_writer_state::on_part(const snapshot_part& x, const arena_owner_
       self->send(lender, released{x.attempt, x.step});
     return;
   }
-  // A writer that replaces a dead one serves only the last save. It also receives parts of earlier sets, whose other
-  // parts were lost with the dead writer: the arenas lent for those are released.
+  // A writer that replaces a dead one serves only the last save. It also receives parts of earlier snapshots, whose
+  // other parts were lost with the dead writer, and releases the arenas that are lent for them.
   for (auto s = snapshots.begin(); stands_in && !x.pieces.empty() && s != snapshots.end() && s->first < x.step;) {
     release_arenas(s->first, s->second);
     refused.insert(s->first);
@@ -200,7 +201,8 @@ void checkpoint_writer_state::on_late_properties(const late_properties& x) {
     return fail_with(kept.error());
   const auto added = store ? store->add_verdict(x.id, x.properties)
                            : expected<void>{fail(not_opened.value_or(error{errc::failed_precondition, "the checkpoint directory is not open"}))};
-  const bool dropped = !added && added.error().category == errc::not_found && newest && x.id.step < *newest;  // Later books say it as well.
+  // The checkpoint was deleted meanwhile; the books of later ones say the same.
+  const bool dropped = !added && added.error().category == errc::not_found && newest && x.id.step < *newest;
   if (!added && !dropped)
     return fail_with(added.error());
   self->send(driver, late_properties_kept{attempt, x.id});
@@ -211,8 +213,8 @@ expected<void> checkpoint_writer_state::keep_best(const checkpoint_books& books)
   return store && books.best ? store->keep(books.best->id) : expected<void>{};
 }
 
-/// A node's parts arrive before its `gone`, so parts that are missing then never arrive. While an attempt goes on only those of a group that has left
-/// can be missing for good.
+/// A node sends its parts before its `gone`, so a part that is missing then never arrives. While an attempt is running,
+/// only parts of a group that has left can be missing for good.
 void checkpoint_writer_state::refuse_hopeless() {
   std::vector<std::pair<int64_t, std::string>> hopeless;
   for (const auto& [step, snapshot] : snapshots)

@@ -1,4 +1,5 @@
-// The checkpoint writer: collects the parts of a snapshot and commits a complete set, or nothing. A set that is for evaluators alone it sends to them.
+// The checkpoint writer: collects the parts of snapshots and commits complete ones. A snapshot for evaluators alone is
+// sent to them instead.
 #pragma once
 
 #include "messages/early_messages.hpp"
@@ -20,13 +21,14 @@ struct checkpoint_writer_options {
   node_id id{};
   std::string name = "checkpoint_writer";
   std::shared_ptr<file_system> files;
-  std::string directory;                       ///< Empty: nothing is saved; stores get initial values, and no parts are expected.
+  /// Empty: nothing is saved, stores get initial values, and no parts are expected.
+  std::string directory;
   std::shared_ptr<directory_claim> claim; ///< Shows whether the directory is still this job's; may be null.
   checkpoint_store_options store;
-  int64_t part_bytes_max = state_parts::bytes_max;  ///< Of elements in a part of the state that is restored.
+  int64_t part_bytes_max = state_parts::bytes_max;  ///< Limit on the bytes in a part of the restored state.
   bool lease_commits = false;                  ///< Each commit is leased until `unlease`, for an evaluator.
-  uint64_t seed = 0;                           ///< Seed of freshly initialised variables.
-  /// What they begin with instead where there is no checkpoint; may be empty.
+  uint64_t seed = 0;                           ///< Of freshly initialised variables.
+  /// Values that replace initial ones if there is no checkpoint; may be empty.
   std::function<expected<start_values::values>(uint64_t seed)> start = {};
   std::map<std::string, std::string> properties;  ///< Written into every manifest.
   double wall_offset = 0;                 ///< Unix time, in seconds, at which the actor clock was 0.
@@ -45,10 +47,10 @@ struct checkpoint_writer_state {
   commit_sink_actor driver;
 
   std::unique_ptr<checkpoint_store> store;
-  std::optional<error> not_opened;             ///< The reason why there is no store.
+  std::optional<error> not_opened;             ///< Why there is no store.
   int32_t attempt = 0;
-  stored_plan stored;                          ///< Of this attempt,
-  std::vector<expected_part> parts;            ///<   and its parts, with the states up to which they are expected.
+  stored_plan stored;                          ///< Of this attempt.
+  std::vector<expected_part> parts;            ///< Of this attempt, with the states up to which they are expected.
   bool stands_in = false;                      ///< Replaces a writer that died.
   struct pending {
     std::map<node_id, snapshot_part> parts;
@@ -59,25 +61,29 @@ struct checkpoint_writer_state {
   std::set<int64_t> refused;                   ///< Steps that will not be committed.
   std::set<node_id> gone_parts;                ///< Nodes that send no further part.
   std::vector<departed> departures;            ///< Groups that have left in this attempt.
-  std::string warm_start;                      ///< Where the job's first values came from; empty: the initial ones. Written into every manifest.
+  /// Where the job's first values came from; empty: initial values. Written into every manifest.
+  std::string warm_start;
   bool settling = false;
-  /// For a writer that stands in: parts of nodes that heard of it before its own `stand_in` came.
+  /// For a writer that replaces another: parts of nodes that knew of it before it received `stand_in`.
   early_messages<lent_part, gone> early;
 
-  /// A state that is on its way to the owners of parameter stores.
+  /// The owners of each group, to which a state is sent.
   using state_owners = std::map<group_id, std::vector<state_owner_actor>>;
   struct transfer {
     std::variant<restored, troupe::newest, state_shown> news;  ///< For the chief, once all parts are taken.
-    state_parts parts;                         ///< Those that are not sent yet.
+    state_parts parts;                         ///< Parts that have not been sent.
     state_owners owners;
-    pending from = {};                         ///< The memory that they are in, where it is lent.
-    std::map<int64_t, state_owner_actor> on_their_way = {};  ///< Parts that are sent and not taken, and by whom they would be.
+    pending from = {};                         ///< The snapshot whose memory the parts use, if it is lent.
+    /// Parts that were sent and not taken, with their receivers.
+    std::map<int64_t, state_owner_actor> on_their_way = {};
   };
   std::optional<transfer> sending;
-  int64_t parts_sent = 0;                      ///< In this attempt, whatever they belonged to: `state_taken` fits one of them only.
-  std::map<checkpoint_id, error> damaged;      ///< Checkpoints that have turned out to be damaged while they were sent, in this attempt.
-  std::map<int64_t, pending> shown;            ///< Snapshots that are for evaluators alone,
-  std::map<int64_t, show_state> readers_of;    ///<   and those.
+  /// Parts sent in this attempt for any transfer, so that a `state_taken` fits only one part.
+  int64_t parts_sent = 0;
+  /// Checkpoints that proved damaged while they were sent, in this attempt.
+  std::map<checkpoint_id, error> damaged;
+  std::map<int64_t, pending> shown;            ///< Snapshots for evaluators alone, by step.
+  std::map<int64_t, show_state> readers_of;    ///< Requests for such snapshots, by step.
 
   void on_restore(const restore& x);
   void on_name_newest(const name_newest& x);

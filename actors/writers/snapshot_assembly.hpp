@@ -7,19 +7,19 @@
 namespace troupe {
 
 /// The whole variables of a set of parts, sorted by name. Pieces that are adjacent in memory are joined without a copy.
-/// invalid_argument naming the variable and the first missing element when a piece is missing or doubled.
+/// If a piece is missing or doubled: invalid_argument naming the variable and the first missing element.
 expected<std::vector<named_tensor>> join_pieces(std::span<const variable_piece* const> pieces);
 
-/// nan_loss naming the first trainable variable with a non-finite element.
+/// nan_loss naming the first trainable variable with an element that is not finite.
 expected<void> check_finite(std::span<const variable_piece* const> pieces);
 
-/// A part of snapshots.
+/// A part that a snapshot needs.
 struct expected_part {
   node_id id{};
   std::string name;
-  int64_t until = INT64_MAX;  ///< Its group has left: snapshots of this state and of later ones are without it.
+  int64_t until = INT64_MAX;  ///< Snapshots of this state and later ones lack the part: its group has left.
 };
-/// The names of the parts of `wanted` for state `step` that are not keys of `have`: "infeed/0, chief".
+/// The names of the parts in `wanted` that state `step` needs and `have` lacks: "infeed/0, chief".
 std::string missing_parts(std::span<const expected_part> wanted, int64_t step, const std::map<node_id, snapshot_part>& have);
 
 }  // namespace troupe

@@ -14,21 +14,21 @@ struct start_values::expressions {
   std::vector<name_expression> over_trainable, over_all;
 };
 
-/// A variable or slot that is taken, and what it is taken from.
+/// A variable or slot that takes a value, and its source.
 struct start_values::taken {
   group_id group{};
   const parameter_entry* entry = nullptr;
   std::string wanted;                     ///< The name in the source.
   const archived_tensor* from = nullptr;
   std::optional<word_rows> words = {};
-  std::vector<std::string> copies = {};   ///< Slots that begin as the variable does.
+  std::vector<std::string> copies = {};   ///< Slots that begin with the same value.
 };
 
 struct start_values::plan {
   std::unique_ptr<tensor_archive> source;
   std::vector<taken> all;
   int64_t step = 0;
-  bool has_step = false;  ///< The source has one, and it is taken.
+  bool has_step = false;  ///< The source has a step, and it is taken.
 };
 
 start_values::start_values(std::shared_ptr<file_system> files, warm_start_settings settings)
@@ -54,13 +54,13 @@ namespace {
 
 constexpr size_t told_max = 20;
 
-/// "'a', 'b'", and how many more there are.
+/// "'a', 'b'", followed by how many more there are.
 std::string listed(const std::vector<std::string>& names) {
   std::string text = joined(std::span{names}.first(std::min(names.size(), told_max)), ", ", quoted);
   return names.size() > told_max ? text + " and " + std::to_string(names.size() - told_max) + " more" : text;
 }
 
-/// The names of a map that no variable used.
+/// The names in a map that no variable uses.
 template <class Map, class Used>
 std::vector<std::string> unused(const Map& map, Used used) {
   std::vector<std::string> names;
@@ -117,7 +117,7 @@ expected<start_values::plan> start_values::make_plan(layouts groups) const {
 
 namespace {
 
-/// What a source has instead of what is missing there.
+/// Lists what the source has, for errors about what it lacks.
 std::string what_is_in(const tensor_archive& source) {
   std::vector<std::string> there;
   for (const auto& [name, t] : names_here(source))
@@ -127,8 +127,8 @@ std::string what_is_in(const tensor_archive& source) {
 
 }  // namespace
 
-/// Finds what is taken in the source. What is named must be there; expressions over all choose among what both have, but what is not
-/// trained any more has to come from somewhere.
+/// Finds the tensors in the source. Names that the settings give must be there; expressions over all variables choose
+/// among what both sides have. A frozen variable is not trained any more, so it must be there, too.
 expected<void> start_values::find_tensors(plan& made) const {
   const auto here = names_here(*made.source);
   std::vector<std::string> missing;
@@ -149,7 +149,7 @@ expected<void> start_values::find_tensors(plan& made) const {
                {what_is_in(*made.source), "narrow vars_to_warm_start to what is there, or give its names there in var_name_to_prev_var_name"}});
 }
 
-/// An expression that chooses nothing is a mistake.
+/// An expression that matches nothing is a mistake.
 expected<void> start_values::check_expressions(const plan& made) const {
   for (size_t i = 0; i < expressions_->over_all.size(); ++i) {
     const auto& expression = expressions_->over_all[i];
@@ -162,7 +162,7 @@ expected<void> start_values::check_expressions(const plan& made) const {
   return {};
 }
 
-/// A slot that begins as its variable does so here too, unless it is taken itself.
+/// A slot that begins as a copy of its variable does so here too, unless it takes a value itself.
 void start_values::add_copies(plan& made, layouts groups) const {
   std::map<const parameter_entry*, taken*> by_entry;
   for (auto& t : made.all)
@@ -176,7 +176,7 @@ void start_values::add_copies(plan& made, layouts groups) const {
   }
 }
 
-/// Reads the vocabularies, and compares all shapes.
+/// Reads the vocabularies and compares all shapes.
 expected<void> start_values::find_words(plan& made) const {
   std::vector<std::string> wrong;
   for (auto& t : made.all) {

@@ -1,7 +1,8 @@
-// The values that a new job begins with in place of initial ones: a warm start by the user's settings.
+// The values with which a new job begins in place of initial ones: a warm start by the user's settings.
 //
-// Which variables are meant follows from the settings and their names alone, so that a resumed job freezes the same ones without
-// looking at the source. The source is read only where there is no checkpoint; values are not kept. Used by one thread at a time.
+// The settings and the names alone determine which variables are taken, so a resumed job freezes the same variables
+// without reading the source. The source is read only if there is no checkpoint; values are not kept. Used by one
+// thread at a time.
 #pragma once
 
 #include "actors/writers/checkpoint_loading.hpp"
@@ -14,24 +15,26 @@ namespace troupe {
 
 class start_values {
  public:
-  /// The settings are valid.
+  /// Requires valid settings.
   start_values(std::shared_ptr<file_system> files, warm_start_settings settings);
   ~start_values();
 
-  /// Names a variable that the model would train, were it not frozen.
+  /// Adds the name of a variable that the model would train if it were not frozen.
   void add_trainable(std::string name) { trainable_.insert(std::move(name)); }
   bool freezes() const noexcept { return settings_.freeze; }
-  /// Whether the settings mean this variable or slot.
+  /// Whether this variable or slot takes a value by the settings.
   bool takes(std::string_view name) const;
 
   struct values {
     std::vector<named_tensor> tensors;  ///< Of variables and slots, with the shapes of the layouts.
-    int64_t step = 0;                   ///< The state that the job begins at: the checkpoint's, where the settings take "global_step".
-    std::string from;                   ///< The checkpoint or file.
+    /// The state at which the job begins: the checkpoint's, if the settings take "global_step".
+    int64_t step = 0;
+    std::string from;                   ///< The path of the source.
   };
-  /// Compares the settings, the layouts and the headers of the source, and reads no value. The errors of warm_start.hpp.
+  /// Compares the settings, the layouts and the headers of the source, but reads no value. Returns the errors of
+  /// warm_start.hpp.
   expected<void> check(layouts groups) const;
-  /// The values; `seed` draws those of new words.
+  /// Reads the values; `seed` determines the initial values of new words.
   expected<values> read(layouts groups, uint64_t seed) const;
 
  private:

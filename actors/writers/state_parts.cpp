@@ -92,7 +92,7 @@ expected<std::optional<state_parts::run>> state_parts::next_run(int64_t bytes) {
   return made;
 }
 
-/// Tensors without a place are read as well: a checkpoint is whole or is not.
+/// Reads tensors without a place, too: only a checkpoint that is whole may be used.
 expected<std::optional<state_parts::run>> state_parts::read_run(int64_t bytes) {
   for (;;) {
     auto read = reader_->next(bytes);

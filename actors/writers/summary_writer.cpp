@@ -13,7 +13,7 @@ void summary_writer_state::on_record(const early_record& came) {
   if (options.awaits_start)
     return early.push_back(came);
   const auto& x = came.what;
-  // A recovered job computes steps again that are in the file already, with the same values.
+  // A recovered job makes steps again whose records are already in the file, with the same values.
   if (options.of_evaluations || !newest || x.step > *newest)
     write({.step = x.step, .values = x.values});
   newest = std::max(newest.value_or(x.step), x.step);
@@ -26,7 +26,8 @@ void summary_writer_state::on_record(const early_record& came) {
 void summary_writer_state::on_note(const note& x) {
   if (x.what == note::checkpoint)
     return write({.step = x.step, .note = session_note{session_note::kind::checkpoint, x.path, {}}});
-  // Readers drop their values of this step and later ones. State `step` itself was reached before and stays.
+  // Readers of the file drop their values of this step and later ones. State `step` itself was reached before, so its
+  // values stay.
   write({.step = x.step + 1, .note = session_note{session_note::kind::start, {}, {}}});
   options.awaits_start = false;
   for (const auto& came : std::exchange(early, {}))
@@ -35,7 +36,8 @@ void summary_writer_state::on_note(const note& x) {
 
 void summary_writer_state::on_part(const snapshot_part& x) {
   flush();
-  self->send(parts, x);  // Also after a failure: an event file that cannot be written does not prevent a save.
+  // Also after a failure: an event file that cannot be written does not prevent a save.
+  self->send(parts, x);
 }
 
 void summary_writer_state::write(log_event event) {

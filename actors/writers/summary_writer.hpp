@@ -16,17 +16,20 @@ struct summary_writer_options {
   std::shared_ptr<const directory_claim> claim;  ///< Shows whether the directory is still this job's; may be null.
   std::string host = "localhost";             ///< Part of the file's name.
   double wall_offset = 0;                     ///< Unix time, in seconds, at which the actor clock was 0.
-  int64_t window = record_window;                        ///< Credit: number of records it has room for.
-  bool of_evaluations = false;                ///< Each record is flushed at once: a published evaluation is not repeated.
-  bool awaits_start = false;                  ///< Records are kept until the note of the start has come, which precedes them in the file.
+  int64_t window = record_window;                        ///< Credit: the number of records for which there is room.
+  /// Each record is flushed at once, because a published evaluation is not repeated.
+  bool of_evaluations = false;
+  /// Records are kept until the note of the start arrives, which precedes them in the file.
+  bool awaits_start = false;
   int64_t unflushed_bytes_max = int64_t{256} << 10;
   std::chrono::milliseconds flush_period{2'000};
 };
 
 /// Writes the event file of one directory, which is created at the first message. Whole records are handed to the
-/// system at most two seconds later; at once where the options say so, and before a part of a snapshot is passed on.
-/// An event file that somebody removed, replaced or truncated is reported as `log_replaced`, and the records go on in a new one.
-/// The first write that fails is reported as a `failure`; later records are dropped, so that no sender waits for room.
+/// system at most two seconds later, or at once if the options say so, and always before a part of a snapshot is passed
+/// on. If the event file was removed, replaced or truncated from outside, the writer reports `log_replaced` and
+/// continues in a new file. The first write that fails is reported as a `failure`; later records are dropped, so that
+/// no sender waits for room.
 struct summary_writer_state {
   static inline const char* name = "summary_writer";
   summary_writer_actor::stateful_pointer<summary_writer_state> self = nullptr;
@@ -42,7 +45,8 @@ struct summary_writer_state {
     record what;
     record_source_actor from;
   };
-  std::vector<early_record> early;             ///< Records that came before the start was noted, as many as their credit.
+  /// Records that arrived before the note of the start; at most as many as their credit.
+  std::vector<early_record> early;
 
   void on_record(const early_record& x);
   void on_note(const note& x);

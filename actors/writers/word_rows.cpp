@@ -27,7 +27,7 @@ expected<std::vector<std::string>> words_of_file(file_system& files, const std::
   return words;
 }
 
-/// The words of a vocabulary, as many as are wanted.
+/// The words of a vocabulary: the first `size` of them, or all if `size` is negative.
 expected<std::vector<std::string>> words_of(file_system& files, const std::string& path, const std::vector<std::string>& given, int64_t size,
                                             const std::string& label, const std::string& which) {
   auto words = path.empty() ? expected<std::vector<std::string>>{given} : words_of_file(files, path);
