@@ -20,7 +20,7 @@ model_spec offered(std::map<std::string, symbol> p, std::source_location at) {
   return {.predictions = std::move(p), .export_outputs = std::move(outputs), .at = at};
 }
 
-/// The weight of each row's class: between both for a label between 0 and 1.
+/// The weight of each row's class, interpolated for a label between 0 and 1.
 symbol weights_of_classes(const binary_head& h, symbol labels, std::source_location at) {
   if (h.class_weights.empty())
     return {};

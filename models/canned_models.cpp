@@ -27,7 +27,7 @@ model linear(const std::string& name, head h, optimizer by, std::source_location
   }, at);
 }
 
-/// The features of these names; all where there are none. A name that is not there is an error of the graph.
+/// The features called `names`, or all if there are no names. A name that does not exist is an error of the graph.
 features chosen(graph& g, const std::string& model, const std::string& field, const features& x, const std::vector<std::string>& names) {
   if (names.empty())
     return x;
@@ -43,7 +43,8 @@ features chosen(graph& g, const std::string& model, const std::string& field, co
   return {&g, std::move(some)};
 }
 
-/// The rate of FTRL that the Estimator's combined models have for that many columns; its linear ones begin at 0.2.
+/// The FTRL rule for the linear part of the Estimator's combined models, with `columns` columns. Its linear models have
+/// a limit of 0.2 instead of 0.005.
 update_rule linear_rule_for(size_t columns) {
   return ftrl{.rate = static_cast<float>(std::min(0.005, 1 / std::sqrt(static_cast<double>(std::max<size_t>(columns, 1)))))};
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double most = std::numeric_limits<float>::max();
 
-/// The batch's rows, one number each, as [batch, 1]; nothing where they are of another shape.
+/// x, which is [batch] or [batch, 1], as [batch, 1]; a symbol without a graph for any other shape.
 symbol as_column(symbol x, std::source_location at) {
   if (x.rank() == 1)
     return reshape(x, {x.dims()[0], extent{1}}, at);
@@ -23,7 +23,7 @@ symbol as_column(symbol x, std::source_location at) {
 
 symbol invalid_argument(graph& g, std::string what, std::source_location at) { return g.invalid({errc::invalid_argument, std::move(what)}, at); }
 
-/// One element of an array of a metric as the metric.
+/// The metric that is element i of an array metric.
 metric element_of(metric array, size_t i) {
   return {std::move(array.sums), [whole = std::move(array.result), i](std::span<const tensor> totals) {
             return metric_value{std::get<tensor>(whole(totals)).as<double>()[i]};
@@ -146,7 +146,7 @@ symbol reduced(symbol each, symbol weights, losses::reduction reduce, std::sourc
 // -- export outputs --------------------------------------------------------------
 
 export_outputs with_predictions(export_outputs own) {
-  own["serving_default"].clear();  // A head of a multi_head may be called so.
+  own["serving_default"].clear();  // Cleared, since a head of a multi_head may have this name.
   own["predict"].clear();
   return own;
 }

@@ -1,4 +1,5 @@
-// Building blocks of heads: checked options, labels and weights of examples, reduced losses, and the metrics that several heads have.
+// Building blocks of heads: checked options, labels and weights of examples, reduced losses, and the metrics that
+// several heads have.
 #pragma once
 
 #include <troupe/options/head_fields.hpp>
@@ -8,10 +9,11 @@ namespace troupe {
 
 // -- options ---------------------------------------------------------------------
 
-/// What a head says of options that cannot be right: "binary_head: thresholds[1] must be in [0, 1], not 1.5".
+/// The error of a head for an invalid option: "binary_head: thresholds[1] must be in [0, 1], not 1.5".
 error wrong_option(std::string_view head, std::string_view what);
 
-/// A head of these options: `logits` of each example, built by `build`; wrong where a field is outside of its range, or by `more`.
+/// Makes a head of `options` with `logits` logits for each example, built by `build`. It is `wrong` if `more` is an
+/// error or if a field is outside of its range.
 template <class Options, class Build>
 head made_head(Options options, int64_t logits, std::optional<error> more, Build build) {
   head made;
@@ -28,52 +30,54 @@ head made_head(Options options, int64_t logits, std::optional<error> more, Build
   return made;
 }
 
-/// The number of classes: that of the vocabulary's words where it is 0 and there are words.
+/// `classes`; if that is 0, the number of words of the vocabulary.
 int64_t classes_of(int64_t classes, const std::vector<std::string>& vocabulary);
-/// What is wrong with the classes of a head: a vocabulary of another size or with a word twice, class weights of another number or all 0.
+/// Checks the classes of a head. Errors: a vocabulary of another size or with a duplicate word, and class weights that
+/// are of another number or all 0.
 std::optional<error> check_classes(std::string_view head, int64_t classes, const std::vector<std::string>& vocabulary,
                                    const std::vector<double>& class_weights);
-/// A confusion matrix that is wanted has no more elements than a metric may have.
+/// Checks that a confusion matrix, if it is wanted, has no more elements than a metric may have.
 std::optional<error> check_confusion_matrix(std::string_view head, bool wanted, int64_t classes);
 std::optional<error> check_reduction(std::string_view head, losses::reduction reduce);
-/// `field` of a head, such as its thresholds, has at most `listed_max` numbers, and none twice.
+/// Checks that `field`, such as a head's thresholds, has at most `listed_max` numbers and no duplicates.
 std::optional<error> check_once(std::string_view head, std::string_view field, const std::vector<double>& numbers);
-/// The first error there is.
+/// The first error of the list, if there is one.
 std::optional<error> first_of(std::initializer_list<std::optional<error>> errors);
 
 // -- labels and weights ------------------------------------------------------------
 
-/// Labels as numbers of the logits' dtype and shape: of that shape, or [batch] where an example has one logit. One outside of [least,
-/// greatest], and one that is not finite, is an error of the step. Invalid where they do not fit, with an error of the graph.
+/// The labels in the logits' dtype and shape. They must have that shape, or [batch] if an example has one logit; if
+/// not, the result is invalid and the graph keeps an error. A label that is not finite or is outside of [least,
+/// greatest] fails the step.
 symbol labels_like_logits(graph& g, std::string_view head, const head_spec_options& o, double least, double greatest, std::source_location at);
 
-/// The weights of the examples: [batch, 1], of the logits' dtype; none (a symbol without a graph) where there is no weight feature. Invalid
-/// where the feature is missing or of another shape, with an error of the graph.
+/// The weights of the examples: [batch, 1], of the logits' dtype; a symbol without a graph if there is no weight
+/// feature. If the feature is missing or of another shape, the result is invalid and the graph keeps an error.
 symbol weights_of_examples(graph& g, std::string_view head, const std::string& feature, const head_spec_options& o, std::source_location at);
 
-/// a · b where both are there, else the one that is.
+/// a · b; if only one is given, that one.
 symbol times(symbol a, symbol b, std::source_location at);
 /// The values as a row [1, n] of x's dtype.
 symbol row_like(symbol x, const std::vector<double>& values, std::source_location at);
 
-/// The loss of a batch.
+/// The loss of a batch: the weighted losses `each` of its examples, reduced to one number.
 symbol reduced(symbol each, symbol weights, losses::reduction reduce, std::source_location at);
 
 // -- export outputs --------------------------------------------------------------
 
 using export_outputs = std::map<std::string, std::map<std::string, symbol>>;
 
-/// A head's own, and all of its predictions as "serving_default" and as "predict": without tensors, so that predictions which a model adds to those
-/// of its head are offered too.
+/// A head's own outputs, with "serving_default" and "predict" for all of its predictions. These two are without
+/// tensors, so that predictions that a model adds to those of its head are offered too.
 export_outputs with_predictions(export_outputs own);
 
 // -- metrics ---------------------------------------------------------------------
 
-/// For each threshold, accuracy/positive_threshold_0.7 (probabilities of at least the threshold are positive) and precision/... and
-/// recall/... (those above it): the two rules are TensorFlow's.
+/// Adds for each threshold, such as 0.7: accuracy/positive_threshold_0.7, where probabilities of at least the threshold
+/// are positive, and precision/... and recall/..., where those above it are. Both rules are TensorFlow's.
 void add_threshold_metrics(std::map<std::string, metric>& to, const std::vector<double>& thresholds, symbol labels, symbol probabilities, symbol weights,
                            std::source_location at);
-/// auc and auc_precision_recall, with `suffix` after each name.
+/// Adds auc and auc_precision_recall, with `suffix` after each name.
 void add_curves(std::map<std::string, metric>& to, const std::string& suffix, symbol labels, symbol probabilities, symbol weights, std::source_location at);
 
 }  // namespace troupe

@@ -87,7 +87,8 @@ expected<void> check_export_outputs(const model_spec& spec, const graph& g) {
   return {};
 }
 
-/// Where the user made the spec, or else the model. Objects that are made without braces only know the header.
+/// The source line at which the user made the spec; else that of the model. A spec made without braces only has a line
+/// of the header.
 std::source_location place_of(const model_spec& spec, const model& m) {
   const auto is_users = [](const std::source_location& at) { return !std::string_view{at.file_name()}.ends_with("troupe/model.hpp"); };
   return is_users(spec.at) ? spec.at : m.at;

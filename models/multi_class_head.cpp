@@ -1,4 +1,4 @@
-// Softmax cross-entropy, with weights of examples and of classes.
+// A head with softmax cross-entropy, and weights of examples and of classes.
 #include "models/head_parts.hpp"
 
 namespace troupe {
@@ -11,7 +11,8 @@ symbol classes_of_rows(const head_spec_options& o, std::source_location at) {
   return classes.rank() == 2 && classes.dims()[1] == extent{1} ? reshape(classes, {classes.dims()[0]}, at) : classes;
 }
 
-/// The weight of each row's class, [batch]; that of the nearest class for a label outside, which the loss reports.
+/// The weight of each row's class, [batch]. A label that is no class gets the weight of the nearest one; the loss
+/// reports it.
 symbol weights_of_classes(const multi_class_head& h, graph& g, symbol classes, symbol logits, std::source_location at) {
   if (h.class_weights.empty() || !classes.valid())
     return {};
@@ -20,7 +21,7 @@ symbol weights_of_classes(const multi_class_head& h, graph& g, symbol classes, s
   return gather(all, minimum(maximum(index, least, at), greatest, at), 0, at);
 }
 
-/// Without weights, sums in the dtype of the losses, as they have always been: golden jobs keep their bits.
+/// Metrics without weights. Their sums stay in the dtype of the losses, so that golden jobs keep their bits.
 std::map<std::string, metric> plain_metrics(symbol classes, symbol logits, symbol each, std::source_location at) {
   const symbol rows = reduce_sum(cast(equal(classes, classes, at), dtype::float32, at), {}, at);
   const symbol right = cast(equal(argmax(logits, -1, at), cast(classes, dtype::int64, at), at), dtype::float32, at);

@@ -1,4 +1,4 @@
-// Several heads side by side over one model.
+// Several heads side by side on one model.
 #include "models/head_parts.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* multi_name = "multi_head";
 
-/// What one of the heads makes of its part of the logits.
+/// The spec that one head makes of its part of the logits, which starts at logit `first`.
 model_spec spec_of(const named_head& one, graph& g, const head_spec_options& o, int64_t first, std::source_location at) {
   head_spec_options own{.mode = o.mode, .logits = slice(o.logits, 1, first, one.head.logits, at), .features = o.features};
   if (one.head.all_labels)
@@ -20,7 +20,7 @@ model_spec spec_of(const named_head& one, graph& g, const head_spec_options& o, 
   return one.head.spec(g, own, at);
 }
 
-/// What one of the heads offers, under its name: its default is called as the head is.
+/// Adds the export outputs of one head under its name. Its "serving_default" is called like the head.
 void add_export_outputs(export_outputs& to, const std::string& head, const model_spec& part) {
   auto all = part.export_outputs;
   all["serving_default"];

@@ -1,4 +1,4 @@
-// A sigmoid for each of several classes.
+// A head with a sigmoid for each of several classes.
 #include "models/head_parts.hpp"
 
 namespace troupe {

@@ -10,14 +10,14 @@ namespace {
 
 tl::unexpected<error> refuse(const std::string& model, const std::string& what) { return fail(errc::invalid_argument, model + ": " + what); }
 
-/// The features that a model computes with.
+/// The features except those called `names`.
 features without(const features& x, graph& g, const std::vector<std::string>& names) {
   auto left = x.all();
   std::erase_if(left, [&names](const auto& one) { return std::find(names.begin(), names.end(), one.first) != names.end(); });
   return {&g, std::move(left)};
 }
 
-/// invalid_argument naming `model`, the field and its value.
+/// Checks the layers. invalid_argument naming `model`, the field and its value.
 expected<void> check_layers(const std::string& model, const dnn_layers& layers) {
   if (layers.hidden_units.size() > listed_max)
     return refuse(model, "hidden_units can have " + std::to_string(listed_max) + " layers, not " + std::to_string(layers.hidden_units.size()));

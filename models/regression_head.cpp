@@ -1,4 +1,4 @@
-// Numbers and counts: heads whose predictions are what a link makes of the logits.
+// Heads for numbers and counts, whose predictions are a link function of the logits.
 #include "compute/kernels/elementary.hpp"
 #include "models/head_parts.hpp"
 
@@ -19,7 +19,7 @@ struct regression {
   losses::reduction reduce;
 };
 
-/// Loss and metrics of predictions, whose losses are `each`, all [batch, label_dimension].
+/// The loss and metrics. `labels`, `predictions` and the losses `each` are all [batch, label_dimension].
 model_spec regressed(const regression& r, graph& g, const head_spec_options& o, symbol labels, symbol predictions, symbol each, std::source_location at) {
   const symbol weights = weights_of_examples(g, r.name, r.weight_feature, o, at);
   model_spec made{.loss = reduced(each, weights, r.reduce, at), .at = at};

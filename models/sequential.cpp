@@ -29,7 +29,7 @@ symbol apply(const layer::activation& l, symbol x, mode) { return l.function ? l
 
 std::string text_of(const std::vector<int64_t>& dims) { return to_string(shape{std::span<const int64_t>{dims}}); }
 
-/// A single feature as it is, or several concatenated; then reshaped to `dims`.
+/// x reshaped to [batch] and `dims`; unchanged if `dims` is empty.
 symbol taken_as(graph& g, const std::string& name, symbol x, const std::vector<int64_t>& dims) {
   if (dims.empty() || !x.valid())
     return x;
@@ -50,7 +50,7 @@ symbol taken_as(graph& g, const std::string& name, symbol x, const std::vector<i
   return reshape(x, std::move(whole));
 }
 
-/// Adds one layer; if the graph has its first error then, adds to it which layer caused it.
+/// Adds one layer. If this causes the graph's first error, puts the layer in front of its message.
 symbol with_layer(graph& g, const std::string& name, const sequential_model_options& o, size_t i, symbol x, mode m) {
   if (!x.valid() || !g.status())
     return g.make_symbol(-1);

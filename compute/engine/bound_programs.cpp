@@ -18,13 +18,13 @@ expected<program*> bound_programs::find(int64_t rows, bool forward_only) {
   const auto plan = forward_only ? program::plan_forward : program::plan;
   auto planned = plan(model.g, model.spec, options_.store->layout(), wanted);
   if (!planned && planned.error().category == errc::resource_exhausted && pool_ && options_.threads.as_pays) {
-    pool_ = wanted.pool = nullptr;  // Nobody has asked for threads that the system does not give.
+    pool_ = wanted.pool = nullptr;  // The thread count is automatic (`as_pays`), so one thread will do.
     planned = plan(model.g, model.spec, options_.store->layout(), wanted);
   }
   if (!planned)
     return fail(planned.error());
   if (programs.size() == bindings_max)
-    programs.erase(programs.begin() + 1);  // The first one stays: the full batch will be used again.
+    programs.erase(programs.begin() + 1);  // Keeps the first program: it is for full batches and will be used again.
   programs.emplace_back(rows, std::move(*planned));
   return programs.back().second.get();
 }

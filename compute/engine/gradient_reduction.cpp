@@ -9,10 +9,11 @@ namespace troupe {
 
 namespace {
 
-/// The number of `parts` in the left half of their tree.
+/// The number of leaves in the left half of a tree of `parts` leaves.
 size_t left_of(size_t parts) { return std::bit_ceil(parts) / 2; }
 
-/// The depth of the tree. A sum is held at one level while its right half is made at the levels below.
+/// The number of levels that need a buffer: a level holds the sum of its left half while deeper levels sum the right
+/// half.
 size_t levels_of(size_t parts) {
   return parts < 2 ? 0 : std::max(levels_of(left_of(parts)), 1 + levels_of(parts - left_of(parts)));
 }

@@ -9,14 +9,14 @@ namespace troupe {
 /// thread at a time.
 class gradient_reduction {
  public:
-  /// Allocates all memory that `sum` will need: a gradient for each level of the tree. resource_exhausted when there is
-  /// not enough.
+  /// Allocates all memory that `sum` will need: a buffer of one gradient for each level of the tree. resource_exhausted
+  /// if there is not enough.
   static expected<gradient_reduction> plan(std::shared_ptr<const parameter_layout> layout, int32_t replicas);
 
   const parameter_layout& layout() const noexcept { return *layout_; }
   int32_t replicas() const noexcept { return replicas_; }
-  /// One gradient of `layout().gradient_bytes()` a replica, in their order (asserted). Allocates nothing; the result shares memory
-  /// that the next call overwrites.
+  /// The sum of `parts`: one gradient of `layout().gradient_bytes()` bytes per replica, in replica order. Their number
+  /// is asserted. Allocates nothing. The result shares memory that the next call overwrites.
   tensor sum(std::span<const tensor> parts);
 
  private:

@@ -19,7 +19,8 @@ class loss_meter {
   int64_t count_ = 0;
 };
 
-/// ((a+b)+(c+d))+… divided by their number: two replicas of two shards give the bits of one replica of four.
+/// The mean, summed by the pairwise tree ((a+b)+(c+d))+…: two replicas of two shards each give the same bits as one
+/// replica of four.
 inline double tree_mean(std::span<const double> values) {
   struct tree {
     static double sum(std::span<const double> v) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t table_max = 100, picture_max = 1024, picture_pixels = 256;
 
-/// Rows and columns of an array as a table has them.
+/// The rows and columns of the table that shows `array`.
 std::pair<int64_t, int64_t> table_of(const tensor& array) {
   return array.dims().rank() == 2 ? std::pair{array.dims()[0], array.dims()[1]} : std::pair{int64_t{1}, array.elements()};
 }
@@ -50,7 +50,8 @@ tensor picture_of(const tensor& array) {
     for (const double value : row)
       whole += std::abs(value);
     for (int64_t j = 0; j < columns; ++j) {
-      const double share = std::abs(row[static_cast<size_t>(j)]) / whole;  // NaN for a row of zeros or with one that is not finite: white.
+      // NaN if the row is all zeros or has an element that is not finite. NaN becomes white.
+      const double share = std::abs(row[static_cast<size_t>(j)]) / whole;
       const auto grey = static_cast<uint8_t>(share > 0 ? std::lround(255 * (1 - std::min(share, 1.0))) : 255);
       for (int64_t line = i * side; line < (i + 1) * side; ++line)
         std::fill_n(pixels.begin() + static_cast<std::ptrdiff_t>((line * columns + j) * side), side, grey);

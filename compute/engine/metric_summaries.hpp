@@ -1,4 +1,4 @@
-// What event files keep of metrics: scalars, arrays as tables of text, and arrays of rank 2 as pictures too.
+// Turns metrics into the summaries of an event file: scalars, arrays as text tables, and matrices as pictures too.
 #pragma once
 
 #include <troupe/summary.hpp>
@@ -7,15 +7,16 @@
 
 namespace troupe {
 
-/// In the order of their names: a scalar for each number but `global_step`; for each array its table as text, of which the first 100 rows and
-/// columns are kept, and for one of rank 2 and at most 1,024 rows and columns a picture under "<name>/image".
+/// Numbers come first, then arrays, each by name. Each number except `global_step` gives a scalar. Each array gives a
+/// text table of its first 100 rows and columns. A matrix of at most 1,024 rows and columns also gives a picture under
+/// "<name>/image".
 std::vector<summary_value> summaries_of(const std::map<std::string, double>& numbers, const std::map<std::string, tensor>& arrays);
 
-/// An array as a Markdown table: a row of numbers, or rows, with the indices of rows and columns. Arrays of other ranks have one row.
+/// A Markdown table with indices: a matrix row by row, an array of any other rank as a single row.
 std::string markdown_of(const tensor& array);
 
-/// An array of rank 2 as grey squares, uint8 [height, width, 1]: white where an element is 0, black where it is the whole sum of its row's
-/// absolute values. A matrix of few elements has larger squares.
+/// A matrix as grey squares, uint8 [height, width, 1]. The grey level shows an element's share of its row's sum of
+/// absolute values: white for 0, black for 1. A matrix of few elements has larger squares.
 tensor picture_of(const tensor& array);
 
 }  // namespace troupe

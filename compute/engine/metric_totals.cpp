@@ -91,7 +91,7 @@ expected<metric_results> metric_totals::results() const {
     if (o.what != kind::metric_sum || o.part != 0 || static_cast<size_t>(o.index) >= functions_.size())
       continue;
     const auto& function = functions_[static_cast<size_t>(o.index)];
-    size_t last = i;  // The sums of a metric follow each other.
+    size_t last = i;  // The sums of one metric are adjacent.
     while (last < outputs_.size() && outputs_[last].what == kind::metric_sum && outputs_[last].index == o.index)
       ++last;
     if (!function)

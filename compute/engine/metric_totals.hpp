@@ -1,4 +1,4 @@
-// Adds the sums of metrics up over many batches, in float64, and turns their totals into what the metrics come to.
+// Adds up the sums of metrics over many batches, in float64, and computes the metrics from the totals.
 #pragma once
 
 #include "compute/engine/compensated_sums.hpp"
@@ -15,30 +15,34 @@ struct metric_results {
   std::map<std::string, tensor> arrays = {};  ///< Float64.
 };
 
-/// The functions of a program's metrics, by the index of the metric.
+/// For each metric of a program, by index: the function that computes its value from its totals.
 using metric_functions = std::vector<metric::function>;
 metric_functions functions_of(const std::map<std::string, metric>& metrics);
 
-/// The loss = mean over batches, each with the same weight, as the Estimator computes it; every metric = its function of the totals of its
-/// sums. Totals are compensated: they do not depend on how batches are divided among parts but for their last bit, and counts not at all.
-/// Used by one thread at a time.
+/// The loss is the mean over batches, each with the same weight, as the Estimator computes it. Each metric is its
+/// function of the totals of its sums. Totals are compensated: how batches are divided among parts changes at most
+/// their last bit, and never a count. Used by one thread at a time.
 class metric_totals {
  public:
-  /// `outputs` of the program; those that are no loss and no part of a metric are ignored. A metric without a function is left out.
+  /// `outputs` are those of the program; ones that are neither the loss nor metric sums are ignored. A metric without a
+  /// function is left out.
   explicit metric_totals(std::vector<program_output> outputs = {}, metric_functions functions = {});
 
   void clear();
-  /// One batch: values in the order of the outputs; those of metrics and the loss are floating, with the elements of their output.
+  /// Adds one batch: `values` in the order of the outputs. The loss and metric sums are floating and have as many
+  /// elements as their output.
   void add(std::span<const tensor> values);
-  /// The same for the memory of values, each of the dtype of its output.
+  /// The same from raw memory: each value has the dtype of its output.
   void add(std::span<const std::byte* const> values);
-  /// The batches of another part, whose outputs are the same.
+  /// Adds the batches of another part, which must have the same outputs.
   void add(const metric_totals& part);
   int64_t batches() const noexcept { return batches_; }
-  /// The totals in the order of the outputs: float64, empty for what is no loss and no part of a metric.
+  /// The float64 totals in the order of the outputs; an empty tensor for an output that is neither the loss nor a
+  /// metric sum.
   std::vector<tensor> totals() const;
-  /// The loss and the metrics, without `global_step`. Without any batch the loss is 0, and metrics are functions of zeros. state: a
-  /// function threw; invalid_argument: it returned an array that is not float64 or too large. Both name the metric.
+  /// The loss and the metrics, without `global_step`. Without any batch the loss is 0, and each metric is its function
+  /// of zeros. Errors name the metric: state if a function threw, invalid_argument if it returned an array that is too
+  /// large or not float64.
   expected<metric_results> results() const;
 
  private:
@@ -46,7 +50,7 @@ class metric_totals {
 
   std::vector<program_output> outputs_;
   metric_functions functions_;
-  std::vector<compensated_sums> sums_;  ///< For each output; without elements for what is not added up.
+  std::vector<compensated_sums> sums_;  ///< By output; without elements for an output that is not added up.
   int64_t batches_ = 0;
 };
 

@@ -8,7 +8,8 @@ namespace troupe {
 
 namespace {
 
-/// Whether all shards have a value of one dtype and shape, but for the number of rows where it has rows.
+/// Whether the values of all shards can be joined: one dtype and shape. With `per_row` the number of rows may differ;
+/// without it the dtype must be floating.
 bool agree(const std::vector<std::vector<tensor>>& sets, size_t which, bool per_row) {
   const tensor& first = sets.front()[which];
   for (const auto& set : sets) {

@@ -1,4 +1,4 @@
-// Joins the values that a model lets hooks observe: from one set for each gradient shard to the values of the whole step.
+// Joins observed values: from one set for each gradient shard to the values of the whole step.
 #pragma once
 
 #include <troupe/tensor.hpp>
@@ -10,13 +10,13 @@ namespace troupe {
 
 struct observable {
   std::string name;
-  bool per_row = false;  ///< Its rows are those of the batch; otherwise it is floating, and its mean is shown.
+  bool per_row = false;  ///< Whether its first axis is the batch. If not, it is floating, and hooks see its mean.
 };
 
-/// The values of one step in the order of the observables. `sets` has one set for each gradient shard, in their order. Rows are
-/// put one after the other; other values become the mean over all sets, element by element, in float64 by the fixed pairwise
-/// tree: the same bits for any number of replicas. A value without sets, without
-/// memory, or of which shards have different dtypes or shapes is a tensor without elements.
+/// The values of one step, in the order of the observables. `sets` has one set for each gradient shard, in shard order.
+/// Per-row values are concatenated. Other values become the element-wise mean over all sets, in float64 by the fixed
+/// pairwise tree: the same bits for any number of replicas. A value is a tensor without elements if there are no sets,
+/// if memory is short, or if shards have different dtypes or shapes.
 std::vector<tensor> join_observed(const std::vector<observable>& observables, const std::vector<std::vector<tensor>>& sets);
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// The step engine over planned programs.
+// The step engine that runs planned programs.
 #include "compute/engine/bound_programs.hpp"
 #include "compute/engine/loss_meter.hpp"
 #include "compute/engine/shard_sums.hpp"
@@ -103,7 +103,8 @@ class program_engine final : public step_engine {
     again.exposed = {};
     if (bind(again, shards) != step_status::ok)
       return std::nullopt;
-    // This program gives the same bits, but each kernel keeps its value, so that the first bad one can be found.
+    // Without fusion the bits are the same, but each element-wise operation is a separate kernel, so the first bad one
+    // can be found.
     const auto apart = program::plan(model_->g, model_->spec, layout(),
                                      {.batch = rows_, .shards = options_.shards, .seed = options_.seed, .fuse = false, .expose = options_.expose});
     if (!apart)
@@ -116,7 +117,7 @@ class program_engine final : public step_engine {
           found->details.push_back("in gradient shard " + std::to_string(options_.replica * shards + shard) + " of " + std::to_string(options_.shards));
         return found;
       }
-    // Every shard is finite; their sum may still overflow.
+    // Every shard is finite, but their sum may still overflow.
     if (!trains || gradients(step, again, arena) != step_status::ok)
       return std::nullopt;
     auto found = first_fault(layout(), gradient().data());
@@ -136,7 +137,7 @@ class program_engine final : public step_engine {
 
   summary_recipes summaries() const override {
     summary_recipes recipes{{}, model_->what == mode::train ? model_->spec.optimizer : std::nullopt};
-    // Tensors first, texts last, since the sets of `recorded` have no tensors for texts.
+    // Tensors first, texts last: `recorded` numbers its tensors in this order and has none for texts.
     for (const bool texts : {false, true}) {
       for (const auto& s : model_->g.internals().summaries)
         if ((s.node < 0) == texts)
@@ -164,7 +165,7 @@ class program_engine final : public step_engine {
       const auto bytes = e.dims.elements() * size_of(e.type);
       auto copy = copies_.take(bytes);
       if (!copy)
-        return sets;  // The rest goes without: a summary is no reason to end a job.
+        return sets;  // Omits the remaining variables: a missing summary is no reason to end a job.
       std::memcpy(copy.get(), options_.store->view(arena, at).data(), static_cast<size_t>(bytes));
       sets.front().push_back({recipes++, {e.type, e.dims, std::move(copy)}});
     }
@@ -217,8 +218,8 @@ class program_engine final : public step_engine {
   }
 
  private:
-  /// The variables whose histograms are kept by default: trainable, and without a summary of the model's own under that
-  /// name.
+  /// The variables whose histograms are recorded by default: trainable ones, unless the model itself records a summary
+  /// of that name.
   std::vector<const variable_options*> shown_variables() const {
     const auto& g = model_->g.internals();
     std::vector<const variable_options*> shown;
@@ -230,7 +231,7 @@ class program_engine final : public step_engine {
 
   const parameter_layout& layout() const { return options_.store->layout(); }
 
-  /// The rows of the shard that ran last.
+  /// Copies the exposed rows of the shard that ran last.
   void copy_exposed(const batch_feeds& in, int32_t shard) const {
     for (size_t c = 0; c < in.exposed.size(); ++c) {
       const auto bytes = current_->output_bytes(static_cast<int32_t>(outputs_ + c));
@@ -238,7 +239,7 @@ class program_engine final : public step_engine {
     }
   }
 
-  /// What is asked for of the shard that ran last.
+  /// Keeps the summary tensors and observed values of the shard that ran last, as far as `in` requests them.
   void keep(const batch_feeds& in) {
     if (in.record)
       recorded_.push_back(current_->recorded());
@@ -246,7 +247,7 @@ class program_engine final : public step_engine {
       observed_.push_back(current_->observed());
   }
 
-  /// Adds the sums of the shard that ran last, if the step counts.
+  /// Adds the metric sums of the shard that ran last, if the step is measured.
   void measure(const batch_feeds& in) {
     if (!in.measure || sums_at_.empty())
       return;
@@ -284,7 +285,7 @@ class program_engine final : public step_engine {
   }
 
  public:
-  /// The index of each of the program's inputs among the delivered components.
+  /// Finds the index of each of the program's inputs among the delivered components.
   expected<void> find_inputs() {
     const auto& delivered = options_.delivered;
     for (const auto& wanted : current_->inputs()) {
@@ -312,11 +313,11 @@ class program_engine final : public step_engine {
   int64_t rows_ = 0;
   shard_sums sums_;
   std::vector<double> losses_;
-  std::vector<std::vector<tensor>> observed_;  ///< Of the last gradients, if they were to be observed.
-  std::vector<std::vector<tensor>> recorded_;                ///< Summary tensors of the last `gradients`, if it recorded.
+  std::vector<std::vector<tensor>> observed_;  ///< From the last `gradients`, if it observed.
+  std::vector<std::vector<tensor>> recorded_;                ///< From the last `gradients`, if it recorded.
   metric_totals measured_;
-  std::vector<const std::byte*> sums_at_;   ///< The sums of metrics of the last shard, by their number in `measured`.
-  mutable buffer_pool copies_{64};          ///< For copies of variables, from which histograms are made.
+  std::vector<const std::byte*> sums_at_;  ///< Where the metric sums of the last shard are, in the order of `measured`.
+  mutable buffer_pool copies_{64};          ///< Buffers for copies of variables, from which histograms are made.
   std::vector<const std::byte*> feeds_;
   std::vector<size_t> order_;
   std::vector<int64_t> row_bytes_;

@@ -5,19 +5,20 @@
 
 namespace troupe {
 
-/// A binary counter: level l holds the sum of 2^l consecutive shards, so that R replicas of S/R shards each add in the order in which one replica of S
-/// would. Used by one thread at a time.
+/// Adds like a binary counter: level l holds the sum of 2^l consecutive shards. R replicas of S/R shards each therefore
+/// add in the same order as one replica of S shards. Used by one thread at a time.
 class shard_sums {
  public:
-  /// Memory for `shards`, a power of two: one buffer a level, and one for the shard at hand; a single shard is its own tree. resource_exhausted.
+  /// Allocates buffers for `shards`, a power of two: one per level and one for the current shard. A single shard needs
+  /// one buffer in all. resource_exhausted if there is not enough memory.
   expected<void> allocate(const parameter_layout& layout, int32_t shards);
 
   void begin() noexcept { filled_ = 0; }
   /// Where the gradient of the next shard is written.
   std::byte* at() const noexcept { return buffers_.back().get(); }
-  /// It is written there.
+  /// Adds the gradient that was written at `at()`.
   void add(const parameter_layout& layout);
-  /// Once all shards are added. It shares the memory that the next ones are written to.
+  /// The sum, once all shards are added. It shares memory that the next shards overwrite.
   tensor total(const parameter_layout& layout) const { return {dtype::uint8, {layout.gradient_bytes()}, buffers_[root_]}; }
 
  private:

@@ -29,13 +29,14 @@ const std::vector<double>& bucket_limits() {
   return limits;
 }
 
-/// Finds the bucket of a value. A table by float exponent and first bits of the mantissa narrows the search to a few
-/// limits, so that a value costs nanoseconds.
+/// Finds the bucket of a value. A table by the first bits of the float (exponent and mantissa) narrows the search to a
+/// few limits, so that a value costs nanoseconds.
 class bucket_table {
  public:
   bucket_table() : limits_(bucket_limits()) {
     for (uint32_t key = 0; key < first_.size(); ++key) {
-      const float least = std::bit_cast<float>(key << shift);  // The float nearest to 0 that begins with these bits.
+      // The float nearest to 0 that begins with the bits of `key`.
+      const float least = std::bit_cast<float>(key << shift);
       first_[key] = static_cast<uint16_t>(std::isfinite(least) ? find(static_cast<double>(least))
                                                                : std::signbit(least) ? 0 : limits_.size() - 1);
     }
@@ -51,7 +52,8 @@ class bucket_table {
   }
 
  private:
-  static constexpr int shift = 18;  ///< Leaves sign, exponent and five bits of mantissa: finer than a bucket.
+  /// Keeps the sign, the exponent and five bits of the mantissa: finer than a bucket.
+  static constexpr int shift = 18;
   size_t find(double value) const {
     return static_cast<size_t>(std::lower_bound(limits_.begin(), limits_.end(), value) - limits_.begin());
   }
@@ -89,7 +91,7 @@ tensor image_of(const tensor& images, int64_t index) {
   std::vector<uint8_t> bytes(static_cast<size_t>(one.elements()));
   for (size_t i = 0; i < bytes.size(); ++i) {
     const double v = one.type() == dtype::float64 ? one.as<double>()[i] : static_cast<double>(one.as<float>()[i]);
-    bytes[i] = static_cast<uint8_t>(v >= 0 ? std::lround(std::min(v, 1.0) * 255) : 0);  // NaN is not >= 0.
+    bytes[i] = static_cast<uint8_t>(v >= 0 ? std::lround(std::min(v, 1.0) * 255) : 0);  // NaN becomes 0.
   }
   return tensor::of<uint8_t>(one.dims(), bytes);
 }

@@ -25,8 +25,9 @@ struct summary_recipes {
 /// share. A recipe may have no tensor at all.
 using recorded_sets = std::vector<std::vector<recorded_tensor>>;
 
-/// Scalars: the mean over sets, by the fixed pairwise tree. Histograms: over all sets together. Images: from the first
-/// set, one value each. Texts only when `first`. Dtypes: float32 and float64, for images also uint8.
+/// The summary values of one step. Scalars: the mean over sets, by the fixed pairwise tree. Histograms: over all sets
+/// together. Images: from the first set, one value per image. Texts: only when `first`. Dtypes: float32 and float64,
+/// for images also uint8.
 std::vector<summary_value> summarise(std::span<const summary_recipe> recipes, const recorded_sets& recorded, bool first);
 
 /// TensorFlow's buckets: limits grow by a tenth from 1e-12 to 1e20 on both sides of 0.

@@ -1,5 +1,5 @@
-// Reverse-mode differentiation: Σ over paths of products of local gradients, written as operations of the same graph,
-// so that its results can be differentiated again.
+// Reverse-mode differentiation: sums products of local gradients over all paths. It writes them as operations of the
+// same graph, so that its results can be differentiated again.
 #include "compute/graph/operation.hpp"
 
 #include <algorithm>
@@ -60,17 +60,18 @@ symbol side_by_side(std::span<const part> parts, std::source_location at) {
   return pad(joined, std::move(around), at);
 }
 
-/// Fewer products than these do not repay copying their operands.
+/// The least number of products for which copying their operands pays.
 constexpr size_t products_min = 4;
 
-/// Whether it is aᵀ·b of matrices, as is the gradient of a matrix that a is multiplied with.
+/// Whether `s` is a matrix product aᵀ·b. The gradient of the right operand of a product has this form.
 bool is_product_of_columns(const graph& g, symbol s) {
   const node& n = g.internals().nodes[static_cast<size_t>(s.node())];
   return n.op == &ops::matmul && n.attr.transpose_a && !n.attr.transpose_b;
 }
 
-/// Σ aᵀ·b over many a and b with equal row counts, as from the steps of a recurrent layer: one product with all rows
-/// stacked. Gradients come last step first; the rows are put in the order of the steps, as other readers need them too.
+/// Replaces many terms aᵀ·b with equal row counts, such as those of the steps of a recurrent layer, by one product with
+/// all rows stacked. The terms arrive last step first; the rows are stacked in step order, which other readers of the
+/// stack need too.
 void join_products(graph& g, std::vector<symbol>& terms, std::source_location at) {
   std::vector<symbol> a, b, rest;
   for (symbol term : terms) {
@@ -94,8 +95,8 @@ void join_products(graph& g, std::vector<symbol>& terms, std::source_location at
   terms = std::move(rest);
 }
 
-/// Σ terms. The gradients of adjacent slices, as those of a split, are concatenated: summing n padded parts would write
-/// and add n times as many zeros as there are elements.
+/// The sum of `terms`. Gradients of adjacent slices, such as those of a split, are concatenated instead: summing n
+/// padded parts would write and add n times as many zeros as there are elements.
 symbol sum_of(graph& g, std::span<const symbol> terms, std::source_location at) {
   std::vector<symbol> sum;
   std::vector<part> parts;
@@ -136,7 +137,8 @@ std::vector<symbol> gradients(symbol y, std::span<const symbol> xs, std::source_
   }
   const auto scope = g->scope("gradients");
   const auto marked = dependent(g->internals(), xs);
-  std::vector<std::vector<symbol>> terms(marked.size());  // By node: the terms of its gradient, from its readers.
+  // By node: the terms that its readers contribute to its gradient.
+  std::vector<std::vector<symbol>> terms(marked.size());
   terms[static_cast<size_t>(y.node())] = {fill(*g, 1, y.type(), symbol_shape{y.dims()}, at)};
 
   for (int32_t i = y.node(); i >= 0; --i) {

@@ -18,7 +18,7 @@ struct operation;
 struct windows {
   struct axis {
     int64_t size = 1, stride = 1, dilation = 1;
-    int64_t pad = 0;        ///< Before the first element.
+    int64_t pad = 0;        ///< Padding before the first element.
     friend bool operator==(const axis&, const axis&) = default;
   } y, x;
   int64_t groups = 1;
@@ -27,9 +27,9 @@ struct windows {
 
 /// The attributes that distinguish two nodes of one operation; each operation uses a few of these.
 struct attributes {
-  double number = 0;        ///< scale: the factor; dropout: the rate; clip, check_range: the least; pad: the value; normalise_rows: ε.
-  double number2 = 0;       ///< clip, check_range: the greatest.
-  symbol_shape per;         ///< scale: divides the factor by the product of these.
+  double number = 0;  ///< scale: factor; dropout: rate; clip, check_range: lower bound; pad: value; normalise_rows: ε.
+  double number2 = 0;       ///< clip, check_range: upper bound.
+  symbol_shape per;         ///< scale: the product of these extents divides the factor.
   std::vector<int> axes;    ///< Reductions: sorted, not negative.
   bool keep = false;
   bool transpose_a = false;
@@ -39,8 +39,10 @@ struct attributes {
   bool reverse = false;     ///< cumsum.
   bool exclusive = false;   ///< cumsum.
   windows window;           ///< Convolutions and pooling.
-  std::string key;          ///< dropout: the scoped name that keys it; its gradient has the same. check_numerics, check_range: the message.
-  int32_t index = -1;       ///< Among the graph's variables, constants or placeholders.
+  /// dropout: the random key, which is the scoped name and is shared with the gradient. check_numerics, check_range:
+  /// the message.
+  std::string key;
+  int32_t index = -1;       ///< Index among the graph's variables, constants or placeholders.
 
   friend bool operator==(const attributes&, const attributes&) = default;
 };
@@ -53,7 +55,7 @@ struct node {
   dtype type = dtype::float32;
   symbol_shape dims;
   std::source_location at;
-  int32_t gradient_of = -1;  ///< The node whose gradient it is part of; -1: it is the model's own.
+  int32_t gradient_of = -1;  ///< The node whose gradient this node helps to compute; -1: the model made it.
 };
 
 struct graph_variable {
@@ -75,7 +77,7 @@ struct graph_summary {
 struct observed_value {
   std::string name;
   int32_t node = -1;
-  bool per_row = false;      ///< Its first axis is the batch.
+  bool per_row = false;      ///< Whether its first axis is the batch.
 };
 
 struct graph::impl {
@@ -108,18 +110,19 @@ std::string describe(symbol x);
 std::optional<int> normal_axis(int axis, int rank);
 std::string to_string(const graph::impl& g, const symbol_shape& dims);
 std::string to_string(const graph& g, const symbol_shape& dims);
-/// "matmul: <message> (model.cpp:12)", kept in the graph; yields an invalid symbol.
+/// Keeps the error "matmul: <message> (model.cpp:12)" in the graph and returns an invalid symbol.
 symbol refuse(graph& g, std::string_view operation, std::string message, std::source_location at);
-/// The graph of all operands; null (and the reason kept) when one is invalid or they are of different graphs.
+/// The graph of all operands. Null, with an error kept in the graph, if one is invalid or they are of different graphs.
 graph* common_graph(std::string_view operation, const std::vector<symbol>& operands, std::source_location at);
 /// Appends a node.
 symbol append(graph& g, const operation& op, const std::vector<symbol>& inputs, dtype type, symbol_shape dims,
               std::source_location at, attributes attr = {});
-/// More elements than any machine holds: larger values are refused while the graph is built or bound.
+/// The most elements of a value: more than any machine holds. Larger values are refused while the graph is built or
+/// bound.
 constexpr int64_t elements_max = int64_t{1} << 48;
-/// a · b, both at least 0; nothing above `elements_max`.
+/// a · b for a, b >= 0; nothing if it exceeds `elements_max`.
 std::optional<int64_t> product_within_limit(int64_t a, int64_t b);
-/// The product of the extents where all are known.
+/// The product of the extents; nothing if one is unknown.
 std::optional<int64_t> known_elements(const symbol_shape& dims);
 /// The extents as numbers; all must be known.
 shape known_shape(const symbol_shape& dims);
@@ -127,32 +130,35 @@ shape known_shape(const symbol_shape& dims);
 // -- operations that gradients are written with; not public --------------------------
 
 symbol relu_gradient(symbol dy, symbol y, std::source_location at);        ///< dy where y > 0, else 0.
-symbol gelu_tanh_gradient(symbol dy, symbol x, std::source_location at);   ///< dy · gelu_tanh'(x), of one shape.
-/// (x - mean) / √(variance + epsilon) of each row along the last axis of a floating x; and its gradient, dy and x of one shape.
+/// dy · gelu_tanh'(x); dy and x have one shape.
+symbol gelu_tanh_gradient(symbol dy, symbol x, std::source_location at);
+/// Normalises each row along the last axis of a floating x: (x - mean) / √(variance + epsilon). In the gradient, dy and
+/// x have one shape.
 symbol normalise_rows(symbol x, double epsilon, std::source_location at);
 symbol normalise_rows_gradient(symbol dy, symbol x, double epsilon, std::source_location at);
 symbol scale_per(symbol x, double factor, symbol_shape per, std::source_location at);  ///< x · factor / Π per.
-/// The sum of x over the axes that were broadcast from `dims` to x's shape.
+/// Sums x over the axes along which `dims` was broadcast to x's shape.
 symbol sum_to(symbol x, const symbol_shape& dims, std::source_location at);
 /// y[j] = the product of all x[k] along `axis` except x[j].
 symbol product_without(symbol x, int axis, std::source_location at);
-/// Σ over j of dy[j] · ∂(product_without x)[j] / ∂x; no gradient.
+/// Σ over j of dy[j] · ∂(product_without x)[j] / ∂x. It has no gradient itself.
 symbol product_without_gradient(symbol x, symbol dy, int axis, std::source_location at);
-/// Zeros [outer, n, inner] to which the rows of `updates` [outer, indices, inner] are added at `indices` [indices].
+/// Adds the rows of `updates` [outer, indices, inner] to zeros [outer, n, inner] at `indices` [indices].
 symbol scatter_add_along(symbol indices, symbol updates, extent n, std::source_location at);
-/// (softmax(logits) - one_hot(labels)) · dy[:, None].
+/// The gradient for the logits: (softmax(logits) - one_hot(labels)) · dy[:, None].
 symbol cross_entropy_gradient(symbol logits, symbol labels, symbol dy, std::source_location at);
 /// Dropout with a given key.
 symbol keyed_dropout(symbol x, double rate, std::string key, std::source_location at);
-/// The gradients of conv2d: for its image, whose extents are given, and for its kernel.
+/// The gradients of conv2d: for its image, of shape `image`, and for its kernel, of shape `kernel`.
 symbol conv2d_image_gradient(symbol dy, symbol kernel, symbol_shape image, const windows& w, std::source_location at);
 symbol conv2d_kernel_gradient(symbol x, symbol dy, symbol_shape kernel, const windows& w, std::source_location at);
-/// max_pool_pick: in each window, the element of `from` where x is greatest. Its adjoint: dy there and zeros elsewhere.
+/// max_pool_pick takes from each window the element of `from` where x is greatest. max_pool_gradient is its adjoint: dy
+/// there and zeros elsewhere.
 symbol max_pool_pick(symbol x, symbol from, symbol_shape pooled, const windows& w, std::source_location at);
 symbol max_pool_gradient(symbol x, symbol dy, const windows& w, std::source_location at);
-/// Each element's share of its windows' dy: dy / the number of elements in the window.
+/// The gradient of average pooling: each window gives dy / its number of elements to each of its elements.
 symbol average_pool_gradient(symbol dy, symbol_shape image, const windows& w, std::source_location at);
-/// `value` in every element; any dtype.
+/// A value of any dtype with `value` in every element.
 symbol fill(graph& g, double value, dtype type, symbol_shape dims, std::source_location at);
 
 }  // namespace troupe

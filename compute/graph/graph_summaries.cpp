@@ -9,7 +9,7 @@ namespace {
 
 constexpr int images_max_max = 16;
 
-/// The tag under the current scope, made unique.
+/// The tag with the prefix of the current scope, made unique.
 std::string scoped_tag(const graph::impl& g, std::string_view tag) {
   const std::string base = (g.scopes.empty() ? std::string{} : g.scopes.back()) + std::string{tag};
   const auto taken = [&](const std::string& t) {
@@ -21,7 +21,7 @@ std::string scoped_tag(const graph::impl& g, std::string_view tag) {
   return unique;
 }
 
-/// Refuses, for `graph::<call>`, a value that cannot be recorded; returns whether it can.
+/// Whether `graph::<call>` can record x; if not, keeps an error in the graph.
 bool check(graph& g, std::string_view call, std::string_view tag, symbol x, std::source_location at) {
   if (tag.empty())
     return refuse(g, call, "the tag is empty", at), false;

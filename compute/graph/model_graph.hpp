@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// Inputs are placeholders named after the components, with the unknown "batch" before their shapes.
+/// Inputs are placeholders named after the components, with the unknown "batch" as an additional first axis.
 struct model_graph {
   graph g;
   model_spec spec;

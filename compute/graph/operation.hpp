@@ -1,5 +1,5 @@
-// Operations as the planner and the gradient builder see them: one constant of this type an operation, beside its shape
-// rule, kernel and gradient rule in operations/. The registry lists them all.
+// Operations as the planner and autodiff see them. Each operation is one constant of this type, defined in operations/
+// beside its shape rule, kernel and gradient rule. The registry lists all of them.
 #pragma once
 
 #include "compute/graph/graph.hpp"
@@ -27,16 +27,16 @@ struct operation {
   void (*lower)(lowering& l) = nullptr;
   /// Bytes of scratch memory that the kernel needs.
   int64_t (*workspace)(const lowering& l) = nullptr;
-  /// Multiply-adds × 2.
+  /// Floating-point operations: multiply-adds × 2.
   int64_t (*flops)(const lowering& l) = nullptr;
-  /// The last output may overwrite an input of its dtype and shape.
+  /// Whether the last output may overwrite an input of its dtype and shape.
   bool in_place = false;
-  /// The output is the input's memory under another shape.
+  /// Whether the output is the input's memory under another shape.
   bool view = false;
-  /// Each element of the output depends on the same element of the inputs only; the kernel's operands are the inputs in
-  /// order and then the output, of n[0] elements or along one walk.
+  /// Each output element depends only on the same element of each input. The kernel's operands are the inputs in order
+  /// and then the output: of n[0] elements each, or along one walk.
   bool elementwise = false;
-  /// The name, in errors, of an integer operand that may be out of range.
+  /// The word for an integer operand in the error that it is out of range.
   std::string_view index_is = "index";
 };
 
@@ -60,11 +60,11 @@ extern const operation dropout;
 extern const operation conv2d, conv2d_image_gradient, conv2d_kernel_gradient;
 extern const operation max_pool, max_pool_pick, max_pool_gradient, average_pool, average_pool_gradient;
 // Made by the planner only:
-extern const operation cross_entropy_with_gradient;  ///< (logits, labels) -> (loss, dlogits for a dy that is `number` everywhere)
+extern const operation cross_entropy_with_gradient;  ///< (logits, labels) -> (loss, dlogits for dy = `number`)
 extern const operation fill_value;                   ///< () -> `number` everywhere
 extern const operation copy;
 extern const operation scatter_rows;                 ///< (indices, updates, ...) -> a variable's sparse gradient
-extern const operation fused;                        ///< Element-wise calls over the same elements, piece by piece.
+extern const operation fused;                        ///< Element-wise calls over the same elements, chunk by chunk.
 }  // namespace ops
 
 }  // namespace troupe

@@ -1,6 +1,6 @@
-// What sources of compute/ include most, precompiled once: standard headers, the public headers of a graph, and Eigen by way of simd.hpp, which
-// says how it is configured. Sources still include what they use.
-#ifndef TROUPE_COMPUTE_PCH_HPP  // Not #pragma once: it is the main file of its own compilation.
+// The headers that sources of compute/ include most, precompiled: standard headers, the public headers of a graph, and
+// Eigen through simd.hpp, which configures it. Sources still include what they use.
+#ifndef TROUPE_COMPUTE_PCH_HPP  // No #pragma once: this header is compiled as a main file.
 #define TROUPE_COMPUTE_PCH_HPP
 
 #include "compute/kernels/simd.hpp"

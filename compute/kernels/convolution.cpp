@@ -9,8 +9,8 @@ namespace troupe {
 namespace {
 
 constexpr int64_t panel_bytes = 128;
-constexpr int64_t block_bytes = 512 * 1024;  // Bytes of a packed kernel, which is to stay in the second-level cache.
-constexpr int64_t block_windows = 256;       // Windows of packed gradients: a panel is to stay in the first.
+constexpr int64_t block_bytes = 512 * 1024;  // Bytes of a packed kernel: it fits the second-level cache.
+constexpr int64_t block_windows = 256;       // Windows of packed gradients: a panel fits the first.
 
 int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }

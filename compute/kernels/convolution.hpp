@@ -1,8 +1,9 @@
-// Convolutions of images [images, height, width, channels] as sums of matrix products, without a matrix of patches.
+// Convolutions of images [images, height, width, channels] as sums of matrix products, without a matrix of patches (no
+// im2col).
 //
 // As in a matrix product, every element of a result is one chain of fused multiply-adds in a fixed order, so its bits
-// depend neither on neighbouring images nor on the width of vectors. Kernel elements outside the image are skipped (or,
-// in the gradient of a kernel of few channels, meet a zero).
+// depend neither on neighbouring images nor on the width of vectors. Kernel elements that fall outside the image are
+// skipped; in the kernel gradient with few channels they meet a zero instead.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace troupe {
 
-/// Windows over images: window (y, x) has, for each (ky, kx) of the kernel, the pixel at (y·stride + ky·dilation - pad,
-/// ...) / between, if that is a whole number inside the image.
+/// Windows over images. Kernel element (ky, kx) of window (y, x) meets the pixel at (y·stride + ky·dilation - pad) /
+/// between, and likewise in x, if that is a whole number inside the image.
 struct image_windows {
   int64_t height = 0, width = 0;         ///< Extents of an image, whose pixels are `pixel` elements apart.
   int64_t channels = 0, pixel = 0;
@@ -21,17 +22,17 @@ struct image_windows {
   } y, x;
 };
 
-/// Computes `outputs` of the `outputs_pixel` elements of each window of the result; the kernel's rows are `kernel_row`
-/// elements apart.
+/// One convolution. It computes `outputs` of the `outputs_pixel` result elements of each window; the kernel's rows are
+/// `kernel_row` elements apart.
 struct convolution {
   image_windows windows;
   int64_t images = 0, outputs = 0, outputs_pixel = 0, kernel_row = 0;
-  bool turned = false;  ///< This is a gradient for the image; its kernel is the forward one, stored as
-                        ///<   [.., outputs, channels], reversed.
+  /// Gradient for the image: the kernel is the forward one, stored as [.., outputs, channels], in reverse order.
+  bool turned = false;
   bool relu = false;    ///< Negative results become 0.
 };
 
-/// Bytes of workspace: functions of the shape alone.
+/// Bytes of workspace; they depend on the shape only.
 template <class T>
 int64_t convolve_workspace(const convolution& g);
 template <class T>
@@ -44,8 +45,8 @@ void convolve(const convolution& g, const T* x, const T* kernel, const T* bias, 
 template <class T>
 void convolve_kernel_gradient(const convolution& g, const T* x, const T* dy, T* dk, std::byte* workspace);
 
-/// Depthwise: g describes the first of `channels` groups of one channel of x (of y if `turned`); all groups are
-/// computed at once.
+/// Depthwise convolution, all groups at once. `g` describes the first of `channels` groups; a group is one channel of
+/// x, or of y if `turned`.
 template <class T>
 void convolve_depthwise(const convolution& g, int64_t channels, const T* x, const T* kernel, T* y);
 template <class T>
@@ -53,14 +54,15 @@ void depthwise_kernel_gradient(const convolution& g, int64_t channels, const T* 
 
 // -- CPU levels that it is compiled for ----------------------------------------------------
 
-/// The rows of a kernel, and the panels of 128 bytes of its outputs, that are packed together.
+/// How much of a kernel is packed at a time: rows of the kernel, and panels of 128 bytes of outputs.
 struct kernel_block {
   int64_t rows, panels;
 };
 kernel_block kernel_block_of(const convolution& g, int64_t size) noexcept;
 
-/// The images, or rows of one image, whose windows the gradient of a kernel processes at a time, and, where channels
-/// are few, the rows and columns of an image with its padding.
+/// What the kernel gradient processes at a time: the windows of `images` images, or of `rows` rows of one image. With
+/// few channels, images are copied with their padding first; `padded_rows` and `padded_columns` are the extents of the
+/// copy.
 struct window_block {
   int64_t images, rows;
   bool padded;

@@ -1,4 +1,4 @@
-// The loops of convolutions, written once and compiled for each CPU level, over the tiles of the matrix product.
+// The loops of convolutions, built on the tiles of the matrix product, written once and compiled for each CPU level.
 //
 // The rows of a tile are windows that see the same elements of the kernel: adjacent in x, adjacent in y, or, in the
 // corners, from several images. They are therefore read in place from the image, and no padding is multiplied.
@@ -16,7 +16,7 @@ struct strip {
   meeting seen;
 };
 
-/// Calls f(strip) until all windows of an axis are covered.
+/// Calls f(strip) for strips that together cover all windows of an axis.
 template <class F>
 void for_each_strip(const image_windows::axis& a, int64_t extent, int64_t windows, int64_t first_tap, int64_t end_tap, F f) {
   for (int64_t remainder = 0; remainder < least(a.between, windows); ++remainder) {
@@ -39,7 +39,7 @@ template <class V>
 class image_convolution {
   using T = typename V::number;
   static constexpr int64_t wide = 2 * V::width;
-  static constexpr int64_t images_at_once = 12;  // So many corners fill a tile.
+  static constexpr int64_t images_at_once = 12;  // The number of corners that fill a tile.
 
  public:
   image_convolution(const convolution& of, const T* x, const T* kernel, const T* bias, T* y, std::byte* workspace)
@@ -83,7 +83,8 @@ class image_convolution {
     });
   }
 
-  /// A direction in which windows follow each other: their number and their distances in x and in y.
+  /// A direction in which windows follow each other: their number, and their distance in the image (`from`) and in the
+  /// result (`to`).
   struct way {
     int64_t count, from, to;
   };
@@ -98,7 +99,8 @@ class image_convolution {
     f.b = packed + ((y.seen.tap - first_row) * w.x.kernel + x.seen.tap) * w.channels * wide;
     f.ldb = wide;
     const int64_t row = w.x.kernel * w.channels * wide;
-    if (x.seen.tap_step == 1 && x.seen.source_step == 1 && w.channels == w.pixel) {  // All that a window sees of a line lies together.
+    // All that a window sees of an image line is contiguous.
+    if (x.seen.tap_step == 1 && x.seen.source_step == 1 && w.channels == w.pixel) {
       f.k *= x.seen.count;
       f.x = {x.seen.count > 0 ? 1 : 0, 0, 0};
       f.y = {y.seen.count, y.seen.source_step * line - f.k, y.seen.tap_step * row - f.k * wide};
@@ -141,8 +143,8 @@ class image_convolution {
   int64_t first_output = 0, end_output = 0, first_row = 0, end_row = 0;
 };
 
-/// The gradient of the kernel: for each kernel element, the transposed matrix of the pixels that it meets times the
-/// windows' gradients, which are packed one block of windows at a time.
+/// The gradient for the kernel. For each kernel element it is a matrix product: the transposed matrix of the pixels
+/// that the element meets, times the windows' gradients, which are packed one block of windows at a time.
 template <class V>
 class kernel_gradient {
   using T = typename V::number;
@@ -159,7 +161,7 @@ class kernel_gradient {
       for (int64_t y = 0; y < w.rows; y += at_once.rows, first = false)
         block({i, least(at_once.images, g.images - i), y, least(at_once.rows, w.rows - y)});
     if (first)
-      block({0, 0, 0, 0});  // No windows: zeros.
+      block({0, 0, 0, 0});  // No windows: the gradient is zero.
   }
 
  private:
@@ -183,12 +185,13 @@ class kernel_gradient {
           element_of_kernel(at, ky, kx);
   }
 
-  /// The windows [first, end) of an axis for which an element of the kernel meets a pixel.
+  /// The windows [first, end) of an axis in which a given kernel element meets a pixel.
   struct range {
     int64_t first, end;
   };
   static range windows_of(const image_windows::axis& a, int64_t extent, int64_t tap, int64_t first, int64_t end) {
-    const int64_t offset = tap * a.dilation - a.pad;  // Windows at y·stride + offset in [0, extent).
+    // Window y meets the pixel y·stride + offset, if that is in [0, extent).
+    const int64_t offset = tap * a.dilation - a.pad;
     const int64_t begin = offset >= 0 ? 0 : (-offset + a.stride - 1) / a.stride, stop = extent - offset > 0 ? (extent - offset + a.stride - 1) / a.stride : 0;
     const int64_t from = begin > first ? begin : first;
     return {from, least(end, stop) > from ? least(end, stop) : from};
@@ -205,7 +208,7 @@ class kernel_gradient {
     rows_of_kernel(at, f, (ky * w.x.kernel + kx) * w.channels, w.channels);
   }
 
-  /// With its padding, an image holds all pixels that a line of the kernel meets contiguously.
+  /// In an image with its padding, the pixels that one line of the kernel meets are contiguous.
   void line_of_kernel(const window_range& at, int64_t ky) {
     const int64_t step = w.x.stride * w.channels, line = at_once.padded_columns * w.channels;
     factors<T> f{w.columns, padded + ky * w.y.dilation * line, step, packed, wide, {}, {}};

@@ -5,9 +5,9 @@
 
 namespace troupe {
 
-/// While it lives, results and operands below 2^-126 (float32) count as zero on this thread: as probabilities and
-/// moments decay, a step on denormals would take several times as long. Part of the numerics, so always on; the
-/// caller's own setting is restored afterwards.
+/// While an object of this class exists, its thread treats denormal results and operands (below 2^-126 in float32) as
+/// zero. Otherwise, as probabilities and moments decay, a step on denormals would take several times as long. Part of
+/// the numerics, so always on. The destructor restores the caller's setting.
 class flush_denormals {
  public:
   flush_denormals() noexcept : before_(_mm_getcsr()) {
@@ -22,7 +22,7 @@ class flush_denormals {
   }
 
  private:
-  static constexpr unsigned mask = 0x8040;  // Flush to zero, denormals are zero.
+  static constexpr unsigned mask = 0x8040;  // The bits "flush to zero" and "denormals are zero".
   unsigned before_;
 };
 

@@ -5,7 +5,7 @@
 namespace troupe {
 namespace {
 
-/// Calls f(pixel, part) for adjacent packets of n elements; the last one may be partial.
+/// Calls f(first element, count) for adjacent packets that cover n elements; the last one may be partial.
 template <class T, class F>
 void for_each_packet(int64_t n, F f) {
   for (int64_t i = 0; i < n; i += simd::width<T>)
@@ -17,7 +17,7 @@ simd::packet<T> load(const T* p, int64_t n) { return n == simd::width<T> ? simd:
 template <class T>
 void store(T* p, const simd::packet<T>& x, int64_t n) { n == simd::width<T> ? simd::store(p, x) : simd::store_part(p, x, n); }
 
-/// Calls f(pixel of x, element of the kernel) for everything that a window sees, in the order of the kernel.
+/// Calls f(pixel of x, element of the kernel) for each pair that meets in a window, in the order of the kernel.
 template <class F>
 void for_each_met(const convolution& g, const meeting& y, const meeting& x, F f) {
   const auto& w = g.windows;
@@ -29,7 +29,7 @@ void for_each_met(const convolution& g, const meeting& y, const meeting& x, F f)
     }
 }
 
-/// All channels of one window: one output of each.
+/// Computes all channels of one window, with one output per channel.
 template <class T>
 void window_of_singles(const convolution& g, int64_t channels, const meeting& my, const meeting& mx, const T* x, const T* kernel, T* y) {
   for_each_packet<T>(channels, [&](int64_t c, int64_t n) {
@@ -41,7 +41,7 @@ void window_of_singles(const convolution& g, int64_t channels, const meeting& my
   });
 }
 
-/// Several outputs of each channel; turned, one of several.
+/// Computes one window with several outputs per channel or, if `turned`, with one output of several channels.
 template <class T>
 void window_of_several(const convolution& g, int64_t channels, const meeting& my, const meeting& mx, const T* x, const T* kernel, T* y) {
   const auto& w = g.windows;
@@ -87,7 +87,8 @@ void depthwise_kernel_gradient(const convolution& g, int64_t channels, const T* 
         if (line < 0 || line >= w.height)
           continue;
         for (int64_t kx = 0; kx < w.x.kernel; ++kx) {
-          const int64_t offset = kx * w.x.dilation - w.x.pad;  // Windows that meet a pixel: column·stride + offset in [0, width).
+          // A window meets the pixel column·stride + offset, if that is in [0, width).
+          const int64_t offset = kx * w.x.dilation - w.x.pad;
           const int64_t first = offset >= 0 ? 0 : (-offset + w.x.stride - 1) / w.x.stride;
           const int64_t end = std::min(w.columns, offset >= w.width ? 0 : (w.width - offset + w.x.stride - 1) / w.x.stride);
           const T* const from = x + (line * w.width + offset) * w.pixel;

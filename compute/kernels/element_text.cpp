@@ -7,7 +7,7 @@ namespace troupe {
 
 namespace {
 
-/// Calls `f` with the elements in their own type.
+/// Calls `f` with a typed pointer to the elements.
 template <class F>
 auto with_elements(dtype type, const std::byte* at, F&& f) {
   switch (type) {
@@ -23,7 +23,7 @@ template <class T>
 std::string number_text(T x) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(x))
-      return "nan";  // Its sign is meaningless.
+      return "nan";  // Without a sign, which means nothing for NaN.
     char digits[32];
     std::snprintf(digits, sizeof digits, "%.6g", static_cast<double>(x));
     return digits;

@@ -14,11 +14,11 @@ struct not_finite_elements {
 };
 not_finite_elements count_not_finite(dtype type, const std::byte* at, int64_t elements);
 
-/// "-0.5" or "nan": one element of any dtype.
+/// One element of any dtype as text, such as "-0.5" or "nan".
 std::string element_text(dtype type, const std::byte* at, int64_t index);
-/// " at [3, 0]"; empty for a scalar.
+/// The index of an element as text, such as " at [3, 0]"; empty for a scalar.
 std::string index_text(const shape& dims, int64_t index);
-/// "float32 [4, 5], from -0.5 to 2": the least and the greatest of the finite ones.
+/// Dtype, shape and range of the finite elements, such as "float32 [4, 5], from -0.5 to 2".
 std::string range_text(dtype type, const shape& dims, const std::byte* at);
 
 }  // namespace troupe

@@ -11,7 +11,8 @@ namespace {
 using simd::first;
 using simd::set;
 
-/// x = n·π/2 + r + rest with |r| <= π/4, in three parts of π/2 of which products with n < 2^20 are exact (Cody and Waite 1980).
+/// Range reduction: x = n·π/2 + r + rest with |r| <= π/4. It uses three parts of π/2 whose products with n < 2^20 are
+/// exact (Cody and Waite 1980).
 struct quarter_turns {
   int64_t n;
   double r, rest;
@@ -57,7 +58,7 @@ double sin_turned(double x, int64_t quarters) {
 template <class T>
 bool is_odd(T y) { return std::floor(y) == y && 2 * std::floor(y / 2) != y; }
 
-/// Eigen's, and of -0 the sign, which Eigen's loses.
+/// Eigen's pow, with the sign restored that Eigen loses for a base of -0.
 template <class T>
 T power_of(T x, T y) {
   const T z = first(simd::pow(set(x), set(y)));
@@ -66,7 +67,8 @@ T power_of(T x, T y) {
 
 }  // namespace
 
-double exp(double x) { return x < -0x1.6232bdd7abcd2p9 ? 0 : first(simd::pexp(set(x))); }  // Below, e^x is no normal number; Eigen's stays there.
+// Below this bound e^x is not a normal number, and Eigen's result stays at the smallest one.
+double exp(double x) { return x < -0x1.6232bdd7abcd2p9 ? 0 : first(simd::pexp(set(x))); }
 double expm1(double x) { return x == 0 ? x : first(simd::expm1(set(x))); }
 double log(double x) { return first(simd::plog(set(x))); }
 float log(float x) { return first(simd::plog(set(x))); }
@@ -85,7 +87,7 @@ double erf(double x) {
   if (!(a < 6))
     return x != x ? x : std::copysign(1.0, x);
   const double bell = std::numbers::inv_sqrtpi * exp(-x * x);
-  if (a < 3) {  // 2/√π · e^-x² · Σ 2^n x^(2n+1) / (2n+1)!!: no term takes away from another.
+  if (a < 3) {  // 2/√π · e^-x² · Σ 2^n x^(2n+1) / (2n+1)!!: all terms have one sign, so none cancel.
     double term = x, sum = x;
     for (int n = 1; std::abs(term) > 0x1p-56 * std::abs(sum); ++n) {
       term *= 2 * x * x / (2 * n + 1);
@@ -93,7 +95,7 @@ double erf(double x) {
     }
     return 2 * bell * sum;
   }
-  double below = 0;  // 1 - e^-x²/√π / (x + (1/2) / (x + (2/2) / (x + ...))): Laplace's continued fraction.
+  double below = 0;  // Laplace's continued fraction: 1 - e^-x²/√π / (x + (1/2) / (x + (2/2) / (x + ...))).
   for (int k = 60; k > 0; --k)
     below = 0.5 * k / (a + below);
   return std::copysign(1 - bell / (a + below), x);

@@ -10,7 +10,7 @@
 
 namespace troupe::elementary {
 
-// Accurate to a few units in the last place, with the C library's values at 0, infinities and NaN; a result below the
+// Accurate to a few units in the last place, with the C library's values at 0, infinities and NaN. A result below the
 // normal range may be 0.
 double exp(double x);
 double expm1(double x);
@@ -22,7 +22,7 @@ double erf(double x);
 double pow(double x, double y);
 float pow(float x, float y);
 
-/// Radians; as accurate as the others for |x| < 2^20, beyond that to an absolute error of 2^-50 |x|.
+/// x in radians. As accurate as the functions above for |x| < 2^20, beyond that to an absolute error of 2^-50 |x|.
 double sin(double x);
 double cos(double x);
 

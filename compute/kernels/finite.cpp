@@ -4,7 +4,7 @@ namespace troupe {
 
 namespace {
 
-/// A number is not finite when its exponent bits are all ones; the loop has no branch, so it is vectorised.
+/// A number is not finite when its exponent bits are all ones. The loop has no branch, so the compiler vectorises it.
 template <class Bits>
 bool none_has(const std::byte* bytes, int64_t count, Bits exponent) noexcept {
   const auto* x = reinterpret_cast<const Bits*>(bytes);

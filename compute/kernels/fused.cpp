@@ -7,7 +7,7 @@ namespace troupe {
 
 void run_fused(const kernel_call& c, run_state& s) {
   const fused_body& body = *c.fused;
-  // Copies on the stack; their operands move from piece to piece.
+  // Copies on the stack, whose operands advance from chunk to chunk.
   std::array<kernel_call, fused_parts_max> calls;
   std::array<walk, fused_parts_max> walks;
   const size_t count = body.parts.size();

@@ -1,8 +1,9 @@
-// Element-wise kernels run one after the other over the same piece of their operands, while it is in the first-level cache.
+// Element-wise kernels that run one after the other over the same chunk of their operands, while it is in the
+// first-level cache.
 //
-// The loop is seen as [rows, columns]; an operand moves by a stride from row to row and by 0 or one element from column
-// to column. A piece is at most `fused_piece` columns of a row. Values internal to the body are in scratch memory of
-// one piece. Every kernel treats a piece exactly as it would the whole, so the bits are the same.
+// The loop is seen as [rows, columns]. An operand advances by a stride from row to row, and by 0 or one element from
+// column to column. A chunk is at most `fused_piece` columns of one row. Values internal to the body are in scratch
+// memory of one chunk. Every kernel treats a chunk exactly as it would the whole, so the bits are the same.
 #pragma once
 
 #include "compute/kernels/kernel.hpp"
@@ -13,16 +14,16 @@ namespace troupe {
 
 constexpr int64_t fused_piece = 1024;
 constexpr int fused_parts_max = 24;
-/// The extents along which the loop is divided.
+/// The extents along which the loop can be divided among threads.
 enum fused_extent { fused_rows, fused_columns };
 
 struct fused_part {
-  kernel_call call;          ///< With the operands of the first piece.
+  kernel_call call;          ///< With the operands of the first chunk.
   int operands = 0;          ///< Including the output.
   struct {
     int64_t row = 0, column = 0;  ///< In bytes.
   } step[4];
-  walk strides;              ///< One loop; in elements.
+  walk strides;              ///< A single loop, in elements.
 };
 
 struct fused_body {

@@ -13,8 +13,8 @@ int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 }  // namespace
 
 gemm_packing packing_of(const gemm_shape& s, int64_t lda, int64_t ldb) noexcept {
-  // Rows at equal page offsets share few cache sets, and a vector of a row that does not begin with a line lies in two. Copying other
-  // rows would cost more than it saves, unless many tiles read the copy.
+  // Packing pays for rows at equal page offsets, which share few cache sets, and for rows that do not begin at a cache
+  // line, whose vectors lie in two lines. Copying other rows costs more than it saves, unless many tiles read the copy.
   const auto distant = [](int64_t stride) { return stride % 512 == 0; };
   return {s.n >= (distant(lda) ? 128 : s.m * s.k > gemm_far ? 256 : 512), s.transpose_b || s.m >= (distant(ldb) || ldb % 16 != 0 ? 36 : 192)};
 }
@@ -35,7 +35,7 @@ gemm_places places_of(const gemm_shape& s, const gemm_packing& pack, int64_t siz
 template <class T>
 int64_t gemm_workspace(const gemm_shape& s) {
   const auto pack = packing_of(s, s.transpose_a ? s.m : s.k, s.transpose_b ? s.k : s.n);
-  // A share of the rows may be packed at once, which takes more than block after block.
+  // A share of the rows may be packed at once, which takes more memory than packing block by block.
   gemm_shape few = s;
   few.m = std::min(s.m, gemm_few_rows);
   return std::max(places_of(s, pack, sizeof(T)).end, places_of(few, pack, sizeof(T)).end);

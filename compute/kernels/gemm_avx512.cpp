@@ -7,9 +7,9 @@
 namespace troupe {
 namespace {
 
-// A multiply-add with a memory operand saves the instruction that would broadcast a row's number, but loads it once for
-// each vector. Where another thread shares the core's front end, eight rows of twelve are best; all twelve are bound by
-// loads.
+// A multiply-add with a memory operand saves the instruction that broadcasts a row's number, but loads the number once
+// for each vector. If another thread shares the core's front end, it is best to do this for eight of twelve rows; for
+// all twelve, loads become the bottleneck.
 
 struct floats {
   using number = float;
@@ -27,9 +27,10 @@ struct floats {
     asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(c) : "v"(b), "m"(*a));
     return c;
   }
-  static vector relu(vector x) { return _mm512_max_ps(_mm512_setzero_ps(), x); }  // The second operand where one is NaN.
+  // If one operand is NaN, the result is the second: NaN stays.
+  static vector relu(vector x) { return _mm512_max_ps(_mm512_setzero_ps(), x); }
   static vector where_positive(vector mask, vector x) { return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(mask, _mm512_setzero_ps(), _CMP_GT_OQ), x); }
-  /// Four columns of sixteen rows.
+  /// Writes four columns of sixteen rows.
   static void columns_of(const float* const* row, int64_t p, float* to, int64_t stride) {
     __m512 r[4], s[4];
     for (int i = 0; i < 4; ++i) {
@@ -67,7 +68,7 @@ struct doubles {
   }
   static vector relu(vector x) { return _mm512_max_pd(_mm512_setzero_pd(), x); }
   static vector where_positive(vector mask, vector x) { return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(mask, _mm512_setzero_pd(), _CMP_GT_OQ), x); }
-  /// Two columns of eight rows.
+  /// Writes two columns of eight rows.
   static void columns_of(const double* const* row, int64_t p, double* to, int64_t stride) {
     __m512d r[2];
     for (int i = 0; i < 2; ++i) {

@@ -1,5 +1,5 @@
-// The matrix product with the vectors of the build's own CPU level: AVX2 and FMA, or whatever the compiler makes of plain
-// loops of four (baseline).
+// The matrix product with the vectors of the build's own CPU level: AVX2 and FMA, or in a baseline build plain loops
+// that the compiler may vectorise.
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
@@ -28,9 +28,10 @@ struct floats {
   static vector set(float x) { return _mm256_set1_ps(x); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
   static vector fma(const float* a, vector b, vector c) { return fma(set(*a), b, c); }
-  static vector relu(vector x) { return _mm256_max_ps(_mm256_setzero_ps(), x); }  // The second operand where one is NaN.
+  // If one operand is NaN, the result is the second: NaN stays.
+  static vector relu(vector x) { return _mm256_max_ps(_mm256_setzero_ps(), x); }
   static vector where_positive(vector mask, vector x) { return _mm256_and_ps(x, _mm256_cmp_ps(mask, _mm256_setzero_ps(), _CMP_GT_OQ)); }
-  /// Four columns of eight rows.
+  /// Writes four columns of eight rows.
   static void columns_of(const float* const* row, int64_t p, float* to, int64_t stride) {
     __m256 r[4], s[4];
     for (int i = 0; i < 4; ++i)
@@ -61,7 +62,7 @@ struct doubles {
   static vector fma(const double* a, vector b, vector c) { return fma(set(*a), b, c); }
   static vector relu(vector x) { return _mm256_max_pd(_mm256_setzero_pd(), x); }
   static vector where_positive(vector mask, vector x) { return _mm256_and_pd(x, _mm256_cmp_pd(mask, _mm256_setzero_pd(), _CMP_GT_OQ)); }
-  /// Two columns of four rows.
+  /// Writes two columns of four rows.
   static void columns_of(const double* const* row, int64_t p, double* to, int64_t stride) {
     __m256d r[2];
     for (int i = 0; i < 2; ++i)

@@ -1,8 +1,8 @@
 // The loops of the matrix product, written once and compiled for each CPU level (gemm_base.cpp, gemm_avx512.cpp).
 //
 // As in Goto & van de Geijn 2008: a block of op(B) is packed to stay in the second-level cache, and the rows of op(A)
-// for a few tiles to stay in or near the first, while a tile of C is in registers. The data to be packed next are
-// prefetched gradually during the arithmetic: copying them from the third-level cache takes several times as long.
+// for a few tiles to stay in or near the first, while a tile of C is in registers. Data that will be packed next are
+// prefetched during the arithmetic, because copying them from the third-level cache takes several times as long.
 #pragma once
 
 #include "compute/kernels/gemm_tile.hpp"
@@ -25,7 +25,8 @@ class product {
       pack(packing_of(s, lda, ldb)), places(places_of(s, pack, sizeof(T))), packed_a(reinterpret_cast<T*>(workspace)),
       packed_b(reinterpret_cast<T*>(workspace + places.b)) {}
 
-  /// A block of columns of C and of k; `next` is the depth of the following one.
+  /// A block: columns [j, end) of C, and `depth` steps of k from p on. `next_depth` is the depth of the following
+  /// block.
   struct block {
     int64_t j, end, p, depth, next_depth;
   };
@@ -43,7 +44,8 @@ class product {
       }
   }
 
-  /// A single row: B is read once, in its own order, and so many sums are in progress that none waits for its last addition.
+  /// Computes a single row. B is read once, in its own order, with enough sums in progress to hide the latency of
+  /// addition.
   void row() {
     int64_t j = 0;
     row_by<V::row_vectors>(j);
@@ -83,7 +85,7 @@ class product {
     }
   }
 
-  /// The first tile reads B in place, and copies it to `panel`, if there is one.
+  /// Computes the tiles of one panel of B. If `panel` is given, the first tile reads B in place and copies it there.
   void tiles_of_panel(const block& at, int64_t i, int64_t rows, int64_t j, const T* a, const T* b, T* panel) {
     const int64_t columns = least(wide, s.n - j), tiles_a_panel = (rows + V::tile_rows - 1) / V::tile_rows;
     ends<T> e{x.c + i * ldc + j, ldc, columns, nullptr, x.bias ? x.bias + j : nullptr, at.p == 0, at.p + at.depth >= s.k, x.relu,
@@ -115,12 +117,12 @@ class product {
     }
   }
 
-  /// The prefetches that tile t of `tiles` makes for the rows of A that are packed next.
+  /// The prefetches that tile t of `tiles` issues for the rows of A that are packed next.
   prefetches<T> rows_soon(const block& at, int64_t i, int64_t t, int64_t tiles) const {
     const int64_t first = i + places.rows, below = least(places.rows, s.m - first);
     if (below <= 0 || s.m * s.k <= gemm_far)
       return {};
-    if (s.transpose_a) {  // Runs of `below` elements, a half of each at a time.
+    if (s.transpose_a) {  // A is stored in runs of `below` elements; a tile prefetches one half of each of its runs.
       const int64_t count = (2 * chunk + tiles - 1) / tiles, p = t / 2 * chunks(at.depth) * count;
       return p < at.depth ? prefetches<T>{a_at(first + t % 2 * chunk, at.p + p), count, lda, count * lda} : prefetches<T>{};
     }
@@ -128,14 +130,16 @@ class product {
     return t * count < below ? prefetches<T>{a_at(first + t * count, at.p), count, lda, chunk} : prefetches<T>{};
   }
 
-  /// The prefetches that a tile of `rows` rows from `a` makes for the following one, of `left` rows, while A is read for the first time.
+  /// The prefetches that a tile of `rows` rows at `a` issues for the next tile, while A is read for the first time;
+  /// `left` rows remain after the tile.
   prefetches<T> tile_soon(const T* a, int64_t rows, int64_t left) const {
     if (s.transpose_a || left == 0 || s.m * s.k <= gemm_far / 2)
       return {};
     return {a + rows * lda, next_rows<V>(left), lda, chunk};
   }
 
-  /// The prefetches that tile t of `tiles` makes for the panel of B after panel j, while B is read for the first time.
+  /// The prefetches that tile t of `tiles` issues for the panel of B after that at column j, while B is read for the
+  /// first time.
   prefetches<T> panel_soon(const block& at, int64_t i, int64_t j, int64_t t, int64_t tiles) const {
     const bool beside = j + wide < at.end;
     if (i > 0 || s.n * s.k <= gemm_far || (!beside && at.next_depth == 0))
@@ -149,28 +153,29 @@ class product {
   static constexpr int64_t chunk = prefetches<T>::chunk;
   static int64_t chunks(int64_t depth) { return (depth + chunk - 1) / chunk; }
 
-  /// m × k of op(A): tile after tile, each with its columns one after the other.
+  /// Packs m × k elements of op(A): tile after tile, each column by column.
   void pack_a(int64_t m, int64_t k, const T* a) const {
     if (s.transpose_a)
       return pack_columns(m, k, a);
     T* to = packed_a;
     for (int64_t rows = 0; m > 0; m -= rows, a += rows * lda, to += rows * k) {
       rows = next_rows<V>(m);
-      // Elements written beyond a column are overwritten by the next one, if the last rows come first.
+      // Whole vectors are written, also beyond the end of a column. The last rows come first, so that the first rows of
+      // the next column overwrite the excess.
       for (int64_t i = (rows - 1) / w * w; i >= 0; i -= w)
         turn<V>(least(w, rows - i), k, a + i * lda, lda, to + i, rows);
     }
   }
 
-  /// A few columns of all tiles at a time: each column is contiguous, and far from the next one.
+  /// Packs a transposed A, a few columns of all tiles at a time: each column is contiguous, and far from the next one.
   void pack_columns(int64_t m, int64_t k, const T* a) const {
     constexpr int64_t some = 64;
     for (int64_t p = 0; p < k; p += some)
       for (int64_t i = 0, rows = 0; i < m; i += rows) {
         rows = next_rows<V>(m - i);
         const int64_t end = least(k, p + some);
-        // The last rows come first, as in `pack_a`. Whole vectors are stored where they end within the tile: a part of one takes some
-        // processors without AVX-512 twenty cycles.
+        // The last rows come first, as in `pack_a`. Vectors that end within the tile are stored whole: storing a part
+        // of a vector takes twenty cycles on some processors without AVX-512.
         for (int64_t q = (rows - 1) / w * w; q >= 0; q -= w) {
           const auto part = V::mask(rows - q);
           const T* from = a + p * lda + i + q;

@@ -1,7 +1,8 @@
-// A tile of a product: as many rows and columns of C as the registers hold, while k goes by. Compiled for each CPU level.
+// A tile of a product: as many rows and columns of C as the registers hold, accumulated over k. Compiled for each CPU
+// level.
 //
-// Everything here has internal linkage and nothing from the standard library is called: an inline function compiled for a
-// higher level must not become the one that the linker keeps for all.
+// Everything here has internal linkage and calls nothing from the standard library: an inline function compiled for a
+// higher level must not become the copy that the linker keeps for all levels.
 #pragma once
 
 #include "compute/kernels/gemm.hpp"
@@ -14,8 +15,8 @@ namespace {
 
 constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/// Prefetches made while a tile is computed: at every `chunk` steps of k, two lines of each of `count` runs, `stride`
-/// apart; then `on` from there.
+/// Prefetches that are issued while a tile is computed. Every `chunk` steps of k they fetch two lines of each of
+/// `count` runs, which are `stride` elements apart, and then advance by `on` elements.
 template <class T>
 struct prefetches {
   static constexpr int64_t line = 64 / sizeof(T), chunk = 2 * line;
@@ -31,20 +32,20 @@ struct prefetches {
   }
 };
 
-/// The operands of a tile: k elements of each of its rows and columns, repeated `x.count` times, and all of that
-/// `y.count` times.
+/// The operands of a tile. A sum runs over k elements of a row and a column, repeated `x.count` times, and all of that
+/// repeated `y.count` times.
 template <class T>
 struct factors {
   int64_t k;
   const T* a;
-  int64_t stride;   ///< From row to row of op(A), or from column to column.
+  int64_t stride;   ///< Between rows of op(A), or between its columns (see `order`).
   const T* b;
-  int64_t ldb;      ///< From row to row of op(B).
+  int64_t ldb;      ///< Between rows of op(B).
   struct turns {
-    int64_t count = 1, a = 0, b = 0;  ///< Moves of the operands after each repetition.
+    int64_t count = 1, a = 0, b = 0;  ///< `a`, `b`: how far the operands advance after each repetition.
   } x, y;
   prefetches<T> soon_a{}, soon_b{};
-  T* copy = nullptr;  ///< Where a copying tile puts the elements of op(B) that it reads: rows of two vectors.
+  T* copy = nullptr;  ///< Where a copying tile stores the elements of op(B) that it reads, in rows of two vectors.
 };
 
 /// The place of a tile of C, and how its chains of additions begin and end.
@@ -52,11 +53,11 @@ template <class T>
 struct ends {
   T* c;
   int64_t ldc;
-  int64_t columns;      ///< Those that exist.
+  int64_t columns;      ///< Columns of the tile that exist in C.
   const T* next;        ///< The following tile, to be prefetched.
-  const T* bias;        ///< Start: from the bias, or from zero;
-  bool first;           ///< or from C, if not the first block of k.
-  bool last;            ///< After the last block: mask and relu.
+  const T* bias;        ///< Start of the sums; null: 0.
+  bool first;           ///< First block of k; later ones start from C.
+  bool last;            ///< Last block of k: applies mask and relu.
   bool relu;
   const T* mask;
 };
@@ -64,8 +65,8 @@ struct ends {
 /// The layout of op(A): its rows or its columns are contiguous.
 enum class order : uint8_t { rows, columns };
 
-/// C[Rows × columns]; with `Part` the last vector of a row is partial. With `Copy` the rows of op(B) are packed for the
-/// tiles below, at no cost here: a multiply-add needs no store port.
+/// Computes Rows × columns elements of C. With `Part` the last vector of a row is partial. With `Copy` the tile also
+/// packs the rows of op(B) for the tiles below, at no cost: a multiply-add needs no store port.
 template <class V, int Rows, int Vectors, order Order, bool Part, bool Copy = false>
 __attribute__((noinline)) void tile(const factors<typename V::number>& f, const ends<typename V::number>& e) {
   using T = typename V::number;
@@ -172,7 +173,7 @@ class tiles {
   static function of(int64_t rows, int64_t columns) {
     return (columns == 2 * V::width ? whole : columns > V::width ? wide : narrow).at[rows - 1];
   }
-  /// The tile of V::tile_rows rows, with a copy.
+  /// The tile of V::tile_rows rows that also copies op(B).
   static function copying(int64_t columns) {
     constexpr int rows = V::tile_rows;
     return columns == 2 * V::width ? tile<V, rows, 2, Order, false, true>
@@ -213,14 +214,14 @@ void turn(int64_t rows, int64_t k, const typename V::number* from, int64_t strid
   for (; p + V::piece <= k; p += V::piece)
     V::columns_of(row, p, to + p * to_stride, to_stride);
   if (p < k && k >= V::piece)
-    V::columns_of(row, k - V::piece, to + (k - V::piece) * to_stride, to_stride);  // Some columns are written twice.
+    V::columns_of(row, k - V::piece, to + (k - V::piece) * to_stride, to_stride);  // Writes some columns a second time.
   else
     for (; p < k; ++p)
       for (int64_t i = 0; i < rows; ++i)
         to[p * to_stride + i] = row[i][p];
 }
 
-/// k × columns of op(B): rows `wide` apart.
+/// Packs k × columns elements of op(B) into rows that are `wide` elements apart.
 template <class V>
 void pack_panel(bool transposed, int64_t k, int64_t columns, const typename V::number* b, int64_t ldb, typename V::number* to) {
   constexpr int64_t w = V::width, wide = 2 * w;

@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// Indices into `run_state::bases`; feeds follow.
+/// Indices into `run_state::bases`; the feeds follow from `base_feeds` on.
 enum base : int32_t { base_arena, base_parameters, base_shared, base_gradient, base_feeds };
 
 struct operand {
@@ -22,7 +22,8 @@ struct run_state {
   std::byte* const* bases = nullptr;
   int64_t step = 0;
   int32_t shard = 0;
-  /// The first index outside [0, limit), or the first non-finite number where a finite one is required, if any.
+  /// The first bad element, if there is one: an index outside [0, limit), or a non-finite number where a finite one is
+  /// required.
   struct bad_element {
     const struct kernel_call* call = nullptr;  ///< Null: there is none.
     int64_t position = 0, value = 0, limit = 0;
@@ -42,7 +43,7 @@ struct kernel_call {
   void (*run)(const kernel_call& c, run_state& s) = nullptr;
   operand at[6];                ///< Their order depends on the kernel.
   int64_t n[7] = {};            ///< Extents.
-  int64_t first = 0;            ///< In a share of a call: its first item, for counters that start with the whole call.
+  int64_t first = 0;  ///< The index of the share's first item in the whole call, which offsets counters and positions.
   double number = 0, number2 = 0;
   uint64_t key = 0;
   uint32_t flags = 0;
@@ -60,7 +61,8 @@ struct kernel_call {
   T* maybe(const run_state& s, int i) const { return at[i].offset < 0 ? nullptr : to<T>(s, i); }
 };
 
-/// Whether all n indices are in [0, limit); notes the first one that is not, unless one was noted before.
+/// Whether all n indices are in [0, limit). Records the first one that is not in `s.bad`, unless that holds one
+/// already.
 template <class Index>
 bool indices_fit(const kernel_call& c, run_state& s, const Index* indices, int64_t n, int64_t limit) {
   bool all = true;

@@ -7,12 +7,12 @@
 namespace troupe {
 namespace {
 
-/// The elements of the kernel that a window sees on an axis, and the pixels that they meet: both in equal steps.
+/// On one axis: the kernel elements that a window sees, and the pixels that they meet. Both advance in equal steps.
 struct meeting {
   int64_t tap = 0, tap_step = 1, count = 0, source = 0, source_step = 0;
 };
 
-/// For elements [first, end) of the kernel, with the window at `at`.
+/// Considers the elements [first, end) of the kernel, with the window at `at`.
 [[maybe_unused]] inline meeting meeting_of(const image_windows::axis& a, int64_t extent, int64_t at, int64_t first, int64_t end) {
   meeting m;
   for (int64_t tap = first; tap < end; ++tap) {

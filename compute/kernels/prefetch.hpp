@@ -3,10 +3,10 @@
 
 namespace troupe {
 
-/// Requests exclusive ownership. Where another core has read the line since it was written, a store alone would wait
-/// for that core to release it, line after line: an update shared by two threads took four times as long. The
+/// Requests exclusive ownership of the line. Where another core has read it since it was written, a store alone would
+/// wait for that core to release it, line after line: an update shared by two threads took four times as long. The
 /// compiler's own __builtin_prefetch requests the line for reading only, unless it is told that the processor has this
-/// instruction; processors without it skip it.
+/// instruction. Processors without the instruction ignore it.
 __attribute__((always_inline)) static inline void prefetch_to_write(const void* p) {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(p)));

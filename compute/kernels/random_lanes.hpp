@@ -7,15 +7,16 @@
 
 namespace troupe::random {
 
-/// The blocks of eight counters: word w of the i-th is words[w][i].
+/// The random blocks of eight counters: word w of block i is words[w][i].
 struct eight_blocks {
   alignas(32) uint32_t words[4][8];
 };
 
-/// The blocks of the counters {first, ...}, {first + 1, ...} to {first + 7, ...}; the first word must not overflow.
+/// The random blocks of the counters {first, ...}, {first + 1, ...} to {first + 7, ...}; the first word must not
+/// overflow.
 inline eight_blocks philox8(const block& first, uint64_t key) {
   const auto broadcast = [](uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); };
-  // The 64-bit products of the even lanes and of the odd ones; their halves are put together again.
+  // Multiplies the even lanes and the odd lanes to 64 bits each, and interleaves the halves of the products again.
   struct halves {
     __m256i low, high;
   };
@@ -47,7 +48,8 @@ inline eight_blocks philox8(const block& first, uint64_t key) {
 
 /// `unit_double` of words 0 and 1 of each block.
 inline void unit_doubles(const eight_blocks& b, double (&to)[8]) {
-  // An integer below 2^32 is the low part of the double 2^52 + x, and times 2^32 of the double 2^84 + x 2^32: both differences and their sum are exact.
+  // Converts 53-bit integers in two halves. For an integer x < 2^32 the lowest bits of the double 2^52 + x are x, and
+  // likewise for 2^84 + x·2^32. Both differences and their sum are exact.
   const __m256d at_low = _mm256_set1_pd(0x1p52), at_high = _mm256_set1_pd(0x1p84), scale = _mm256_set1_pd(0x1p-53);
   for (int half = 0; half < 8; half += 4) {
     const auto wide = [half](const uint32_t (&from)[8]) { return _mm256_cvtepu32_epi64(_mm_load_si128(reinterpret_cast<const __m128i*>(from + half))); };

@@ -4,8 +4,8 @@
 // not depend on its position. Every instruction has one result by IEEE 754, on any processor: docs/numerics.md.
 #pragma once
 
-// Where this is not 0, Eigen's square root starts from the processor's own approximation (rsqrtps), which differs
-// between makers.
+// If this is not 0, Eigen's square root starts from the processor's own approximation (rsqrtps), which differs between
+// makers of processors.
 #if defined(EIGEN_FAST_MATH) && EIGEN_FAST_MATH
 #error "Eigen was included before simd.hpp, or configured otherwise: its functions must be the exact ones"
 #endif
@@ -37,7 +37,7 @@ using Eigen::internal::pmul;
 using Eigen::internal::psqrt;
 using Eigen::internal::psub;
 
-// Eigen's have no packet function of that name for every type; the formulas are for any.
+// Eigen has no packet functions of these names for every type, but its formulas work for any.
 template <class P>
 inline P expm1(const P& x) { return Eigen::internal::generic_expm1(x); }
 template <class P>
@@ -82,7 +82,7 @@ inline void store_part(T* p, const packet<T>& x, int64_t n) {
 }
 #endif
 
-/// The elements of x folded by halves: a fixed tree.
+/// Folds the elements of x by halves: a fixed tree.
 template <class T, class F>
 inline T fold(const packet<T>& x, F f) {
   alignas(64) T t[width<T>];
@@ -93,11 +93,12 @@ inline T fold(const packet<T>& x, F f) {
   return t[0];
 }
 
-/// The first n elements (1 <= n <= width).
+/// Loads the first n elements (1 <= n <= width).
 template <class T>
 inline packet<T> load_some(const T* p, int64_t n) { return n == width<T> ? load(p) : load_part(p, n); }
 
-/// The sum of n numbers: packets within chunks of 512, chunks in double. f(i, count) yields the `count` numbers from i on.
+/// The sum of n numbers: in packets within chunks of 512, and of the chunks in double. f(i, count) yields the `count`
+/// numbers from i on.
 template <class T, class F>
 inline double sum(int64_t n, F f) {
   constexpr int64_t chunk = 512;

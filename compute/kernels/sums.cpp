@@ -28,7 +28,7 @@ __attribute__((always_inline)) inline void add_rows(const T* x, int64_t rows, in
   }
 }
 
-/// The same for any number of rows, by the ratio.
+/// The same for any number of rows, scaled by the ratio.
 template <int Packets, class T, class Load>
 __attribute__((always_inline)) inline void add_and_scale(const T* x, int64_t rows, int64_t stride, Load load, const sum_ratio& by,
                                                          simd::packet<T> (&sums)[Packets]) {

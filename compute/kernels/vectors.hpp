@@ -10,15 +10,15 @@ namespace troupe {
 enum class vector_level : uint8_t { baseline, avx2, avx512 };
 std::string_view to_string(vector_level level) noexcept;
 
-/// The widest that both this build and the processor have.
+/// The widest level that both this build and the processor support.
 vector_level widest_vectors() noexcept;
 
-/// The level that `wish` names, "avx2" or "avx512"; `widest` if it is empty. invalid_argument: it names no level;
-/// failed_precondition: a level wider than `widest`.
+/// The level that `wish` names, "avx2" or "avx512"; `widest` if `wish` is empty. invalid_argument if it names no level;
+/// failed_precondition if its level is wider than `widest`.
 expected<vector_level> vectors_for(std::string_view wish, vector_level widest);
 
-/// The level of this process: the environment variable TROUPE_VECTORS is the wish, which lets tests run every level on
-/// one machine. Read once; planning a program fails with this error.
+/// The level of this process. The environment variable TROUPE_VECTORS may name it, which lets tests run every level on
+/// one machine. It is read once. If it is not valid, planning a program fails with this error.
 const expected<vector_level>& chosen_vectors();
 
 /// Whether the kernels compiled for AVX-512 are used.

@@ -9,14 +9,14 @@
 namespace troupe::nn {
 namespace {
 
-/// Finite, so that a row that is entirely hidden has equal weights and no NaN.
+/// The score of a hidden position. Finite, so that a row that is entirely hidden has equal weights and no NaN.
 constexpr double hidden_score = -1e30;
 
 symbol masked(symbol scores, symbol mask, std::source_location at) {
   return given(mask) ? select(mask, scores, fill(*scores.owner(), hidden_score, scores.type(), {}, at), at) : scores;
 }
 
-/// The conjunction of both where both are given.
+/// a AND b; if only one is given, that one.
 symbol both(symbol a, symbol b, std::source_location at) { return !given(a) ? b : !given(b) ? a : logical_and(a, b, at); }
 
 /// [batch, t, heads · units] -> [batch, heads, t, units]
@@ -94,7 +94,7 @@ symbol relative_shift(symbol x, std::source_location at) {
     return refuse(*g, "relative_shift", "needs numbers [..., t, s] with t and s known, t at most s, not " + describe(x), at);
   const auto scope = g->scope("relative_shift");
   const auto rank = x.dims().size();
-  // With one more column in front, rows of s + 1 that are read as rows of t begin one element earlier each.
+  // Shifts row i left by t - 1 - i: puts a column in front, reads [t, s + 1] as [s + 1, t] and drops the first row.
   pad_options column{.low = std::vector<int64_t>(rank), .high = {}, .between = {}};
   column.low.back() = 1;
   symbol_shape turned = x.dims();

@@ -6,7 +6,7 @@
 namespace troupe::nn {
 namespace {
 
-/// forward(x), and backward(the reverse of x) with its outputs put back in order.
+/// Runs `layer` forward on x, and backward on the reverse of x, whose outputs are put back in order.
 template <class Both, class Options, class Layer>
 Both from_both_ends(symbol x, const Options& options, Layer layer, std::source_location at) {
   graph* g = common_graph("bidirectional", {x}, at);
@@ -51,9 +51,9 @@ symbol reverse_sequence(symbol x, symbol lengths, std::source_location at) {
   const symbol t = g->constant(tensor::of<int64_t>({time}, std::span<const int64_t>{steps}), at);
   const auto number = [&](int64_t n) { return fill(*g, static_cast<double>(n), dtype::int64, {}, at); };
   const symbol of_row = reshape(minimum(cast(lengths, dtype::int64, at), number(time), at), {batch, extent{1}}, at);
-  // The bounds change nothing: they show to `rows_are_apart` that no row reads another's steps.
+  // The bounds change no value; they let `rows_are_apart` see that no row reads steps of another row.
   const symbol from = maximum(minimum(select(less(t, of_row, at), sub(sub(of_row, number(1), at), t, at), t, at), number(time - 1), at), number(0), at);
-  // The rows of all sequences one after the other; sequence b begins at b * time.
+  // The rows of all sequences lie one after the other; sequence b begins at b * time.
   const symbol first = cumsum(fill(*g, static_cast<double>(time), dtype::int64, {batch}, at), 0, {.exclusive = true}, at);
   symbol_shape rows{extent{-1}};
   rows.insert(rows.end(), x.dims().begin() + 2, x.dims().end());

@@ -17,7 +17,7 @@ struct count {
 };
 count of_kernel(pair size) { return {"kernel_size", std::min(size[0], size[1])}; }
 
-/// The graph of an image; null, and the reason kept, where x is not an image or a count is below 1.
+/// The graph of x. Null, with an error kept in the graph, if x is not an image or a count is below 1.
 graph* checked(std::string_view layer, symbol x, std::initializer_list<count> counts, std::source_location at) {
   graph* g = common_graph(layer, {x}, at);
   if (!g)
@@ -34,14 +34,14 @@ graph* checked(std::string_view layer, symbol x, std::initializer_list<count> co
   return g;
 }
 
-/// activation(y + bias), with a variable in the current scope.
+/// activation(y + bias). The bias is a variable in the current scope.
 symbol finished(symbol y, int64_t outputs, bool bias, troupe::activation activation, std::source_location at) {
   if (bias && y.valid())
     y = add(y, y.owner()->variable({.name = "bias", .dims = {outputs}, .type = y.type()}, at), at);
   return activation ? activation(y, at) : y;
 }
 
-/// A depthwise convolution, with a variable in the current scope.
+/// A depthwise convolution, whose kernel is a variable in the current scope.
 symbol depthwise(symbol x, pair size, int64_t multiplier, const initializer& initial, troupe::conv2d_options options, std::source_location at) {
   const symbol kernel = x.owner()->variable({.name = "depthwise_kernel", .dims = {size[0], size[1], features_of(x), multiplier}, .type = x.type(),
                                              .initial = initial}, at);

@@ -13,10 +13,10 @@ inline symbol invalid_of(std::initializer_list<symbol> operands) {
   return {};
 }
 
-/// For an optional x: whether the model gave one, valid or not.
+/// Whether the model passed the optional operand x, valid or not.
 inline bool given(symbol x) { return x.owner() != nullptr; }
 
-/// Floating, of at least `rank` axes, the last of which is known.
+/// Whether x is floating and has at least `rank` axes, of which the last is known.
 inline bool has_features(symbol x, int rank) { return is_floating(x.type()) && x.rank() >= rank && x.dims().back().known(); }
 inline int64_t features_of(symbol x) { return x.dims().back().coefficient; }
 

@@ -15,7 +15,7 @@ symbol dense(symbol x, dense_options options, std::source_location at) {
     return refuse(*g, "dense", "units must be at least 1, not " + std::to_string(options.units), at);
   const auto scope = g->scope(options.name);
   const symbol kernel = g->variable({.name = "kernel", .dims = {features_of(x), options.units}, .type = x.type(), .initial = options.kernel}, at);
-  // With more axes, all rows are one matrix: its product takes the bias and the activation in.
+  // With more axes, all rows form one matrix, so that bias and activation can be fused into its product.
   const symbol rows = x.rank() == 2 ? x : reshape(x, {extent{-1}, x.dims().back()}, at);
   symbol y = matmul(rows, kernel, {}, at);
   if (options.bias)

@@ -8,15 +8,15 @@
 namespace troupe::losses {
 namespace {
 
-/// Σ w·l / count; 0 where the count is 0.
+/// total / count; 0 where the count is 0.
 symbol ratio(graph& g, symbol total, symbol count, std::source_location at) {
   const symbol zero = fill(g, 0, total.type(), {}, at), one = fill(g, 1, total.type(), {}, at);
   const symbol nothing = equal(count, zero, at);
   return select(nothing, zero, div(total, select(nothing, one, count, at), at), at);
 }
 
-/// Opens a scope of the loss's name if the operands are floating and of one shape; else keeps an error. From then on,
-/// labels that are not finite fail the step.
+/// Opens a scope of the loss's name if the operands are floating and of one shape; else keeps an error. Also puts a
+/// check on `labels`: a label that is not finite fails the step.
 std::optional<graph::scope_guard> checked(std::string_view name, symbol& labels, symbol predictions, std::source_location at) {
   graph* g = common_graph(name, {labels, predictions}, at);
   if (!g)
@@ -32,8 +32,8 @@ std::optional<graph::scope_guard> checked(std::string_view name, symbol& labels,
 
 symbol invalid_of(symbol a, symbol b) { return a.owner() ? a.owner()->make_symbol(-1) : b.owner() ? b.owner()->make_symbol(-1) : symbol{}; }
 
-/// Takes the amount of smoothing from the options; an invalid one is kept as an error of the graph, and nothing is
-/// returned.
+/// Returns the amount of label smoothing and sets it to 0 in the options. If it is invalid, keeps an error in the graph
+/// and returns nothing.
 std::optional<double> take_smoothing(graph& g, std::string_view name, options& o, std::source_location at) {
   const double share = std::exchange(o.label_smoothing, 0);
   if (share >= 0 && share <= 1)
@@ -44,7 +44,7 @@ std::optional<double> take_smoothing(graph& g, std::string_view name, options& o
 
 symbol number(symbol like, double value, std::source_location at) { return fill(*like.owner(), value, like.type(), {}, at); }
 
-/// (1 - s)·loss + s·(the loss under a uniform label): label smoothing, since the loss is linear in the labels.
+/// Label smoothing: (1 - s)·loss + s·(the loss under a uniform label), since the loss is linear in the labels.
 symbol smoothed(std::string_view name, symbol losses, symbol log_likelihoods, options& o, std::source_location at) {
   const auto share = take_smoothing(*losses.owner(), name, o, at);
   if (!share)
@@ -97,7 +97,7 @@ symbol sparse_softmax_cross_entropy(symbol labels, symbol logits, options o, std
   if (!g)
     return invalid_of(labels, logits);
   symbol losses;
-  if (logits.rank() == labels.rank() + 1 && logits.rank() != 2) {  // Rows along any number of axes.
+  if (logits.rank() == labels.rank() + 1 && logits.rank() != 2) {  // Flattens rows along any number of axes.
     const symbol flat = reshape(labels, {extent{-1}}, at), rows = reshape(logits, {extent{-1}, logits.dims().back()}, at);
     losses = reshape(troupe::sparse_softmax_cross_entropy(flat, rows, at), symbol_shape{labels.dims()}, at);
   } else {
@@ -117,7 +117,8 @@ symbol sigmoid_cross_entropy(symbol labels, symbol logits, options o, std::sourc
     return invalid_of(labels, logits);
   if (*share > 0)
     labels = add(scale(labels, 1 - *share, at), number(labels, *share / 2, at), at);
-  // x·(p - z) + log(1 + e^-|x|) with p = 1 where x >= 0, else 0: in softplus(x) - x·z the logarithm is lost beside a great x.
+  // x·(p - z) + log(1 + e^-|x|), with p = 1 where x >= 0, else 0. In softplus(x) - x·z a large x would absorb the
+  // logarithm.
   const symbol positive = greater_equal(logits, number(logits, 0, at), at);
   const symbol p = select(positive, number(logits, 1, at), number(logits, 0, at), at);
   const symbol bend = softplus(select(positive, neg(logits, at), logits, at), at);

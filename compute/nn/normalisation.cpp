@@ -26,7 +26,7 @@ std::string trouble_with_rows(symbol x, int axes, double epsilon) {
   return epsilon >= 0 ? "" : "epsilon must be at least 0, not " + std::to_string(epsilon);
 }
 
-/// y · gamma + beta, with variables in the current scope.
+/// y · gamma + beta. Both are variables in the current scope.
 symbol rescale(symbol y, const shape& dims, bool gamma, bool beta, std::source_location at) {
   graph& g = *y.owner();
   if (gamma)

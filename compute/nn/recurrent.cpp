@@ -8,7 +8,7 @@ namespace {
 /// [batch, time, n] as [time, batch, n], or back: with time first, each step is contiguous.
 symbol swap_time_and_batch(symbol x, std::source_location at) { return transpose(x, {1, 0, 2}, at); }
 
-/// x [time, batch, n] as `time` symbols [batch, n]; none if x is invalid.
+/// Splits x [time, batch, n] into `time` symbols [batch, n]; none if x is invalid.
 std::vector<symbol> steps_of(symbol x, std::source_location at) {
   std::vector<symbol> steps;
   if (x.valid())
@@ -17,14 +17,15 @@ std::vector<symbol> steps_of(symbol x, std::source_location at) {
   return steps;
 }
 
-/// The terms that x [batch, time, n] adds to the gates of every step, [time, batch, gates]: one product for all steps.
+/// The terms that x [batch, time, n] adds to the gates of every step, as [time, batch, gates]. One product computes all
+/// steps.
 symbol inputs_of_gates(symbol x, symbol kernel, symbol bias, std::source_location at) {
   const symbol turned = swap_time_and_batch(x, at);
   const symbol rows = add(matmul(reshape(turned, {extent{-1}, x.dims()[2]}, at), kernel, {}, at), bias, at);
   return reshape(rows, with_last(turned, bias.dims()[0]), at);
 }
 
-/// Symbols [batch, units], one a step, as [batch, time, units].
+/// Stacks one symbol [batch, units] per step to [batch, time, units].
 symbol sequence_of(const std::vector<symbol>& steps, std::source_location at) { return swap_time_and_batch(stack(steps, 0, at), at); }
 
 std::string needs_inputs(symbol x, int64_t units) {
@@ -47,7 +48,7 @@ std::string needs_lengths(symbol lengths, symbol x) {
   return "lengths must be int32 or int64 [" + to_string(*x.owner(), {x.dims()[0]}).substr(1) + ", not " + describe(lengths);
 }
 
-/// Whether each row's length includes step `t`, [batch, 1].
+/// Whether step `t` lies within each row's length, as [batch, 1].
 symbol within(symbol lengths, size_t t, std::source_location at) {
   const symbol now = fill(*lengths.owner(), static_cast<double>(t), lengths.type(), {}, at);
   return reshape(less(now, lengths, at), {lengths.dims()[0], extent{1}}, at);
@@ -69,7 +70,7 @@ gru_weights gru_here(symbol x, const gru_options& options, std::source_location 
           g.variable({.name = "bias", .dims = {3 * units}, .type = x.type()}, at), options.activation};
 }
 
-/// The number of units in a bias for so many gates; 0 when it is no such bias.
+/// The number of units of a bias for `gates` gates; 0 if it is not a vector of known extent.
 int64_t units_of(symbol bias, int64_t gates) { return bias.rank() == 1 && bias.dims()[0].known() ? bias.dims()[0].coefficient / gates : 0; }
 
 /// The next c and h from the sums of the gates.

@@ -1,4 +1,4 @@
-// The view that an operation has of a plan while it becomes a kernel call: its call, the values of the plan, and the
+// What an operation sees of a plan while it is lowered to a kernel call: its own call, the values of the plan, and the
 // owner of data that the kernel call refers to.
 #pragma once
 
@@ -17,19 +17,19 @@ namespace troupe {
 struct planned_value {
   std::string name;
   const operation* op = nullptr; ///< The node's operation; null for a copy that the planner made.
-  std::source_location at;       ///< Where the model made it.
-  int32_t gradient_of = -1;      ///< The value whose gradient it is part of.
+  std::source_location at;       ///< The source line at which the model made it.
+  int32_t gradient_of = -1;      ///< The value whose gradient it helps to compute; -1: none.
   dtype type = dtype::float32;
   shape dims;
   operand where;                 ///< Offset -1 until placed.
   int32_t view_of = -1;          ///< The value whose memory it shares.
   int64_t view_offset = 0;       ///< Bytes from the beginning of that value.
-  bool keep = false;             ///< Must be in the arena after the run.
+  bool keep = false;             ///< Whether it must be in the arena after the run.
   bool read_only = false;        ///< A parameter, feed, constant or gradient: never overwritten in place.
-  std::optional<double> splat;   ///< Known while planning: the number in every element.
-  tensor constant;               ///< With elements: known while planning.
+  std::optional<double> splat;   ///< The number in every element, if that is known while planning.
+  tensor constant;               ///< The value, if it is known while planning; else without elements.
   int32_t feed = -1;
-  int64_t copy_offset = -1;      ///< For a feed: where it is copied when its memory is not aligned.
+  int64_t copy_offset = -1;      ///< feed: offset of its copy, used when its memory is not aligned.
   int32_t first = -1, last = -1; ///< The calls that write it first and use it last; set by `place`.
   int64_t bytes() const { return dims.elements() * size_of(type); }
 };
@@ -37,22 +37,25 @@ struct planned_value {
 struct planned_call {
   const operation* op = nullptr;
   std::vector<int32_t> in, out;
-  std::vector<int32_t> nodes;    ///< The nodes that it computes, in the order of the graph; several when it is fused.
+  /// The graph nodes that it computes, in the order of the graph; several when it is fused.
+  std::vector<int32_t> nodes;
   attributes attr;
   double factor = 1;             ///< reduce_sum: scales the sum.
-  double divisor = 1;            ///< scale, reduce_sum: divides the result, with one rounding; of scale, the product `per`.
-  int32_t bias = -1;             ///< matmul, conv2d: the input added to every row.
-  int32_t mask = -1;             ///< matmul: the input that masks the product: 0 is written where it is not positive.
-  bool relu = false;             ///< Negative results become 0. max_pool_gradient: only where the greatest is positive.
+  /// scale, reduce_sum: divides the result, with one rounding. For scale it is the product of `per`.
+  double divisor = 1;
+  int32_t bias = -1;             ///< matmul, conv2d: index in `in` of the bias, which is added to every row.
+  int32_t mask = -1;             ///< matmul: index in `in` of the mask: the result is 0 where it is not positive.
+  /// Negative results become 0. max_pool_gradient: the result is 0 where the maximum is not positive.
+  bool relu = false;
   std::vector<planned_call> parts;  ///< fused: the calls it consists of, in order.
-  int shares = 1;                ///< Threads that compute it; an upper bound until it is placed.
-  int64_t workspace_bytes = 0, workspace_offset = -1;  ///< The size for one thread, and the place of the first.
-  int64_t flops = 0;             ///< Multiply-adds × 2; known when it is lowered.
+  int shares = 1;                ///< Threads that share it; an upper bound until it is lowered.
+  int64_t workspace_bytes = 0, workspace_offset = -1;  ///< Size for one thread, and offset for the first thread.
+  int64_t flops = 0;             ///< Multiply-adds × 2; set when it is lowered.
   bool removed = false;
-  bool recording = false;        ///< Only summaries need it: skipped in runs that record nothing.
+  bool recording = false;        ///< Whether only summaries need it: it is skipped in runs that record nothing.
 };
 
-/// One of the look-ups whose updates scatter_rows adds up, in order.
+/// The look-ups whose updates scatter_rows adds up, in order.
 struct row_lookups {
   struct lookup {
     operand indices, updates;
@@ -83,9 +86,9 @@ struct planned_values {
 struct division {
   int64_t items = 0;             ///< Number of equal items computed one after the other; 0: indivisible.
   int64_t unit = 1;              ///< Shares begin at multiples of this.
-  int extent = 0;                ///< n[extent] counts the items,
-  int64_t each = 1;              ///< in units of `each` per item.
-  std::array<int64_t, 6> step{}; ///< Distance of an operand's items, in bytes; along a walk: the bytes of an element.
+  int extent = 0;                ///< Index in `n` of the extent that counts the items.
+  int64_t each = 1;              ///< Units of that extent per item.
+  std::array<int64_t, 6> step{}; ///< By operand: bytes from item to item; along a walk, the bytes of an element.
 };
 
 /// One call as its operation sees it, and the kernel call made from it.
@@ -114,7 +117,7 @@ class lowering {
   void run(dtype t, kernel_function f32, kernel_function f64, kernel_function i32, kernel_function i64) {
     kernel.run = t == dtype::int32 ? i32 : t == dtype::int64 ? i64 : t == dtype::float64 ? f64 : f32;
   }
-  /// For any type, by element size: moves do not look at values.
+  /// For any type, by element size: copies do not depend on the values.
   void run_by_size(dtype t, kernel_function one, kernel_function four, kernel_function eight) {
     kernel.run = size_of(t) == 1 ? one : size_of(t) == 4 ? four : eight;
   }

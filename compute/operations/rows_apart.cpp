@@ -1,9 +1,10 @@
-// Whether the rows of a batch are computed apart from each other, by induction over the nodes.
+// Finds out, by induction over the nodes, whether the rows of a batch are computed independently of each other.
 //
-// A value has rows when one of its axes is c times the batch, the others are known, and its elements, which are dense, fall into
-// [outer][batch][inner] such that those at [., i, .] depend on row i of the inputs alone: a reshape that leaves the batch between as many
-// elements keeps the rows. `repeats` is how many times the batch passes along that axis: 1 where its elements are row by row, c where they are
-// batch by batch, as in the time-major sequence [time · batch, n].
+// A value has rows if exactly one of its axes is unknown, namely c times the batch, and if its dense elements can be
+// seen as [outer][batch][inner] such that those at [., i, .] depend on row i of the inputs alone. A reshape that keeps
+// the number of elements before and after the batch keeps the rows. `repeats` is how often the batch repeats along its
+// axis: 1 if the c elements of a row are adjacent, c if the whole batch comes c times, as in the time-major sequence
+// [time · batch, n].
 #include "compute/graph/operation.hpp"
 #include "compute/operations/stored_graph.hpp"
 
@@ -16,11 +17,11 @@ struct dependence {
   enum class kind : uint8_t {
     none,    ///< The same value for every batch.
     rows,
-    offset,  ///< Whole numbers [batch, 1, ...]: `stride` times the number of the row.
+    offset,  ///< Whole numbers [batch, 1, ...]: `stride` times the index of the row.
     mixed,   ///< Any other.
   };
   kind is = kind::mixed;
-  int axis = 0;         ///< rows: which axis the batch is part of.
+  int axis = 0;         ///< rows: the axis that contains the batch.
   int64_t repeats = 1;
   int64_t stride = 0;
 
@@ -49,7 +50,7 @@ class row_search {
  private:
   using kind = dependence::kind;
 
-  /// The one axis that is not known, if it is of the batch; else -1.
+  /// The only axis that is not known, if its unknown is the batch; else -1.
   int batch_axis(const symbol_shape& dims) const {
     const auto unknown = [](const extent& e) { return !e.known(); };
     const auto at = std::find_if(dims.begin(), dims.end(), unknown);
@@ -64,7 +65,7 @@ class row_search {
   bool all(const node& n, kind k) const {
     return std::all_of(n.inputs.begin(), n.inputs.end(), [&](int32_t i) { return found_[static_cast<size_t>(i)].is == k; });
   }
-  /// All operands have rows in the same way.
+  /// Whether all operands have rows, along the same axis and with the same `repeats`.
   bool alike(const node& n) const {
     for (size_t i = 0; i < n.inputs.size(); ++i)
       if (!has_rows(n, i) || !(at(n, i) == at(n, 0)))
@@ -79,7 +80,7 @@ class row_search {
     if (n.op == &ops::placeholder)
       return axis == 0 && n.dims.front().coefficient == 1 ? dependence::rows(0) : dependence::mixed();
     if (std::any_of(n.attr.per.begin(), n.attr.per.end(), [](const extent& e) { return !e.known(); }))
-      return dependence::mixed();  // The number of rows is part of the value.
+      return dependence::mixed();  // The value depends on the number of rows.
     if (all(n, kind::none)) {
       const bool known = std::all_of(n.dims.begin(), n.dims.end(), [](const extent& e) { return e.known(); });
       return known ? dependence::free() : axis >= 0 && n.op == &ops::broadcast_to ? dependence::rows(axis) : dependence::mixed();
@@ -92,7 +93,7 @@ class row_search {
     return made.is == kind::rows && made.axis == axis && n.dims[static_cast<size_t>(axis)].coefficient % made.repeats == 0 ? made : dependence::mixed();
   }
 
-  /// `made` where the operand's axis of the batch is the result's, counted from the last.
+  /// The rows of operand i if its batch axis is also that of the result, counted from the last axis; else mixed.
   dependence along(const node& n, size_t i) const {
     const auto& x = in(n, i).dims;
     dependence made = at(n, i);
@@ -116,7 +117,7 @@ class row_search {
     return common.value_or(dependence::mixed());
   }
 
-  /// Elements stay in their order: so many lie before the batch, whatever the axes are.
+  /// A reshape keeps the order of elements, and so the number of elements before the batch.
   dependence reshaped(const node& n) const {
     const auto& x = in(n, 0).dims;
     const int axis = batch_axis(n.dims);
@@ -124,7 +125,7 @@ class row_search {
     return has_rows(n, 0) && before > 0 && outer > 0 && outer % before == 0 ? dependence::rows(axis, outer / before) : dependence::mixed();
   }
 
-  /// The rows of operand i where `axis` moved it.
+  /// The rows of operand i, whose batch axis has become `axis` of the result.
   dependence moved(const node& n, size_t i, int axis) const { return has_rows(n, i) ? dependence::rows(axis, at(n, i).repeats) : dependence::mixed(); }
   dependence given(bool right, const dependence& made) const { return right ? made : dependence::mixed(); }
   static bool has(const std::vector<int>& axes, int axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
@@ -145,7 +146,7 @@ class row_search {
     return given(axis == 0 && stays_in_its_row(n), dependence::rows(0));
   }
 
-  /// Whether a look-up in [c · batch, ...] reads c · row + j, with j held to [0, c).
+  /// Whether a look-up in [c · batch, ...] reads c · row + j, with j clamped to [0, c): only elements of its own row.
   bool stays_in_its_row(const node& look_up) const {
     const node& sum = in(look_up, 1);
     if (!(at(look_up, 0) == dependence::rows(0)) || sum.op != &ops::add)
@@ -158,7 +159,7 @@ class row_search {
     return false;
   }
 
-  /// max(min(x, high), low) with 0 <= low, high < n, as `reverse_sequence` has it.
+  /// Whether the node is max(min(x, high), low) with bounds in [0, n): the form that `reverse_sequence` builds.
   bool is_within(const node& outer, int64_t n) const {
     const auto bounded = [this](const node& of, const operation& op, auto fits) -> const node* {
       for (const size_t i : {size_t{0}, size_t{1}})
@@ -171,7 +172,7 @@ class row_search {
     return inner && bounded(*inner, ops::minimum, fits);
   }
 
-  /// The int64 that every element of a node is, where this is plain.
+  /// The number in every element of an int64 node, if it is a constant of one element or the broadcast of one.
   std::optional<int64_t> number_in(const node& n) const {
     const node& c = n.op == &ops::broadcast_to ? in(n, 0) : n;
     if (c.op != &ops::constant || c.type != dtype::int64)
@@ -180,7 +181,8 @@ class row_search {
     return value.dims().elements() == 1 ? std::optional{value.as<int64_t>()[0]} : std::nullopt;
   }
 
-  /// The exclusive sum over the batch of one whole number, also as [batch, 1, ...].
+  /// An offset, if the node is the exclusive cumsum over the batch of one constant number, or its reshape to [batch, 1,
+  /// ...].
   dependence offset_of(const node& n) const {
     if (n.op == &ops::reshape && at(n, 0).is == kind::offset)
       return given(n.dims[0].coefficient == 1 && !n.dims[0].known() && product(n.dims.begin() + 1, n.dims.end()) == 1, at(n, 0));
@@ -191,7 +193,7 @@ class row_search {
     return stride ? dependence{kind::offset, 0, 1, *stride} : dependence::mixed();
   }
 
-  /// For a node of which an input depends on the batch, which one axis of the result alone is of.
+  /// The rows of a node of which an input depends on the batch and whose result has the batch on one axis.
   dependence kept(const node& n) const {
     const operation* op = n.op;
     const auto is = [op](std::initializer_list<const operation*> list) { return std::find(list.begin(), list.end(), op) != list.end(); };

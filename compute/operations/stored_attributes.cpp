@@ -7,10 +7,10 @@
 namespace troupe {
 namespace {
 
-/// No number of a graph is greater; sums and products of two such numbers do not overflow.
+/// The greatest number that a graph may hold. Sums of two such numbers do not overflow.
 constexpr int64_t number_most = elements_max;
 
-/// JSON has no number for these.
+/// Stored as text, since JSON has no numbers for these.
 constexpr std::pair<std::string_view, double> not_finite[] = {
   {"inf", std::numeric_limits<double>::infinity()}, {"-inf", -std::numeric_limits<double>::infinity()}, {"nan", std::numeric_limits<double>::quiet_NaN()}};
 
@@ -80,14 +80,14 @@ bool from_value(const stored_value& v, symbol_shape& into) {
   return list && (into.assign(list->begin(), list->end()), true);
 }
 
-/// A field that two axes have.
+/// Stores a field of both window axes as the pair {y, x}.
 stored_value pair_of(const windows& w, int64_t windows::axis::*field) { return std::vector<int64_t>{w.y.*field, w.x.*field}; }
 bool set_pair(const stored_value& v, windows& w, int64_t windows::axis::*field) {
   std::vector<int64_t> both;
   return from_value(v, both) && both.size() == 2 && (w.y.*field = both[0], w.x.*field = both[1], true);
 }
 
-/// f(member) for the member of that name; windows are told apart by `pair`.
+/// Calls f(member) for the attribute called `name`, or pair(field) if it is a field of the window axes.
 template <class Attributes, class F, class Pair>
 auto with_field(Attributes& a, std::string_view name, F f, Pair pair) {
   if (name == "number") return f(a.number);

@@ -1,5 +1,5 @@
-// The stored form of each operation. A public function of operations.hpp that makes the node checks what it is given; the operations that
-// gradients are written with trust their callers, so that their operands are checked here.
+// The stored form of each operation. Most nodes are made by the public functions of operations.hpp, which check their
+// operands. Operations that only gradients use trust their callers, so their operands are checked here.
 #include "compute/operations/stored_forms.hpp"
 
 #include "compute/operations/windows/windows.hpp"
@@ -112,7 +112,7 @@ bool within(const windows::axis& a) {
   return std::min({a.size, a.stride, a.dilation}) >= 1 && std::max({a.size, a.stride, a.dilation}) <= window_most;
 }
 
-/// The padding with which windows like these are placed on an image of those extents and yield those of `pooled`.
+/// The padding with which `w` yields `pooled` on `image`; nothing if there is none.
 std::optional<padding> padding_of(const windows& w, const symbol_shape& image, const symbol_shape& pooled) {
   if (!within(w.y) || !within(w.x) || image.size() != 4 || pooled.size() != 4)
     return {};
@@ -133,7 +133,7 @@ bool image_like(const symbol_shape& dims) {
   return dims.size() == 4 && std::all_of(dims.begin() + 1, dims.end(), [](const extent& e) { return e.known() && e.coefficient > 0; });
 }
 
-/// Whether a convolution with that kernel leads from `image` to `y`.
+/// Whether a convolution of `image` with `kernel` yields `y`.
 bool convolves(make r, const symbol_shape& image, const symbol_shape& kernel, const symbol_shape& y) {
   const windows& w = r.a.window;
   if (!image_like(image) || !image_like(y) || kernel.size() != 4 || !all_known(kernel) || image[0] != y[0] || !padding_of(w, image, y))
@@ -168,7 +168,7 @@ symbol make_pool(make r) {
   return p ? F(r.x[0], {{w.y.size, w.x.size}, {w.y.stride, w.x.stride}, *p}, r.at) : no_windows(r);
 }
 
-/// Whether pooling leads from `image` to `y`.
+/// Whether pooling `image` yields `y`.
 bool pools(make r, const symbol_shape& image, const symbol_shape& y) {
   const windows& w = r.a.window;
   return image_like(image) && image_like(y) && image[0] == y[0] && image[3] == y[3] && w.groups == 1 && w.y.dilation == 1 && w.x.dilation == 1

@@ -23,7 +23,7 @@ std::vector<bool> needed_by(const graph::impl& g, std::span<const int32_t> roots
   return needed;
 }
 
-/// "constants/0", "constants/1", ...: the next one that no variable has.
+/// The next of "constants/0", "constants/1", ... that is not the name of a variable.
 std::string constant_name(const graph::impl& g, size_t& next) {
   for (;;)
     if (std::string name = "constants/" + std::to_string(next++); !g.variable_names.contains(name))
@@ -90,7 +90,7 @@ class restoring {
     return operation_node(*dims);
   }
 
-  /// The shape with the unknowns of this graph.
+  /// `dims` with the stored unknowns replaced by those of this graph; checks the extents.
   expected<symbol_shape> own_dims(symbol_shape dims) const {
     if (dims.size() > static_cast<size_t>(shape::max_rank))
       return damaged("it has " + std::to_string(dims.size()) + " axes, and 8 is the most");
@@ -130,7 +130,7 @@ class restoring {
     return s;
   }
 
-  /// The tensor of that name, of the node's dtype and shape.
+  /// The tensor called `name`, which must have the node's dtype and shape.
   expected<tensor> tensor_of(const std::string& name, const symbol_shape& dims) const {
     if (!sources_.tensors || !sources_.tensors->contains(name))
       return damaged("there is no tensor '" + name + "'");
@@ -229,7 +229,7 @@ class restoring {
   graph::impl& impl_;
   const graph_sources& sources_;
   std::source_location at_;
-  std::vector<int32_t> unknowns_;     ///< In this graph, of those of the stored one.
+  std::vector<int32_t> unknowns_;     ///< By stored unknown: the unknown of this graph.
   std::vector<symbol> made_;
   const stored_node* stored_ = nullptr;
   size_t number_ = 0;

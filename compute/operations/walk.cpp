@@ -48,7 +48,7 @@ walk make_walk(const shape& out, std::initializer_list<strides> operands) {
       continue;
     const auto axis = static_cast<size_t>(i);
     const int last = w.rank - 1;
-    bool even = last >= 0;  // Adjacent loops become one where every operand has an even stride.
+    bool even = last >= 0;  // Adjacent loops are merged if each operand has a constant stride across both.
     for (int o = 0; const auto& s : operands)
       even = even && w.stride[o++][last] == s[axis] * out[i];
     const int to = even ? last : w.rank++;

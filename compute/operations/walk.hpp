@@ -5,10 +5,11 @@
 
 namespace troupe {
 
-/// Shares of an element-wise loop begin at multiples of this: where vectors, cache lines and random numbers begin.
+/// Shares of an element-wise loop begin at multiples of this, which are also boundaries of vectors, cache lines and
+/// blocks of random numbers.
 inline constexpr int64_t elements_piece = 1024;
 
-/// Numpy's rule; nothing when the shapes do not fit.
+/// The shape to which both are broadcast, by numpy's rule; nothing when they do not fit.
 std::optional<symbol_shape> broadcast(const symbol_shape& a, const symbol_shape& b);
 
 using strides = std::vector<int64_t>;
@@ -16,11 +17,11 @@ using strides = std::vector<int64_t>;
 strides row_major(const shape& operand);
 /// Strides of a row-major operand broadcast to `out`: 0 where it has one element for many.
 strides stretched(const shape& out, const shape& operand);
-/// Loops over `out` with up to three operands' strides, each as long as `out` has axes.
+/// Loops over `out` with the strides of up to three operands: one stride for each axis of `out`.
 walk make_walk(const shape& out, std::initializer_list<strides> operands);
 
-/// Makes the kernel call of l follow w, which the plan owns from now on; its shares are rows of the outermost loop.
-/// Operands are the inputs and then the output.
+/// Makes the kernel call of `l` follow a copy of `w` that the plan owns. Its shares are rows of the outermost loop. Its
+/// operands are the inputs and then the output.
 void lower_walk(lowering& l, const walk& w);
 
 /// One innermost loop: n elements of the output, starting at `out`; each operand starts at `at` with its `stride`.

@@ -1,4 +1,5 @@
-// s = ρ·s + (1-ρ)·g²;  d = g · sqrt(u + ε) / sqrt(s + ε);  u = ρ·u + (1-ρ)·d²;  v -= rate · d. Zeiler 2012, algorithm 1.
+// s = ρ·s + (1-ρ)·g²;  d = g · sqrt(u + ε) / sqrt(s + ε);  u = ρ·u + (1-ρ)·d²;  v -= rate · d. Zeiler 2012, algorithm
+// 1.
 #include "compute/optimizers/packet_update.hpp"
 
 namespace troupe {

@@ -1,6 +1,6 @@
 // m = β1·m + (1-β1)·g;  s = β2·s + (1-β2)·g²;  v -= rate·sqrt(1-β2^t)/(1-β1^t) · m / (sqrt(s) + ε).
-// Kingma & Ba 2015, section 2, the efficient form ("ε hat"). AdamW is the same with a decay of the variable before it,
-// which the caller has put into the terms: Loshchilov & Hutter 2019, algorithm 2.
+// Kingma & Ba 2015, section 2, the efficient form ("ε hat"). AdamW also decays the variable first, which the caller has
+// put into the terms: Loshchilov & Hutter 2019, algorithm 2.
 #include "compute/kernels/vectors.hpp"
 #include "compute/optimizers/adam_avx512.hpp"
 #include "compute/optimizers/packet_update.hpp"
@@ -10,7 +10,7 @@ namespace troupe {
 namespace {
 
 #if defined(__AVX2__) && defined(__x86_64__)
-/// Whether the 512-bit pass ran: there is one for float.
+/// Runs the 512-bit loop, which exists for float only; returns whether it did.
 template <class T>
 bool update_wide(const adam& o, const update_terms& terms, const update_range<T>& x) {
   if constexpr (std::is_same_v<T, float>)

@@ -1,9 +1,9 @@
-// Adam's pass over a range, compiled for x86-64-v4: called only where the processor has it. It calls nothing of the
+// Adam's update of a range, compiled for x86-64-v4 and called only where the processor has it. It calls nothing of the
 // standard library, for the reason given in compute/kernels/gemm_tile.hpp.
 //
-// The pass is bound by the divider, which the division and the exact root of each element occupy for 22 cycles per
+// The loop is bound by the divider, which the division and the exact root of each element occupy for 22 cycles per
 // vector. Therefore three of five roots are computed by multiplications, rounded to the same bits, while the divider
-// works on the others: with more of them the multiplications would be the bound.
+// works on the others. With more of them, the multiplications would be the bound.
 #include <immintrin.h>
 
 #include "compute/kernels/prefetch.hpp"
@@ -15,10 +15,10 @@ namespace {
 using vector = __m512;
 constexpr int64_t width = 16;
 
-/// The correctly rounded square root: an estimate, a step of third order, one of second order by Goldschmidt, and a last
-/// one whose remainder is exact (Markstein 1990). The estimate of 1/sqrt(x) is an integer operation (0x5f37… - bits / 2),
-/// good to 5 bits; with e = 1 - x·y², y·(1 + e/2 + 3/8·e²) is good to 13, the next to all but the last.
-/// Zeros, values too small for an exact remainder, infinities and NaN go to the divider.
+/// The correctly rounded square root: an estimate, a step of third order, one of second order by Goldschmidt, and a
+/// last one whose remainder is exact (Markstein 1990). The estimate of 1/sqrt(x) is an integer operation (0x5f37… -
+/// bits / 2), good to 5 bits. With e = 1 - x·y², y·(1 + e/2 + 3/8·e²) is good to 13 bits, and the second-order step to
+/// all bits but the last. Zeros, values too small for an exact remainder, infinities and NaN go to the divider.
 vector root_by_products(vector x) {
   constexpr int smallest = 0x12800000, largest = 0x7b800000;  // The bits of 2^-90 and of 2^120.
   const __m512i bits = _mm512_castps_si512(x);
@@ -49,7 +49,7 @@ struct pass {
       least(_mm512_set1_ps(-f.clip_value)), scale(_mm512_set1_ps(f.gradient_scale)), keep(_mm512_set1_ps(f.keep)),
       average_rest(_mm512_set1_ps(f.average_rest)) {}
 
-  /// The operations of adam.cpp and packet_update.hpp on one packet, one for one.
+  /// The same operations as in adam.cpp and packet_update.hpp, in the same order, on one packet.
   template <vector root_of(vector)>
   __attribute__((always_inline)) void vector_at(int64_t i) const {
     constexpr int64_t ahead = 2048 / sizeof(float);

@@ -1,4 +1,4 @@
-// Adam's pass over a range with vectors of 512 bits.
+// Adam's update of a range with vectors of 512 bits.
 #pragma once
 
 #include "compute/optimizers/update.hpp"
@@ -8,9 +8,9 @@ namespace troupe::adam_avx512 {
 /// The factors of one update, the same for every element.
 struct factors {
   float beta1, rest1, beta2, rest2;  ///< β1, 1-β1, β2, 1-β2.
-  float minus_rate;                  ///< With both biases corrected.
+  float minus_rate;                  ///< Minus the learning rate, with both biases corrected.
   float epsilon;
-  bool surrounded;                   ///< Whether the four below are more than factors of 1.
+  bool surrounded;                   ///< Whether one of the four fields below has an effect.
   float clip_value, gradient_scale, keep, average_rest;
 };
 

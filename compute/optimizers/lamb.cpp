@@ -1,5 +1,5 @@
 // Adam's m and s;  r = m/(1-β1^t) / (sqrt(s/(1-β2^t)) + ε) + weight_decay · v;  v -= rate · |v|/|r| · r. You et al.
-// 2020, algorithm 2. The ratio needs all of r, which the first pass over memory computes and the second recomputes.
+// 2020, algorithm 2. The ratio needs all of r, which the first sweep over memory computes and the second recomputes.
 #include "compute/optimizers/norms.hpp"
 #include "compute/optimizers/packet_update.hpp"
 

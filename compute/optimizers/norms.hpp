@@ -6,13 +6,15 @@
 
 namespace troupe {
 
-/// Elements are summed in chunks of this many, counted from the beginning of the variable; then the chunks in order.
+/// Elements are summed in chunks of this many, counted from the beginning of the variable; the chunks' sums are then
+/// added in order.
 inline constexpr int64_t norm_chunk = 4096;
 
 /// Σ f(i) for callers that know where f is 0: skipping such elements changes no bit.
 class chunked_total {
  public:
-  /// Adds elements [first, last), multiples of 8, after all earlier ones: a chunk has eight sums side by side.
+  /// Adds the elements [first, last), multiples of 8, which must come after all earlier ones. A chunk has eight sums
+  /// side by side.
   template <class F>
   void add(int64_t first, int64_t last, F f) {
     while (first < last) {

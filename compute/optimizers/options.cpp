@@ -9,7 +9,7 @@ namespace {
 
 // -- text ------------------------------------------------------------------------
 
-/// "adam(rate = 0.001, ...)"; a flag that is set is printed as its name.
+/// A text such as "adam(rate = 0.001, ...)". A flag that is set is printed as its name.
 template <class Options>
 std::string options_text(const Options& o) {
   std::string text;
@@ -36,7 +36,7 @@ std::string group_text(const variable_group& g) {
 
 // -- checks ----------------------------------------------------------------------
 
-/// The first thing that is wrong.
+/// Keeps the first error that is found.
 struct first_refusal {
   std::string owner;
   expected<void> result = {};
@@ -45,7 +45,7 @@ struct first_refusal {
     if (result)
       result = fail(errc::invalid_argument, owner + ": " + std::string{field} + " " + rule);
   }
-  /// Checks each field by its row.
+  /// Checks each field of `o` against its limits.
   template <class Options>
   void check(const Options& o, const std::string& before = "") {
     if (result)
@@ -84,7 +84,7 @@ expected<void> check_surroundings(const optimizer& o) {
     first.refuse("moving_average_ramps", "means nothing without a moving_average");
   if (decays_itself && o.weight_decay != 0)
     first.refuse("weight_decay", "is given to " + rule + ", which has a weight_decay of its own");
-  // Of a variable whose decay and rule come from two groups parameter_layout says this, which knows its name.
+  // parameter_layout reports a variable whose decay and rule come from two groups, since it knows the variable's name.
   bool ftrl_decays = is_ftrl && o.weight_decay != 0 && o.groups.empty(), decay_of_another = false, any_ftrl = is_ftrl;
   for (size_t i = 0; i < o.groups.size(); ++i) {
     const auto& g = o.groups[i];

@@ -1,4 +1,4 @@
-// The loop that all updates share: everything around a rule is done in the same pass over memory.
+// The loop that all updates share: clipping, decay and averages are done in the same sweep over memory as the rule.
 #pragma once
 
 #include "compute/kernels/elementary.hpp"
@@ -12,8 +12,8 @@ namespace troupe {
 
 namespace detail {
 
-/// Without clipping, decay and average (`surrounded` false) the loop has none of their instructions; otherwise all,
-/// with factors of 1 where unused.
+/// Without clipping, decay and average (`surrounded` false) the loop has none of their instructions; otherwise it has
+/// all of them, with factors of 1 for those that are not used.
 template <bool surrounded, int slots, class T, class F>
 void update_loop(const update_terms& terms, const update_range<T> x, F f) {
   const auto most = simd::set(static_cast<T>(terms.clip_value)), least = simd::set(static_cast<T>(-terms.clip_value));
@@ -22,7 +22,8 @@ void update_loop(const update_terms& terms, const update_range<T> x, F f) {
   constexpr int64_t ahead = 2048 / sizeof(T);
   for (int64_t i = 0; i < x.n; i += simd::width<T>) {
     auto g = simd::load(x.g + i), v = simd::load(x.v + i);
-    prefetch_to_write(x.v_to + i + ahead);  // Others have read this line; slots and gradient are used only here.
+    // Other threads have read this line; slots and gradient are used by this thread only.
+    prefetch_to_write(x.v_to + i + ahead);
     [[maybe_unused]] simd::packet<T> average;
     if constexpr (surrounded) {
       g = simd::pmul(scale, simd::pmax(least, simd::pmin(most, g)));

@@ -1,5 +1,5 @@
-// s = decay·s + (1-decay)·g²;  m = momentum·m + rate · g / sqrt(s + ε);  v -= m; centered with s - a², a = decay·a + (1-decay)·g.
-// Tieleman & Hinton 2012; Graves 2013, eq. 38 to 41.
+// s = decay·s + (1-decay)·g²;  m = momentum·m + rate · g / sqrt(s + ε);  v -= m; if centered, s - a² replaces s under
+// the root, a = decay·a + (1-decay)·g. Tieleman & Hinton 2012; Graves 2013, eq. 38 to 41.
 #include "compute/optimizers/packet_update.hpp"
 
 namespace troupe {
@@ -21,7 +21,7 @@ void update(const rmsprop& o, const update_terms& terms, const update_range<T>& 
   update_packets<3>(terms, x, [=](auto g, auto v, auto* s) {
     s[0] = square(g, s[0]);
     s[1] = simd::pmadd(decay, s[1], simd::pmul(rest, g));
-    // The variance: for a constant gradient, rounding may leave it below 0.
+    // The variance is kept at 0 or above: for a constant gradient, rounding may leave it below.
     return simd::psub(v, moved(g, simd::pmax(zero, simd::psub(s[0], simd::pmul(s[1], s[1]))), s[2]));
   });
 }

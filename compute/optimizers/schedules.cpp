@@ -1,4 +1,4 @@
-// Rates as pure functions of the count of updates made before: tf.train's decays, in float64.
+// Learning rates as pure functions of the number of updates made before: tf.train's decays, in float64.
 #include "compute/kernels/elementary.hpp"
 #include "compute/optimizers/update.hpp"
 
@@ -35,7 +35,7 @@ double scheduled(const cosine_decay& o, double rate, int64_t step) {
 }
 
 double scheduled(const cosine_decay_restarts& o, double rate, int64_t step) {
-  // Period by period: TensorFlow's logarithm may round a restart into the previous step.
+  // Goes period by period: a logarithm, as TensorFlow takes it, may round a restart into the previous step.
   const double growth = o.t_mul, alpha = o.alpha;
   auto length = static_cast<double>(o.first_decay_steps), into = static_cast<double>(step), periods = 0.0;
   if (growth == 1) {

@@ -1,4 +1,4 @@
-// Optimizer updates: one fused pass over a run of the flat vectors.
+// Optimizer updates: one fused sweep over a range of the flat vectors.
 #pragma once
 
 #include <troupe/graph.hpp>
@@ -18,27 +18,28 @@ namespace troupe {
 /// The slot that holds a moving average of its variable.
 inline constexpr std::string_view moving_average_slot = "ExponentialMovingAverage";
 
-/// A vector beside the variables, in their layout.
+/// A slot: a vector beside the variables, in their layout.
 struct slot_description {
   std::string_view name;
-  initializer initial = init::zeros();  ///< A constant.
+  initializer initial = init::zeros();  ///< Always a constant.
   bool starts_as_variable = false;      ///< Starts as a copy of its variable instead.
 };
-// An optimizer has several rules where its groups have rules of their own: rule g is that of group g, and `own_rule` the optimizer's.
+// An optimizer has several rules if its groups have rules of their own: rule g is that of group g, and `own_rule` the
+// optimizer's.
 
 inline constexpr int32_t own_rule = -1;
 inline const update_rule& rule_at(const optimizer& o, int32_t g) { return g == own_rule ? o.rule : *o.groups[static_cast<size_t>(g)].rule; }
 /// The slots that each variable under a rule has, in order: those of the rule, then the moving average.
 std::vector<slot_description> slots_of(const optimizer& o, int32_t g = own_rule);
-/// Whether updating a part of a variable needs the whole of it, so that replicas must share out whole variables.
+/// Whether updating a part of a variable needs the whole of it, so that slices must consist of whole variables.
 bool needs_whole_variables(const update_rule& rule);
-/// Whether this is so for one of an optimizer's rules.
+/// Whether one of the optimizer's rules needs whole variables.
 bool any_needs_whole_variables(const optimizer& o);
 inline constexpr std::string_view no_decay_of_ftrl = "means nothing to ftrl, whose variables are made anew at each step; it has l2 and l2_shrinkage";
-/// Whether rows that do not occur are updated with a zero gradient rather than skipped.
+/// Whether rows that do not occur in a batch are updated with a zero gradient rather than skipped.
 bool updates_every_row(const update_rule& rule);
 
-/// Finds a variable's group among many with a few look-ups. Refers to the groups.
+/// Finds a variable's group among many with a few look-ups. Keeps a reference to the groups.
 class variable_groups {
  public:
   explicit variable_groups(std::span<const variable_group> groups);
@@ -47,11 +48,11 @@ class variable_groups {
   /// The first group that matches and has a rule, or `own_rule`.
   int32_t rule_of(std::string_view variable) const;
   bool freeze(std::string_view variable) const;
-  /// The first group that matches none of these, or null.
+  /// The first group that matches none of `variables`, or null.
   const variable_group* first_without(std::span<const std::string_view> variables) const;
 
  private:
-  /// Calls f(groups of one prefix and suffix, in their order) for each such pair that matches.
+  /// For each pair of prefix and suffix that matches, calls f with the groups of that pair, in their order.
   template <class F>
   void each_fitting(std::string_view variable, F f) const;
 
@@ -61,12 +62,13 @@ class variable_groups {
 };
 /// `rate_at` for variables under rule g.
 double rate_of_rule(const optimizer& o, int32_t g, int64_t step);
-/// The schedule applied to 1 for the update after `step` others, including the warm-up, for variables under rule g.
+/// The schedule, warm-up included, applied to a rate of 1: for the update after `step` others, for variables under rule
+/// g.
 double schedule_factor(const optimizer& o, int32_t g, int64_t step);
 
 inline constexpr int rule_slots_max = 3;
 
-/// n elements of variables and slots, with separate or equal sources and destinations: whole packets.
+/// n elements of variables and slots: whole packets. Each destination may be its source.
 template <class T>
 struct update_range {
   int64_t n = 0;
@@ -82,10 +84,10 @@ struct update_range {
 /// The terms of one update that are the same for all elements of a range.
 struct update_terms {
   int64_t t = 1;               ///< The update being made, counted from 1.
-  double rate = 0;             ///< Replaces the rule's own.
+  double rate = 0;             ///< The learning rate; replaces the rule's own.
   double clip_value = std::numeric_limits<double>::infinity();
   double gradient_scale = 1;   ///< Applied after clipping by value.
-  double keep = 1;             ///< Multiplies the variable first: 1 - decoupled weight decay.
+  double keep = 1;             ///< 1 - decoupled weight decay; multiplies the variable first.
   double weight_decay = 0;     ///< For rules with their own decay.
   double average_decay = 0;
 };
@@ -101,6 +103,7 @@ template <class T> void update(const adamw& o, const update_terms& terms, const 
 template <class T> void update(const adamax& o, const update_terms& terms, const update_range<T>& x);
 template <class T> void update(const amsgrad& o, const update_terms& terms, const update_range<T>& x);
 template <class T> void update(const ftrl& o, const update_terms& terms, const update_range<T>& x);
-template <class T> void update(const lamb& o, const update_terms& terms, const update_range<T>& x);  ///< Of one whole variable.
+/// x is one whole variable.
+template <class T> void update(const lamb& o, const update_terms& terms, const update_range<T>& x);
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// Groups by prefix and suffix: a name is looked up once for each pair of prefix and suffix lengths among the groups.
+// Groups by prefix and suffix. A name needs one look-up for each pair of prefix and suffix lengths among the groups.
 #include "compute/optimizers/update.hpp"
 
 #include <algorithm>

@@ -1,11 +1,12 @@
-// Writes a part of a variable, as large ones arrive in parts.
+// Writes a range of a variable. Large variables arrive in several ranges.
 #pragma once
 
 #include "compute/parameters/parameter_store.hpp"
 
 namespace troupe {
 
-/// Writes the elements of one entry of arena 0 from `first` on; `run` is of rank 1. not_found, invalid_argument naming both.
+/// Writes `run`, of rank 1, to the entry called `name` in arena 0, from element `first` on. not_found;
+/// invalid_argument, naming entry and run, if they do not fit.
 expected<void> assign_run(parameter_store& store, std::string_view name, int64_t first, const tensor& run);
 
 }  // namespace troupe

@@ -41,7 +41,7 @@ void add_rows(const sparse_rows& s, std::byte* into, const std::byte* from) {
     bits[word] |= touched_bits(s, from)[word];
 }
 
-/// 0·x is 0 for finite x and NaN otherwise; sums of it are as fast as memory.
+/// 0·x is 0 for finite x and NaN otherwise, so one sum checks all elements, at the speed of memory.
 template <class T>
 bool all_finite(const T* x, int64_t n) {
   constexpr int64_t w = simd::width<T>;

@@ -1,4 +1,4 @@
-// Starting values, each drawn from (seed, variable's name, element): independent of the order of creation.
+// Initial values, each drawn from (seed, variable's name, element): independent of the order of creation.
 #include "compute/kernels/elementary.hpp"
 #include "compute/kernels/random_lanes.hpp"
 #include "compute/parameters/initializers.hpp"
@@ -12,7 +12,7 @@
 namespace troupe {
 namespace {
 
-/// fan_in and fan_out: a matrix's extents; for a kernel, the last two extents times its receptive field.
+/// fan_in and fan_out. For a matrix: its extents. For a kernel: the last two extents times its receptive field.
 std::pair<double, double> fans(const shape& dims) {
   if (dims.rank() == 0)
     return {1, 1};
@@ -32,7 +32,7 @@ class draws {
     const auto bits = block(element, 0);
     return random::unit_double(bits[0], bits[1]);
   }
-  /// `uniform` of the elements [first, first + 8).
+  /// Yields `uniform` of the elements [first, first + 8).
   void uniforms(int64_t first, double (&to)[8]) const {
     const auto e = static_cast<uint64_t>(first);
     if (static_cast<uint32_t>(e) > UINT32_MAX - 7)
@@ -41,7 +41,7 @@ class draws {
     else
       random::unit_doubles(random::philox8({static_cast<uint32_t>(e), static_cast<uint32_t>(e >> 32), 0, 0}, key_), to);
   }
-  /// Box and Muller 1958; `attempt` counts the draws for one element.
+  /// A standard normal number (Box and Muller 1958). `attempt` counts the draws for one element.
   double normal(int64_t element, uint32_t attempt) const {
     const auto bits = block(element, attempt);
     const double radius = std::sqrt(-2 * elementary::log(1 - random::unit_double(bits[0], bits[1])));
@@ -93,9 +93,10 @@ double dot(const double* a, const double* b, int64_t n) {
   return ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
 }
 
-/// The Q of QR with a positive diagonal in R, of normal numbers: uniform among orthonormal systems (Mezzadri 2007). By
-/// modified Gram-Schmidt, each vector twice, which leaves only rounding errors (Parlett 1980). Eigen's QR multiplies in
-/// blocks whose size, and hence the bits, depend on the machine's caches.
+/// Random orthonormal vectors, uniformly distributed: the Q of a QR decomposition of normal numbers, with a positive
+/// diagonal in R (Mezzadri 2007). By modified Gram-Schmidt, each vector twice, which leaves only rounding errors
+/// (Parlett 1980). Not by Eigen's QR, which multiplies in blocks whose size, and hence the bits, depend on the
+/// machine's caches.
 std::vector<double> orthonormal(int64_t count, int64_t length, const draws& d) {
   std::vector<double> q(static_cast<size_t>(count * length));
   for (int64_t v = 0; v < count; ++v) {
@@ -137,8 +138,8 @@ void fill_with(const parameter_entry& e, const draws& d, std::byte* to) {
   const auto [in, out] = fans(e.dims);
   const auto constant = [&](double c) { std::fill_n(x, n, static_cast<T>(c)); };
   const auto within = [&](double least, double greatest) { fill_uniform(x, n, d, least, greatest - least); };
-  // The standard deviation that remains of 1 when the tails beyond two are redrawn; dividing by it restores the
-  // deviation.
+  // The standard deviation of standard normal numbers whose tails beyond two are redrawn. Dividing by it restores a
+  // deviation of 1.
   constexpr double left = 0.87962566103423978;
   const auto truncated = [&](double mean, double scale) {
     fill(x, n, [&d, mean, scale](int64_t at) { return mean + scale * d.truncated(at); });

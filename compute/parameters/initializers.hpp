@@ -1,4 +1,4 @@
-// Starting values of variables.
+// Initial values of variables.
 #pragma once
 
 #include "compute/parameters/parameter_store.hpp"

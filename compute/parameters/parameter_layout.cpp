@@ -16,8 +16,8 @@ constexpr int64_t line = 64;
 
 int64_t padded(int64_t bytes) { return (bytes + line - 1) / line * line; }
 
-/// The next start of a vector: vectors that are traversed together must not begin at equal page offsets, where their
-/// cache lines would compete for the same sets.
+/// The next offset for vector `index`: vectors that are traversed together must not begin at equal page offsets, where
+/// their cache lines would compete for the same sets.
 int64_t staggered(int64_t offset, int index) {
   constexpr int64_t page = 4096;
   const int64_t want = index * 17 * line % page;
@@ -40,7 +40,7 @@ expected<void> check_groups(const graph& g, const variable_groups& groups) {
   return {};
 }
 
-/// Weight decay that a variable takes from one group means nothing where its rule, which may be another group's, is FTRL.
+/// Refuses weight decay for a variable that FTRL updates. Decay and rule may come from two groups.
 expected<void> check_decay(const graph& g, const optimizer& o, const variable_groups& groups) {
   for (const auto& v : g.internals().variables) {
     const auto& name = v.options.name;
@@ -53,7 +53,7 @@ expected<void> check_decay(const graph& g, const optimizer& o, const variable_gr
   return {};
 }
 
-/// The rule that updates each of the graph's variables, if one does.
+/// By variable of the graph: the rule that updates it, if one does.
 std::vector<std::optional<int32_t>> rules_of(const graph& g, const std::optional<optimizer>& o, const variable_groups& groups) {
   std::vector<std::optional<int32_t>> rules;
   for (const auto& v : g.internals().variables) {
@@ -63,7 +63,7 @@ std::vector<std::optional<int32_t>> rules_of(const graph& g, const std::optional
   return rules;
 }
 
-/// The flat vectors of such variables, in their order: a rule of a group comes after the optimizer's own.
+/// The dtype and rule of each flat vector, in order: the optimizer's own rule comes before those of groups.
 std::vector<std::pair<dtype, int32_t>> kinds_of_runs(const std::vector<std::optional<int32_t>>& rules) {
   std::set<int32_t> used;
   for (const auto& rule : rules)
@@ -76,7 +76,7 @@ std::vector<std::pair<dtype, int32_t>> kinds_of_runs(const std::vector<std::opti
   return kinds;
 }
 
-/// Nodes that are read only by row look-ups.
+/// By node: whether it is read only by row look-ups.
 std::vector<bool> only_looked_up(const graph::impl& g) {
   std::vector<bool> looked_up(g.nodes.size()), used_otherwise(g.nodes.size());
   for (const auto& n : g.nodes)
@@ -216,7 +216,7 @@ int32_t parameter_layout::find(std::string_view name) const {
 }
 
 std::pair<int64_t, int64_t> parameter_layout::slice(int r, int R) const {
-  // Whole cache lines, divided as evenly as possible.
+  // Slices are whole cache lines, divided as evenly as possible.
   const auto cut = [this, R](int64_t index) {
     const int64_t even = flat_bytes_ / line * index / R * line;
     if (!whole_variables_)

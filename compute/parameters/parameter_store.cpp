@@ -53,7 +53,7 @@ int parameter_store::arenas() const noexcept { return static_cast<int>(impl_->ar
 void parameter_store::initialise(uint64_t seed) {
   const auto entries = impl_->layout.entries();
   for (const auto& e : entries)
-    if (e.starts_as_variable)  // The variable comes before it.
+    if (e.starts_as_variable)  // The entry of the variable comes before that of its slot.
       std::memcpy(impl_->at(0, e), impl_->at(0, entries[static_cast<size_t>(e.variable)]), static_cast<size_t>(e.dims.elements() * size_of(e.type)));
     else
       troupe::initialise(e, seed, impl_->at(0, e));

@@ -1,4 +1,4 @@
-// Rows of a sparse gradient that may differ from 0: one bit a row, at the end of the gradient vector.
+// Rows of a sparse gradient that may differ from 0: one bit per row, at the end of the gradient vector.
 #pragma once
 
 #include "compute/parameters/parameter_store.hpp"
@@ -22,8 +22,8 @@ inline const uint64_t* touched_bits(const sparse_rows& s, const std::byte* gradi
   return reinterpret_cast<const uint64_t*>(gradient + s.bits);
 }
 
-/// Calls f(first, last, touched) for the rows that overlap bytes [slice) of the gradient vector, in the longest runs of
-/// equal bits; first and last are bytes of that vector, cut at the ends of the slice.
+/// Calls f(first, last, touched) for the rows that overlap bytes [slice) of the gradient vector, merged into the
+/// longest ranges of equal bits. `first` and `last` are bytes of that vector, clipped to the slice.
 template <class F>
 void for_row_runs(const sparse_rows& s, const std::byte* gradient, std::pair<int64_t, int64_t> slice, F f) {
   const int64_t first = std::max(slice.first, s.first), last = std::min(slice.second, s.first + s.rows * s.row_bytes);
@@ -39,8 +39,8 @@ void for_row_runs(const sparse_rows& s, const std::byte* gradient, std::pair<int
   }
 }
 
-/// Calls f(first, last) for the lines of 64 bytes that contain touched rows: each once, in order. The rest of such a
-/// line is other touched rows and zeros.
+/// Calls f(first, last) for the lines of 64 bytes that contain touched rows: each once, in order. Such a line may also
+/// contain other touched rows, and zeros.
 template <class F>
 void for_touched_lines(const sparse_rows& s, const std::byte* gradient, std::pair<int64_t, int64_t> slice, F f) {
   constexpr int64_t line = 64;
@@ -55,7 +55,7 @@ void for_touched_lines(const sparse_rows& s, const std::byte* gradient, std::pai
   });
 }
 
-/// Calls f(first, last) for the parts of bytes [first, last) that belong to no sparse rows, in order.
+/// Calls f(first, last), in order, for the parts of bytes [first, last) that belong to no sparse rows.
 template <class F>
 void for_dense_parts(std::span<const sparse_rows> all, int64_t first, int64_t last, F f) {
   for (const auto& s : all) {

@@ -1,4 +1,4 @@
-// From a graph to a plan: what the roots need, with every unknown bound.
+// Makes a plan from a graph: the nodes that the roots need, with every unknown bound.
 #include "compute/planner/plan.hpp"
 
 namespace troupe {
@@ -39,7 +39,8 @@ struct binding {
     const auto at = static_cast<size_t>(e.unknown);
     if (unknowns[at] == 0)
       return fail(errc::invalid_argument, n.name + ": the unknown '" + g.unknowns[at] + "' is not bound" + place_of(n));
-    return product_within_limit(e.coefficient, unknowns[at]).value_or(elements_max + 1);  // Refused with the whole shape.
+    // Too large: `dims` refuses the whole shape.
+    return product_within_limit(e.coefficient, unknowns[at]).value_or(elements_max + 1);
   }
   expected<shape> dims(const node& n) const {
     std::vector<int64_t> extents;
@@ -115,7 +116,8 @@ expected<plan> bind_unknowns(const graph::impl& g, std::span<const int32_t> root
         auto x = b.number(e, n);
         if (!x)
           return fail(x.error());
-        c.divisor *= static_cast<double>(*x);  // Exact: both are below 2^48, as is a product that counts elements.
+        // Exact: the factors are below 2^48, and so is their product, which counts elements.
+        c.divisor *= static_cast<double>(*x);
       }
       p.calls.push_back(std::move(c));
     }

@@ -1,13 +1,13 @@
 // Division of calls among threads. Kernels are unaware of it: each share is a kernel call of its own, whose operands
-// begin where the share does. An item's result depends on its own operands only, so the bits are those of the undivided
-// call.
+// begin where the share begins. An item's result depends on its own operands only, so the bits are those of the
+// undivided call.
 #include "compute/planner/plan.hpp"
 
 namespace troupe {
 namespace {
 
-/// Estimated work in about nanoseconds of one thread, to decide what is worth waking a thread; not measured, so plans
-/// are reproducible.
+/// The estimated work of a call, roughly in nanoseconds of one thread, to decide whether waking a thread pays. It is
+/// not measured, so that plans are reproducible.
 int64_t work_of(plan& p, const planned_call& c) {
   constexpr int64_t flops_each = 64, bytes_each = 8, elements_each = 4;
   const lowering l{p, c};
@@ -22,7 +22,8 @@ int64_t work_of(plan& p, const planned_call& c) {
   return (c.op->flops ? c.op->flops(l) : 0) / flops_each + bytes / bytes_each + elements / elements_each;
 }
 
-/// Narrows the walk to rows of its outermost loop; if it has one loop only, to pieces that no vector straddles.
+/// Narrows the walk to a range of its outermost loop. If it has only one loop, the range begins where no vector lies in
+/// two shares.
 void narrow_walk(lowering& l, int64_t first, int64_t count) {
   const walk& whole = *l.kernel.strides;
   walk& w = l.new_walk();

@@ -1,13 +1,13 @@
-// Copy elision. A slice that is contiguous in its operand becomes a view of it; the parts of a concatenation that are
-// contiguous in the result are computed in place.
+// Copy elision. A slice that is contiguous in its operand becomes a view of it. The operands of a concatenation that
+// are contiguous in the result are computed in place.
 //
-// A view keeps its whole operand alive. Where less than half of that memory would be used, the copy stays.
+// A view keeps its whole operand alive. If less than half of that memory would be used, the copy stays.
 #include "compute/planner/plan.hpp"
 
 namespace troupe {
 namespace {
 
-constexpr int64_t line = 64;  ///< Pieces begin at cache lines, as values of their own do.
+constexpr int64_t line = 64;  ///< Views begin at cache lines, as separate values do.
 
 /// Whether the elements of `part` are contiguous in the value that it is cut from; `last` is the innermost axis that is
 /// cut.
@@ -28,7 +28,7 @@ class elision {
         made_[root(out)] = true;
     }
     for (size_t v = 0; v < p.values.size(); ++v)
-      if (p.values[v].keep || p.values[v].read_only)  // In memory to the end in any case.
+      if (p.values[v].keep || p.values[v].read_only)  // They stay in memory to the end in any case.
         last_use_[root(static_cast<int32_t>(v))] = static_cast<int>(p.calls.size());
   }
 
@@ -47,7 +47,7 @@ class elision {
     return v.view_of < 0 && v.where.offset < 0 && !v.read_only && v.bytes() > 0 && v.constant.elements() == 0 && made_[static_cast<size_t>(value)];
   }
 
-  /// Offset of the slice from the beginning of the operand, in bytes; nothing when the slice has to be gathered.
+  /// Offset of the slice from the beginning of the operand, in bytes; nothing when the slice has to be copied.
   std::optional<int64_t> offset_of(const planned_call& c) const {
     if (c.removed || c.op != &ops::strided_slice || !is_free(c.out[0]) || plan_.value(c.out[0]).keep)
       return {};
@@ -67,7 +67,7 @@ class elision {
   }
 
   void view_slices() {
-    // Until when each operand lives without the views, and how many of its bytes are read by slices after that.
+    // By operand: the last call that reads it other than by slices, and how many of its bytes slices read after that.
     std::vector<int> until(plan_.values.size(), -1);
     std::vector<int64_t> longer(plan_.values.size());
     for (size_t c = 0; c < plan_.calls.size(); ++c)
@@ -109,13 +109,13 @@ class elision {
     return true;
   }
 
-  /// Whether the part could be computed within the whole, apart from liveness.
+  /// Whether the operand of a concatenation can be computed within the whole, lifetimes aside.
   bool can_move(int32_t part, int32_t whole) const {
     const auto r = static_cast<int32_t>(root(part));
     return is_free(r) && plan_.value(r).bytes() == plan_.value(part).bytes() && r != plan_.root(whole);
   }
 
-  /// Backwards: the result of a concatenation that is concatenated again is in its place before its own parts are.
+  /// Goes backwards, so that the result of a nested concatenation has its place before its own operands get theirs.
   void make_parts_in_place() {
     std::vector<planned_call> backwards;
     for (size_t c = plan_.calls.size(); c-- > 0;) {
@@ -126,7 +126,7 @@ class elision {
     plan_.calls.assign(std::make_move_iterator(backwards.rbegin()), std::make_move_iterator(backwards.rend()));
   }
 
-  /// False when all parts would have to be copied.
+  /// Places the operands of a concatenation in its result and adds copies of the others. False if all would be copied.
   bool place_parts(const planned_call& c, std::vector<planned_call>& copies) {
     const int32_t whole = c.out[0];
     const int until = last_use_[root(whole)];

@@ -1,4 +1,4 @@
-// Constant folding of values that are one number everywhere (mostly the start of a gradient).
+// Constant folding of values with the same number in every element (mostly the start of a gradient).
 #include "compute/planner/plan.hpp"
 
 #include <cmath>
@@ -24,7 +24,7 @@ std::optional<double> splat_of(const tensor& t) {
   }
 }
 
-/// The number that a program holds for x: rounded to the dtype, a denormal one as 0.
+/// The number with which a program would compute for x: rounded to the dtype, denormals as 0.
 template <class T>
 double held(double x) {
   const T rounded = static_cast<T>(x);
@@ -32,7 +32,7 @@ double held(double x) {
 }
 double held(dtype type, double x) { return type == dtype::float32 ? held<float>(x) : held<double>(x); }
 
-/// The number that the call yields when its operands are known; nothing when it has to be run.
+/// The number in every element of the call's result, if its operands are known; else nothing.
 std::optional<double> evaluate(const plan& p, const planned_call& c) {
   std::vector<double> x;
   for (int32_t i : c.in) {
@@ -56,7 +56,7 @@ std::optional<double> evaluate(const plan& p, const planned_call& c) {
   return {};
 }
 
-/// A quotient by a power of two is a product, if the factor is a number that no dtype takes for 0.
+/// Makes a division by a power of two a multiplication, if the factor is a normal number in every dtype.
 void multiply_if_exact(planned_call& c) {
   int exponent = 0;
   if (std::abs(std::frexp(c.divisor, &exponent)) != 0.5 || std::abs(exponent) > 126)
@@ -68,7 +68,7 @@ void multiply_if_exact(planned_call& c) {
   }
 }
 
-/// x·c and x/c for a known c become a scale, or x itself for a factor of 1.
+/// x·c and x/c with a known c become a scale.
 void simplify_product(plan& p, planned_call& c) {
   const bool division = c.op == &ops::div;
   if (c.op != &ops::mul && !division)
@@ -81,7 +81,7 @@ void simplify_product(plan& p, planned_call& c) {
       continue;
     c.op = &ops::scale;
     c.attr.number = division ? 1 : *number;
-    c.divisor = division ? *number : 1;  // Not 1/c as the factor, which has a rounding of its own.
+    c.divisor = division ? *number : 1;  // A factor of 1/c would be rounded itself.
     c.in = {other};
     return;
   }

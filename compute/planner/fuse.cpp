@@ -5,7 +5,7 @@ namespace troupe {
 namespace {
 
 /// Producer and readers of each value. It stays valid while calls are absorbed: the outer call takes over the inner
-/// call's operands, and the value between the two is not asked for again.
+/// call's operands, and the value between the two is not looked up again.
 class connections {
  public:
   explicit connections(plan& p) : plan_(p), uses_(p.values.size()), viewed_(p.values.size()), producer_(p.values.size(), -1) {
@@ -43,7 +43,7 @@ class connections {
   std::vector<int32_t> producer_;
 };
 
-/// `c` takes over the operation and operands of `inner`, and yields c's value at c's place in the order.
+/// Replaces `c` by the operation and operands of `inner`, but keeps c's result and c's place in the order.
 void absorb(planned_call& c, planned_call& inner) {
   planned_call whole = inner;
   whole.out = c.out;
@@ -52,8 +52,8 @@ void absorb(planned_call& c, planned_call& inner) {
   c = std::move(whole);
 }
 
-/// The call that yields `value`, if it can take a bias and a relu: a product, or a convolution that consists of
-/// products.
+/// The call that yields `value`, if a bias and a relu can be fused into it: a product, or a convolution that consists
+/// of products.
 planned_call* sole_product(const plan& p, const connections& all, int32_t value) {
   planned_call* const c = all.sole_producer(value);
   if (!c || c->relu || c->mask >= 0)

@@ -1,7 +1,7 @@
-// Element-wise calls over the same elements become one call: each call alone would make one more pass over memory.
+// Fuses element-wise calls over the same elements into one call, which saves a sweep over memory for each.
 //
-// A group runs where its last call stands. Its earlier calls are delayed, so no call in between may read its values. A
-// group is closed when a call outside it reads one of its values, and when it is full.
+// A group runs at the position of its last call. Its earlier calls are delayed, so no call in between may read their
+// values. A group is closed when a call outside it reads one of its values, and when it is full.
 #include "compute/operations/walk.hpp"
 #include "compute/planner/plan.hpp"
 
@@ -10,15 +10,16 @@
 namespace troupe {
 namespace {
 
-/// Rows with fewer columns than this do not repay the kernel calls made for each row.
+/// The fewest columns of a row for which the kernel calls per row pay.
 constexpr int64_t columns_least = 64;
 
 struct grid {
   int64_t rows = 1, columns = 0;
-  std::vector<std::pair<int64_t, int64_t>> strides;  ///< By operand, in elements: from row to row, column to column.
+  /// By operand, in elements: from row to row and from column to column.
+  std::vector<std::pair<int64_t, int64_t>> strides;
 };
 
-/// The loops over `out` as rows and columns; nothing when the operands' strides need more loops, or short ones.
+/// The loops over `out` as rows and columns; nothing when the operands' strides need more loops, or rows are too short.
 std::optional<grid> grid_of(const shape& out, const std::vector<shape>& operands) {
   std::vector<strides> all;
   for (const shape& s : operands)
@@ -56,9 +57,9 @@ std::optional<grid> grid_of(const shape& out, const std::vector<shape>& operands
   return g;
 }
 
-/// The values and operands of a fused call.
+/// The scratch memory of a fused call.
 struct anatomy {
-  std::map<int32_t, int> slots;  ///< Values internal to the call, and the piece of scratch memory of each.
+  std::map<int32_t, int> slots;  ///< By value internal to the call: its slot of scratch memory.
   int slot_count = 0;
 };
 
@@ -201,7 +202,7 @@ class grouping {
       reads_[root(v)] += by;
   }
 
-  /// Whether a call outside the group reads the value, or the value is to be kept.
+  /// Whether a call outside the group reads the value, or the value must be kept.
   bool seen_outside(const group& g, int32_t value) const {
     int inside = 0;
     for (size_t c : g.calls)
@@ -239,7 +240,7 @@ class grouping {
 
   plan& plan_;
   std::map<group_key, group> open_;
-  std::vector<bool> kept_;   ///< By value: it, or one that shares its memory, is to be kept.
+  std::vector<bool> kept_;   ///< By value: whether it, or one that shares its memory, must be kept.
   std::vector<int> reads_;   ///< By value: how often calls read it.
 };
 

@@ -2,9 +2,9 @@
 //
 // Values are placed largest first, each at the lowest offset where it overlaps no value that lives at the same time
 // (Pisarchyk & Lee 2020, "Efficient memory management for deep neural net inference", greedy by size, with the lowest
-// gap in place of the smallest). Where more than a hundredth of that arena is unused, other orders are tried, and the
+// gap in place of the smallest). If more than a hundredth of that arena is unused, other orders are tried, and the
 // smallest arena is kept. Sizes of a page or more are padded to end at least some cache lines past a page boundary, so
-// that neighbours begin at different page offsets: loads and stores at equal offsets hold each other up.
+// that neighbours begin at different page offsets: loads and stores at equal offsets delay each other.
 #include "compute/planner/plan.hpp"
 
 namespace troupe {
@@ -44,7 +44,7 @@ void find_lifetimes(plan& p) {
   for (size_t i = 0; i < p.values.size(); ++i)
     if (p.values[i].keep)
       p.value(p.root(static_cast<int32_t>(i))).last = end;
-  // Constants are written while planning, feeds (where they are copied) before the first call.
+  // Constants are written once, while planning, so they live through the whole run.
   for (auto& v : p.values)
     if (v.constant.elements() > 0 && v.first >= 0) {
       v.first = 0;
@@ -52,13 +52,13 @@ void find_lifetimes(plan& p) {
     }
 }
 
-/// Whether the call reads memory of that root by another shape than the output's: a slice of an operand is a view of it, and is stretched over the
-/// output, so that elements are still read after others were written.
+/// Whether the call also reads memory of `root` in another shape than `dims`. Such an operand, a slice that is a view
+/// and is broadcast to the output, is still read after other elements have been written.
 bool reads_otherwise(const plan& p, const planned_call& call, int32_t root, const shape& dims) {
   return std::any_of(call.in.begin(), call.in.end(), [&](int32_t i) { return p.root(i) == root && p.value(i).dims != dims; });
 }
 
-/// In-place update: an operation that allows it writes its last output over an operand that dies with it.
+/// In-place update: an operation that allows it writes its last output over an operand that no later call reads.
 void reuse_operands(plan& p) {
   for (int c = 0; c < static_cast<int>(p.calls.size()); ++c) {
     const auto& call = p.calls[static_cast<size_t>(c)];
@@ -81,7 +81,7 @@ void reuse_operands(plan& p) {
 
 bool meet(const tenant& a, const tenant& b) { return a.first <= b.last && b.first <= a.last; }
 
-/// `placed` is sorted by offset.
+/// The lowest offset at which `t` fits; `placed` is sorted by offset.
 int64_t lowest_gap(const tenant& t, const std::vector<tenant>& placed) {
   int64_t offset = 0;
   for (const auto& other : placed) {

@@ -11,7 +11,7 @@ struct plan : planned_values {
   std::vector<planned_call> calls;
   int64_t arena_bytes = 0;
   int64_t live_bytes_max = 0;    ///< Largest total size of the values that are live at one call.
-  int threads = 1;               ///< That share the calls.
+  int threads = 1;               ///< Threads that share the calls.
 };
 
 /// A new value with the dtype and shape of `from`, which no call yields yet; the caller adds the call that fills it.
@@ -19,44 +19,45 @@ int32_t add_copy_of(plan& p, int32_t from);
 
 // -- passes, in the order they run ---------------------------------------------------
 
-/// The nodes that `roots` need, bound; value i of the plan is node i of the graph.
+/// The nodes that `roots` need, with all unknowns bound; value i of the plan is node i of the graph.
 expected<plan> bind_unknowns(const graph::impl& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options);
-/// Sparse gradient: a sum of scatter_adds is written row by row, as `rows` says. Returns the value that replaces it;
-/// nothing when the gradient is anything else.
+/// Sparse gradient: replaces a sum of scatter_adds by a value that is written row by row, as `rows` says, and returns
+/// it; nothing when the gradient is anything else.
 std::optional<int32_t> scatter_rows(plan& p, int32_t gradient, const sparse_rows& rows);
-/// Constant folding: values that are the same number everywhere become known, and so does arithmetic on them.
+/// Constant folding: values with one known number in every element, and arithmetic on them.
 void fold_constants(plan& p);
 /// Common subexpression elimination: of calls that yield the same bits, only the first is kept.
 void share_equal_calls(plan& p);
-/// A matrix that many small products take transposed is transposed once.
+/// Transpose hoisting: a matrix that many small products take transposed is transposed once.
 void turn_once(plan& p);
-/// Fusion of matmul or conv2d with bias and relu into one call; of relu's gradient into the product, or the gradient of
-/// pooling, that precedes it.
+/// Fuses bias and relu into a preceding matmul or conv2d, and relu's gradient into a preceding product or gradient of
+/// pooling.
 void fuse_layers(plan& p);
-/// Fusion of the loss and the gradient of the logits into one pass over the logits.
+/// Fuses the loss and the gradient of the logits into one sweep over the logits.
 void fuse_cross_entropy(plan& p);
-/// Fusion of a scale into the sum before it.
+/// Fuses a scale into the sum before it.
 void fuse_scaled_sum(plan& p);
-/// Fusion of element-wise calls over the same elements; values that only they read stay in the cache.
+/// Fuses element-wise calls over the same elements; values that only they read stay in the cache.
 void fuse_elementwise(plan& p);
 /// Removes calls whose values are not used.
 void remove_dead_code(plan& p);
-/// Rematerialisation: values from calls before the node `gradients_from` that later calls read are recomputed where
-/// keeping them would cost more memory.
+/// Rematerialisation: values that calls before the node `gradients_from` yield and later calls read are recomputed
+/// where keeping them would cost more memory.
 void recompute(plan& p, int32_t gradients_from);
 /// Marks the calls that none of `roots` needs: those for summaries only.
 void mark_recording(plan& p, std::span<const int32_t> roots);
-/// Copy elision: slices become views of their operands, and parts of concatenations are computed in place, where they
-/// are contiguous.
+/// Copy elision: slices become views of their operands, and operands of concatenations are computed in place, where
+/// they are contiguous.
 void elide_moves(plan& p);
-/// Estimated work of a run that records nothing, in about nanoseconds of one thread: a function of the plan alone.
+/// Estimated work of a run that records nothing, roughly in nanoseconds of one thread: a function of the plan alone.
 int64_t work_of(plan& p);
-/// Sets how many of `p.threads` share each call: one for each `least_work` of its work (about nanoseconds of one thread).
+/// Sets how many of `p.threads` share each call: one for each `least_work` of its work (roughly nanoseconds of one
+/// thread).
 void divide_calls(plan& p, int64_t least_work);
 /// Buffer assignment: one arena by liveness, outputs in place where the operation allows it.
 void place(plan& p);
 
-/// The kernel calls of a planned and placed call: one for each share, if it is divided.
+/// The kernel calls of a planned and placed call: one, or one for each share if it is divided.
 std::vector<kernel_call> kernels_of(plan& p, const planned_call& c);
 
 /// A description of the calls, once they are lowered.

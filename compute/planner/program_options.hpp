@@ -11,7 +11,7 @@ namespace troupe {
 
 class thread_pool;
 
-/// To train: when the sums of the model's metrics are computed.
+/// Train: when the sums of the model's metrics are computed.
 enum class measuring : uint8_t {
   never,
   when_recording,  ///< In runs that record.
@@ -25,33 +25,35 @@ struct program_options {
   bool fuse = true;        ///< Element-wise operations over the same elements become one kernel; the bits are the same.
   bool share = true;       ///< Common subexpression elimination; the bits are the same.
   bool elide = true;       ///< Copy elision for contiguous slices and concatenations; the bits are the same.
-  /// Threads that share the kernels, which are started as the plan needs them; null: only the one that runs the program. The bits are
-  /// the same for every number of them.
+  /// The threads that share the kernels, started as the plan needs them; null: only the thread that runs the program.
+  /// The bits do not depend on the number of threads.
   std::shared_ptr<thread_pool> pool = nullptr;
-  /// Fewer threads than the pool's where a run is short: one for each so much of its estimated work, in about nanoseconds of one
-  /// thread; 0: all of them.
+  /// Short runs use fewer threads than the pool has: one for each `work_a_thread` of a run's estimated work, roughly in
+  /// nanoseconds of one thread. 0: always all threads.
   int64_t work_a_thread = 0;
-  /// The least work worth a thread of the pool, in about nanoseconds of one thread.
+  /// The least work of a call that is worth a thread of the pool, roughly in nanoseconds of one thread.
   int64_t least_work = 4000;
-  std::vector<std::string> expose = {};  ///< To train: predictions that are outputs too, for other programs to read; after the others.
+  /// Train: predictions that are also outputs, after the others, for other programs to read.
+  std::vector<std::string> expose = {};
   measuring measure = measuring::never;
-  bool recompute = false;  ///< To train: rematerialisation where it takes less memory; the bits are the same.
+  bool recompute = false;  ///< Train: rematerialisation where it takes less memory; the bits are the same.
 };
 
-/// `program_options::work_a_thread` where nobody has chosen a number of threads. A run of less than twice as much is computed by one: two
-/// threads meet once for each kernel, some twenty times in a step of a dense network, and each meeting costs about a microsecond and, once
-/// in a while, as long as the system lets another program have the processor.
+/// `program_options::work_a_thread` if the user has not chosen a number of threads. A run of less than twice this work
+/// is computed by one thread: two threads synchronise once for each kernel, some twenty times in a step of a dense
+/// network. Each time costs about a microsecond and, once in a while, as long as the system lets another program have
+/// the processor.
 inline constexpr int64_t automatic_work_a_thread = 200'000;
 
-/// The threads that share a run of so much estimated work, `work_a_thread` each, `threads` at most.
+/// The number of threads for a run of estimated `work`: one for each `work_a_thread`, at least 1, at most `threads`.
 constexpr int threads_for(int64_t work, int64_t work_a_thread, int threads) noexcept {
   return work_a_thread > 0 && work / work_a_thread < threads ? static_cast<int>(work / work_a_thread > 1 ? work / work_a_thread : 1) : threads;
 }
 
-/// One kernel call of a program, for people.
+/// Describes one kernel call of a program, for people.
 struct kernel_facts {
   struct buffer {
-    std::string name;            ///< The node whose value it yields.
+    std::string name;            ///< The node whose value it holds.
     dtype type = dtype::float32;
     shape dims;
     std::string where;           ///< "arena+64", "parameters+0", "feed 1"

@@ -1,9 +1,9 @@
 // Rematerialisation: forward values that the gradients need are recomputed where that saves memory.
 //
-// Only calls without matrix multiplications are repeated. The values kept from one pass to the other are a minimum cut,
-// weighed in bytes, between what cannot be recomputed and what the gradients read (the selection of Jain et al. 2020,
-// "Checkmate", without a price for time, as torch's min-cut partitioner makes it); of equal cuts, the one that computes
-// least. Calls depend on their operands and keys alone, so the bits are the same.
+// Only calls without matrix multiplications are repeated. The values kept from the forward to the backward pass are a
+// minimum cut, weighted in bytes, between values that cannot be recomputed and values that the gradients read. This is
+// the selection of Jain et al. 2020 ("Checkmate") without a price for time, as in torch's min-cut partitioner. Of equal
+// cuts, the one that computes least is taken. Calls depend on their operands and keys alone, so the bits are the same.
 #include "compute/planner/plan.hpp"
 
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t unlimited = std::numeric_limits<int64_t>::max() / 4;
 
-/// A network of capacities, and the greatest flow through it: Dinic 1970.
+/// A flow network and its maximum flow: Dinic 1970.
 class network {
  public:
   int32_t node() {
@@ -33,7 +33,7 @@ class network {
       while (push(source, sink, unlimited) > 0) {}
     }
   }
-  /// By node: whether more could flow from there to the sink.
+  /// By node: whether more could still flow from it to the sink.
   std::vector<bool> before(int32_t sink) const {
     std::vector<bool> found(leaving_.size());
     std::vector<int32_t> open{sink};
@@ -51,7 +51,7 @@ class network {
   }
 
  private:
-  struct half { int32_t to; int64_t capacity; };  // Its reverse edge is the one whose number has the last bit flipped.
+  struct half { int32_t to; int64_t capacity; };  // The reverse of edge e is edge e ^ 1.
 
   void find_levels(int32_t source) {
     level_.assign(leaving_.size(), -1);
@@ -113,13 +113,13 @@ class recomputation {
 
  private:
   bool is_forward(const planned_call& c) const { return c.out[0] < gradients_from_; }
-  /// Whether a forward call yields it and it is not kept to the end, so that only the forward pass and the gradients
-  /// use it.
+  /// Whether a forward call yields the value and it is not kept to the end: only the forward pass and the gradients use
+  /// it.
   bool passes_over(int32_t root) const { return made_by_[static_cast<size_t>(root)] >= 0 && !kept_[static_cast<size_t>(root)]; }
   const planned_call& maker(int32_t root) const { return calls_[static_cast<size_t>(made_by_[static_cast<size_t>(root)])]; }
   bool repeatable(int32_t root) const { return !maker(root).op->flops && maker(root).out.size() == 1; }
 
-  /// Fills `stored_`.
+  /// Finds the minimum cut and fills `stored_`.
   void choose() {
     const int32_t source = network_.node(), sink = network_.node();
     for (const auto& c : calls_)
@@ -133,8 +133,8 @@ class recomputation {
       stored_[root] = !late[static_cast<size_t>(in)];
   }
 
-  /// The node where the value's operands come in; the next node is its output, and the edge between them has its size
-  /// in bytes.
+  /// The input node of the value's gate. The node after it is the output, and the edge between them has the value's
+  /// size in bytes.
   int32_t gate(int32_t root, int32_t source) {
     if (const auto known = gates_.find(root); known != gates_.end())
       return known->second;
@@ -180,7 +180,7 @@ class recomputation {
   int32_t gradients_from_;
   std::vector<planned_call> calls_;       ///< The original calls.
   std::vector<int32_t> made_by_;          ///< By value: the forward call that yields it, or -1.
-  std::vector<bool> kept_;                ///< By root: in the arena to the end in any case.
+  std::vector<bool> kept_;                ///< By root: stays in the arena to the end in any case.
   network network_;
   std::map<int32_t, int32_t> gates_;      ///< By root: the input node of its gate.
   std::map<int32_t, bool> stored_;        ///< By root: kept from the forward pass to the gradients.

@@ -1,10 +1,10 @@
-// A sum of scatter_adds, each as large as its table, becomes one call whose work follows the rows that occur.
+// Replaces a sum of scatter_adds, each as large as its table, by one call whose work grows with the rows that occur.
 #include "compute/planner/plan.hpp"
 
 namespace troupe {
 namespace {
 
-/// The call that yields a value, seen through views; -1: none does.
+/// The call that yields a value or the value that it is a view of; -1: none does.
 int32_t producer(const plan& p, int32_t value) {
   for (size_t c = 0; c < p.calls.size(); ++c)
     if (p.calls[c].out[0] == p.root(value))
@@ -12,7 +12,7 @@ int32_t producer(const plan& p, int32_t value) {
   return -1;
 }
 
-/// Whether it is a gradient that nothing reaches, which autodiff fills with zeros.
+/// Whether the value is zeros, with which autodiff fills the gradient of a variable that the loss does not depend on.
 bool is_zero(const plan& p, int32_t value) {
   const auto& known = p.value(p.root(value)).constant;
   if (known.elements() > 0)

@@ -82,7 +82,7 @@ class sharing {
       if (alike(plan_, plan_.calls[static_cast<size_t>(earlier)], c)) {
         const int32_t first = plan_.calls[static_cast<size_t>(earlier)].out[0];
         same_[static_cast<size_t>(value)] = first;
-        if (plan_.value(value).keep)  // It will be read after the run.
+        if (plan_.value(value).keep)  // The value is read after the run, so it becomes a view of the first.
           plan_.value(value).view_of = first;
         c.removed = true;
         return;

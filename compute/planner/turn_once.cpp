@@ -1,6 +1,6 @@
-// A matrix that many small products take transposed is transposed once: otherwise each product transposes it for
-// itself, which is the more costly the fewer rows the product has. Gradients of recurrent layers are such products,
-// step after step.
+// Transpose hoisting: a matrix that many small products take transposed is transposed once. Otherwise each product
+// transposes it for itself, which costs relatively more the fewer rows the product has. Gradients of recurrent layers
+// are such products, step after step.
 #include "compute/planner/plan.hpp"
 
 #include <map>
@@ -9,7 +9,7 @@ namespace troupe {
 namespace {
 
 constexpr size_t products_min = 4;
-constexpr int64_t rows_max = 96;  ///< Most rows of a product that gains by it.
+constexpr int64_t rows_max = 96;  ///< Products with more rows do not gain by it.
 
 bool takes_transposed(const plan& p, const planned_call& c) {
   return c.op == &ops::matmul && c.attr.transpose_b && p.value(c.out[0]).dims[0] <= rows_max;

@@ -39,7 +39,7 @@ void fault_search::before(size_t call) {
   for (int32_t in : plan_.calls[call].in) {
     const int32_t from = holder(in);
     auto& state = state_[static_cast<size_t>(from)];
-    if (state == unknown)  // Fed, stored or constant: no call has written it.
+    if (state == unknown)  // A feed, a variable or a constant: no call writes it.
       state = examine(from, -1);
     if (state == finite || (inherited_ != finite && inherited_ <= state))
       continue;

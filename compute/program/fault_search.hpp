@@ -20,21 +20,22 @@ class fault_search {
   struct origin {
     int32_t call = -1;   ///< -1: a variable, a component fed or a constant.
     int32_t value = -1;
-    int64_t count = 0;   ///< Number of non-finite elements.
+    int64_t count = 0;   ///< The number of non-finite elements.
     int64_t first = -1;  ///< Index of the first one.
     std::string what;    ///< Its value: "nan".
   };
   /// The origin of the value; null while the value is finite.
   const origin* origin_of(int32_t value);
 
-  /// Complete for a variable, component or constant. For an operation: what is known when all calls before it have run.
+  /// Describes an origin. If it is an operation, all calls before it must have run last, so that its operands are still
+  /// there. The description of a variable, component or constant is always complete.
   numeric_fault describe(const origin& o) const;
 
  private:
-  int32_t holder(int32_t value) const;         ///< The value behind views, which a call yields or no call does.
+  int32_t holder(int32_t value) const;         ///< Follows views to the value that a call yields, or to the end.
   const std::byte* at(int32_t value) const;
-  void tell_wholes(int32_t part);              ///< Passes its state on to values made of parts in place.
-  int32_t examine(int32_t value, int32_t call);  ///< The value's own origin, if not finite.
+  void tell_wholes(int32_t part);              ///< Passes its state on to concatenations that contain it in place.
+  int32_t examine(int32_t value, int32_t call);  ///< `finite`, or the number of a new origin.
   std::string place(int32_t value) const;      ///< "log at model.cpp:12".
   std::string operand_text(int32_t value, const origin& o) const;
 
@@ -44,7 +45,7 @@ class fault_search {
   std::vector<int32_t> state_;    ///< By value: unknown (not examined), finite, or the number of its origin.
   std::vector<bool> made_;        ///< By value: a call yields it.
   std::vector<origin> origins_;   ///< In order of discovery.
-  int32_t inherited_ = finite;    ///< State inherited by the call about to run.
+  int32_t inherited_ = finite;    ///< The state that the call about to run inherits from its operands.
 };
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// The cause of a non-finite step: the answer of --debug-numerics.
+// The cause of a non-finite step, as --debug-numerics reports it.
 //
 // The fault is where a non-finite value arises from finite ones: an operation, or, before all operations, a variable, a
 // component of the batch or a constant. A value that did not reach the loss or a gradient is no fault.
@@ -25,18 +25,19 @@ struct numeric_fault {
   std::string name;                  ///< Scoped name of the node; or name of the variable or component.
   std::string value;                 ///< "nan at [3, 0]": the first non-finite element.
   int64_t row = -1;                  ///< feed: row in the batch.
-  bool updated = false;              ///< variable: steps write it.
-  bool assigned = false;             ///< sum: assigned by the model, not by the optimizer.
-  std::vector<std::string> details;  ///< A line each, for the notes of an error.
+  bool updated = false;              ///< variable: whether steps write it.
+  bool assigned = false;             ///< sum: whether the model assigns it, not the optimizer.
+  std::vector<std::string> details;  ///< One line each, for the notes of an error.
 };
 
-/// "the first operation to yield one that is not is log_1: nan at [3, 0]".
+/// A sentence such as "the first operation to yield what is not is log_1: nan at [3, 0]".
 std::string to_string(const numeric_fault& f);
 
-/// The first variable in the layout whose part of a flat gradient is not finite, as a `sum`; nothing when all is finite.
+/// The first variable of the layout whose part of a flat gradient is not finite, as a `sum`; nothing when all are
+/// finite.
 std::optional<numeric_fault> first_fault(const parameter_layout& layout, const std::byte* gradient);
 
-/// A hint for the error of a step that was not repeated: how to learn more.
+/// For the error of a step that was not repeated: how to learn more.
 inline constexpr const char* debug_numerics_hint = "debug_numerics (--debug-numerics) names the first operation, variable or row that was not finite";
 
 }  // namespace troupe

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t line = 64;
 
-/// Under a rule that skips rows that do not occur: for these, only the moving average is updated.
+/// The update of rows that do not occur, under a rule that skips them: only the moving average changes.
 struct unmoved {};
 
 template <class T>
@@ -34,7 +34,7 @@ double own_weight_decay(const optimizer& o, int32_t g) {
   return o.weight_decay;
 }
 
-/// The factor for a gradient of this norm; exactly 1 where it is within the limit.
+/// The factor that clips a gradient of this norm; exactly 1 where it is within the limit.
 double scale_to(double limit, double norm) { return limit > 0 && norm > limit ? limit / norm : 1; }
 
 }  // namespace
@@ -219,7 +219,7 @@ void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, cons
     terms.rate = rate * s.rate_factor * rate_factor;
     terms.gradient_scale = s.gradient_scale;
     terms.weight_decay = s.weight_decay;
-    terms.keep = 1 - factor * rate_factor * s.weight_decay;  // Rules with their own decay ignore it.
+    terms.keep = 1 - factor * rate_factor * s.weight_decay;  // Rules with their own decay ignore `keep`.
     if (runs_[s.run].type == dtype::float64)
       apply_to<double>(s, terms, first, last, {gradient, from, to});
     else

@@ -98,7 +98,7 @@ int32_t add_copy(plan& p, int32_t from) {
   return to;
 }
 
-/// The gradient of one variable is computed at its place in the flat vector, or copied there.
+/// Makes the plan compute the gradient of one variable at its place in the flat vector, or copy it there.
 void send_gradient(plan& p, int32_t value, int64_t offset) {
   const int32_t r = p.root(value);
   if (p.value(r).read_only || p.value(r).keep)
@@ -109,14 +109,15 @@ void send_gradient(plan& p, int32_t value, int64_t offset) {
 }
 
 struct training {
-  std::vector<int32_t> nodes;            ///< Of the gradients, then of assigned values, in the variables' order.
+  std::vector<int32_t> nodes;            ///< Nodes of the gradients, then of assigned values, in the variables' order.
   std::vector<int64_t> offsets;          ///< Their places in the flat vector.
 };
 
 /// value / S
 symbol share_of(symbol value, int32_t shards) { return scale_per(value, 1, {extent{shards}}, std::source_location::current()); }
 
-/// One shard's term of the sum that becomes the variable: value / S for a mean, value - before + before / S for a sum.
+/// One shard's term of the sum that becomes the variable. For a mean: value / S; for a sum: value - before + before /
+/// S.
 symbol share_of(graph& g, const graph_variable& v, int32_t shards) {
   const symbol before = g.make_symbol(v.node), value = g.make_symbol(v.next);
   if (shards == 1)
@@ -162,12 +163,12 @@ expected<training> differentiate(graph& g, symbol loss, const optimizer& o, cons
 struct demand {
   std::vector<int32_t> outputs, recorded;
   std::vector<int32_t> measured;  ///< The sums of metrics while training.
-  bool measures_always = false;   ///< Not only in runs that record.
+  bool measures_always = false;   ///< Whether these are computed in every run, not only in runs that record.
   training gradients;
 };
 
-/// Runs the last passes; later ones only assign places. Returns the values that hold the outputs, then what is recorded, then the sums of
-/// metrics.
+/// Runs the last passes, up to buffer assignment. Returns the values that hold the outputs, then those that are
+/// recorded, then the sums of metrics.
 std::vector<int32_t> settle(plan& p, const demand& d, const program_options& options) {
   std::vector<int32_t> roots = d.gradients.nodes;
   roots.insert(roots.end(), d.outputs.begin(), d.outputs.end());
@@ -210,7 +211,7 @@ std::vector<int32_t> settle(plan& p, const demand& d, const program_options& opt
   return kept;
 }
 
-/// Settles the plan; with rematerialisation if that makes the arena smaller.
+/// Settles the plan, with rematerialisation if that makes the arena smaller.
 std::vector<int32_t> finish(plan& p, const demand& d, const program_options& options, int32_t gradients_from) {
   if (!options.recompute || d.gradients.nodes.empty())
     return settle(p, d, options);
@@ -265,7 +266,7 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
       return fail(made.error());
     t = std::move(*made);
   }
-  std::vector<impl::record> recorded;  // By node; the summaries' first.
+  std::vector<impl::record> recorded;  // Nodes: those of summaries first, then observed ones.
   size_t summaries = 0;
   if (trains) {
     for (const auto& s : g.internals().summaries)

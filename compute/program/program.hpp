@@ -1,13 +1,16 @@
 // A program: the planned, allocation-free executable of one graph for one binding of its unknowns.
 //
 //   auto p = program::plan(graph, spec, layout, {.batch = 128, .seed = 1});
-//   auto status = p->gradients({...});                     // forward and backward: the flat gradient of one shard
-//   p->apply(step, {0, layout.gradient_bytes()}, gradient, base, base);   // the fused update, in place or into a spare arena
+//   // Forward and backward: the flat gradient of one shard.
+//   auto status = p->gradients({...});
+//   // The fused update, in place or into a spare arena.
+//   p->apply(step, {0, layout.gradient_bytes()}, gradient, base, base);
 //
-// Planning lowers the graph (and, to train, its gradients) to a list of kernels over base + offset, with one arena for
-// all intermediate values by liveness, fused and in-place element-wise operations, fused bias + activation and softmax
-// cross-entropy, and planned GEMM workspace. Running takes no lock and allocates nothing.
-// One program runs on one thread at a time, which may have helper threads; programs do not share memory, but may share
+// Planning lowers the graph (and, to train, its gradients) to a list of kernels over base + offset. One arena holds all
+// intermediate values, placed by liveness. Element-wise operations are fused and run in place; bias, activation and
+// softmax cross-entropy are fused too; the workspace of matrix products is planned. Running takes no lock and allocates
+// nothing.
+// One program runs on one thread at a time, which may have helper threads. Programs do not share memory, but may share
 // a pool when they run in turn.
 #pragma once
 
@@ -27,73 +30,77 @@ namespace troupe {
 
 /// The inputs of one run.
 struct step_input {
-  int64_t step = 0;                        ///< Absolute; keys random numbers.
+  int64_t step = 0;                        ///< Absolute step; keys random numbers.
   int32_t shard = 0;                       ///< In [0, S); keys random numbers.
   const std::byte* parameters = nullptr;   ///< Base of the arena with variables and slots.
   const std::byte* shared = nullptr;       ///< Base of the part that no step updates.
-  /// One pointer a component, in the order of `inputs()`; one that is not 64-byte aligned is copied once.
+  /// One pointer for each component, in the order of `inputs()`. Memory that is not 64-byte aligned is copied first.
   std::span<const std::byte* const> feeds;
   bool record = false;                     ///< Also computes what only summaries and observed values need.
-  const std::atomic<bool>* cancel = nullptr;  ///< Checked between kernels; set: the run ends as `cancelled`.
+  const std::atomic<bool>* cancel = nullptr;  ///< Checked between kernels. When it is set, the run ends as `cancelled`.
 };
 
 class program {
  public:
-  /// invalid_argument: an error kept in the graph, a variable the layout lacks or has in another shape, an unbound unknown.
+  /// Plans a program. invalid_argument for an error kept in the graph, a variable that the layout lacks or has in
+  /// another shape, or an unbound unknown.
   static expected<std::unique_ptr<program>> plan(const graph& g, const model_spec& spec, const parameter_layout& layout,
                                                  const program_options& options);
-  /// To train: the loss and what is exposed alone, as `run` computes them; no gradients, no update, no summaries. The bits are those of the
-  /// whole program.
+  /// To train: plans a program that computes, by `run`, only the loss and the exposed predictions, with the bits of the
+  /// whole program. It has no gradients, no update and no summaries.
   static expected<std::unique_ptr<program>> plan_forward(const graph& g, const model_spec& spec, const parameter_layout& layout,
                                                          const program_options& options);
   ~program();
 
-  /// The fed components, in feed order: by name, as `placeholder` named them.
+  /// The fed components, in feed order, with the names of their placeholders.
   std::span<const component> inputs() const noexcept;
-  /// What `output` returns: the loss, then the sums of each metric by name, or predictions by name, then what is exposed.
+  /// Describes what `output` returns: the loss, then the sums of each metric by name, or predictions by name, then
+  /// exposed predictions.
   std::span<const program_output> outputs() const noexcept;
 
-  /// Train: loss, outputs and the gradient of one shard, written to `gradient` (`layout.gradient_bytes()`, 64-byte
-  /// aligned). Reports `not_finite` for the loss only: gradients are checked once, after the reduction, by `is_finite`.
+  /// Train: computes loss, outputs and the gradient of one shard, which it writes to `gradient`
+  /// (`layout.gradient_bytes()`, 64-byte aligned). Reports `not_finite` for the loss only: gradients are checked once,
+  /// after the reduction, by `is_finite`.
   step_status gradients(const step_input& in, std::byte* gradient);
-  /// Evaluate, predict, or planned by `plan_forward`: loss and outputs.
+  /// Evaluate, predict, or planned by `plan_forward`: computes loss and outputs.
   step_status run(const step_input& in);
-  /// Runs `in` again, kernel by kernel, to the same bits, and examines everything that each kernel writes: returns the
-  /// origin of a non-finite loss, or else that of the first non-finite gradient. Nothing when all of them are finite,
+  /// Runs `in` again, kernel by kernel, to the same bits, and examines everything that each kernel writes. Returns the
+  /// origin of a non-finite loss, or else that of the first non-finite gradient; nothing when all of them are finite,
   /// or `cancel` is set. Train: overwrites `gradient`; other modes pass null. Skips what only summaries need. In a
   /// program planned with `fuse`, the result names a fused kernel, not the operation inside it.
   std::optional<numeric_fault> find_fault(const step_input& in, std::byte* gradient);
-  /// As `gradients` or `run`, to the same bits; calls `after` with its number after each kernel: this folder has no
-  /// clock.
+  /// Like `gradients` or `run`, with the same bits, but calls `after(kernel)` after each kernel, so that the caller can
+  /// measure times: this folder has no clock.
   step_status watch(const step_input& in, std::byte* gradient, const std::function<void(size_t kernel)>& after);
-  /// The error behind `bad_input`: "label 12 of row 3 is outside [0, 10): loss/sparse_softmax_cross_entropy
+  /// The error behind `bad_input`, such as "label 12 of row 3 is outside [0, 10): loss/sparse_softmax_cross_entropy
   /// (model.cpp:7)".
   error last_error() const;
 
-  /// As the free function below, but divided among the pool: each thread checks the part that it will update.
+  /// Like the free function `is_finite`, but divided among the pool: each thread checks the part that it will update.
   bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) const;
-  /// The optimizer's update for bytes [first, last) of the gradient vector, all of which is there, reading variables and slots
-  /// from `from` and writing them to `to` (the same base: in place). `rate_factor` multiplies the learning rate of every rule.
+  /// Applies the optimizer's update for bytes [slice) of the gradient vector, which must be complete. Reads variables
+  /// and slots from `from` and writes them to `to` (the same base: in place). `rate_factor` multiplies the learning
+  /// rate of every rule.
   void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to, double rate_factor = 1);
 
   /// The loss of the last run, unscaled by S, as float64.
   double loss() const noexcept;
   /// A copy of one output of the last run.
   tensor output(int32_t index) const;
-  /// Train: the values that the model records, in the order of graph::impl::summaries without the texts; copies from
-  /// the last run, which must have had `record` set. An image has only the rows that are kept.
+  /// Train: the values that the model records, in the order of graph::impl::summaries without the texts. They are
+  /// copies from the last run, which must have had `record` set. An image has only the rows that are kept.
   std::vector<tensor> recorded() const;
-  /// Train: the observed values, in the order of graph::impl::observed, under the same condition.
+  /// Train: the observed values, in the order of graph::impl::observed. The last run must have had `record` set.
   std::vector<tensor> observed() const;
-  /// Train: the sums of the model's metrics that each run makes, or each that records (`program_options::measure`), metric after metric by
-  /// name, and the memory of one of them after such a run, valid until the next.
+  /// Train: the metric sums that each run, or each run that records, computes (`program_options::measure`), metric
+  /// after metric by name. `measured_at` is the memory of one of them after such a run, valid until the next.
   std::span<const program_output> measured() const noexcept;
   const std::byte* measured_at(int32_t index) const noexcept;
   /// Memory of an output of the last run, valid until the next.
   std::span<const std::byte> output_bytes(int32_t index) const noexcept;
 
   int64_t arena_bytes() const noexcept;
-  /// The largest total size of the values in use at one time: no arena could be smaller.
+  /// The largest total size of the values in use at one time. No arena could be smaller.
   int64_t live_bytes_max() const noexcept;
   /// Kernel calls of one run.
   int64_t kernels() const noexcept;
@@ -101,7 +108,7 @@ class program {
   std::vector<kernel_facts> describe() const;
   /// Multiply-adds ×2 of one run, forward and backward.
   int64_t flops() const noexcept;
-  /// Estimated work of a run that records nothing, in about nanoseconds of one thread: a function of the plan alone.
+  /// Estimated work of a run that records nothing, roughly in nanoseconds of one thread: a function of the plan alone.
   int64_t work() const noexcept;
   /// The threads that share a run, the caller's included.
   int threads() const noexcept;

@@ -18,7 +18,8 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
     search.after(c);
   }
   const auto* found = has_loss ? search.origin_of(kept[0]) : nullptr;
-  std::string spoilt[2];  // Names of gradients, and of assigned variables: each once, whatever its number of parts.
+  // Names of gradients, and of assigned variables, that are not finite; each once, even if it is computed in parts.
+  std::string spoilt[2];
   std::vector<bool> named(gradients.size());
   if (!found)
     for (const auto& c : plan.calls)
@@ -39,7 +40,7 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
       }
   if (!found)
     return std::nullopt;
-  // Operands may have been overwritten since: run again up to that call.
+  // The operands of that call may have been overwritten since: runs again up to it.
   bind(in, gradient);
   for (size_t c = 0; static_cast<int32_t>(c) < found->call; ++c)
     if (!calls[c].recording)

@@ -15,25 +15,25 @@ struct program::impl {
   std::vector<kernel_call> others;        ///< The other shares, call after call.
   std::vector<std::pair<size_t, int>> others_of;  ///< By call: its first other share, and their number.
   std::shared_ptr<thread_pool> pool;
-  int64_t share_bytes = 0;                ///< Least bytes of the gradient worth a thread.
-  std::vector<run_state> states;          ///< Of the helper threads.
+  int64_t share_bytes = 0;                ///< The fewest bytes of the gradient that are worth a thread.
+  std::vector<run_state> states;          ///< One for each thread that shares calls.
   std::shared_ptr<std::byte> arena;
   std::vector<std::byte*> bases;
   std::vector<component> inputs;
   std::vector<program_output> outputs;
-  std::vector<int32_t> kept;              ///< The value of each output.
-  mutable buffer_pool copies{16};         ///< For copies of outputs and records.
-  struct record { int32_t value = -1; int64_t rows_max = 0; };  ///< 0: whole.
+  std::vector<int32_t> kept;              ///< The value that holds each output.
+  mutable buffer_pool copies{16};         ///< Buffers for copies of outputs and recorded values.
+  struct record { int32_t value = -1; int64_t rows_max = 0; };  ///< `rows_max`: rows that are kept; 0: all.
   std::vector<record> records, observed;
   std::vector<int32_t> measured;          ///< The values of the sums of metrics, while training.
   std::vector<program_output> measured_outputs;
-  bool recorded = false;                  ///< By the last run.
+  bool recorded = false;                  ///< Whether the last run recorded.
   struct feed { int64_t bytes = 0, copy_offset = -1; };
   std::vector<feed> feeds;
   /// Ranges of the gradient vector that no kernel writes: padding, and variables that the graph does not have.
   std::vector<std::pair<int64_t, int64_t>> gaps;
   struct sent {
-    int64_t offset, bytes;  ///< The range there of the variable's gradient or assigned value.
+    int64_t offset, bytes;  ///< Where its gradient or assigned value is in the gradient vector.
     std::string name;
     bool assigned;
   };
@@ -47,13 +47,13 @@ struct program::impl {
 
   expected<void> prepare(const graph::impl& g, std::vector<program_output> named, std::vector<int32_t> values,
                          const parameter_layout& layout, bool predicts, bool trains_);
-  /// Sets where this run finds its inputs and puts its results.
+  /// Sets the memory of inputs and results for a run.
   void bind(const step_input& in, std::byte* gradient);
   /// Copies of values of the last run, which must have recorded.
   std::vector<tensor> copy(const std::vector<record>& wanted) const;
   /// Runs one call on all threads that share it.
   void compute(size_t call);
-  /// Calls f(first, last) for parts of a slice of the gradient, on as many threads as its size is worth.
+  /// Calls f(first, last) for parts of a slice of the gradient, on as many threads as pay for its size.
   template <class F>
   void share_out(std::pair<int64_t, int64_t> slice, F f) const {
     constexpr int64_t line = 64;

@@ -18,7 +18,7 @@ void pause() {
 #endif
 }
 
-/// Spins for `looks` rounds, then sleeps, until `there` is true of x; returns that value.
+/// Waits until `there` is true of the value of x, which it returns: spins for `looks` rounds, then sleeps.
 template <class Predicate>
 uint32_t wait_until(const std::atomic<uint32_t>& x, int looks, Predicate there) {
   for (int i = 0; i < looks; ++i) {
@@ -74,7 +74,7 @@ thread_pool::~thread_pool() {
     w->thread.join();
 }
 
-/// True for the first of the two that may compute a share: its thread, and the caller.
+/// True for whichever of the two takes the task first, the worker or the caller: that one computes the share.
 bool thread_pool::take(worker& w, uint32_t number) {
   uint32_t before = number - 1;
   return w.taken.load(std::memory_order_relaxed) == before && w.taken.compare_exchange_strong(before, number, std::memory_order_acq_rel);
@@ -86,7 +86,7 @@ void thread_pool::run_task(task t, int shares) {
   for (size_t i = 0; i < others; ++i)
     tell(workers_[i]->given, workers_[i]->given.load(std::memory_order_relaxed) + 1);
   t.call(t.context, 0);
-  const flush_denormals tiny_is_zero;  // As in the threads.
+  const flush_denormals tiny_is_zero;  // As in the worker threads.
   for (size_t i = 0; i < others; ++i) {
     auto& w = *workers_[i];
     const auto number = w.given.load(std::memory_order_relaxed);

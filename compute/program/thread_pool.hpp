@@ -1,8 +1,8 @@
-// Threads that share the kernel calls of a program: the caller computes the first share, then each share that no thread has
-// begun, and waits for the others.
+// Threads that share the kernel calls of a program: the caller computes the first share, then each share that no thread
+// has begun, and waits for the others.
 //
-// Waking a thread costs far more than most calls, so an idle one spins for a few tens of microseconds before it sleeps. A thread
-// that does not get a processor, because another job has it, costs nothing but its share.
+// Waking a thread costs far more than most calls, so an idle one spins for a few tens of microseconds before it sleeps.
+// If a thread gets no processor, because another job has it, the caller computes its share.
 // Shares are finite loops over memory; the wait for them has no deadline.
 #pragma once
 
@@ -19,17 +19,18 @@ namespace troupe {
 /// Used by one thread at a time, not necessarily always the same one.
 class thread_pool {
  public:
-  /// `threads`, at least 1, includes the caller; none is started yet.
+  /// A pool of at most `threads` threads, the caller included; at least 1. None is started yet.
   static std::shared_ptr<thread_pool> of(int threads);
-  /// The same, with all of them started. resource_exhausted as `begin`.
+  /// The same, with all threads started. resource_exhausted as for `begin`.
   static expected<std::shared_ptr<thread_pool>> start(int threads);
-  /// Starts threads until `threads` are there, the caller included. resource_exhausted where the system has no more threads to give.
+  /// Starts threads until there are `threads`, the caller included. resource_exhausted if the system has no more to
+  /// give.
   expected<void> begin(int threads);
   ~thread_pool();
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
 
-  /// The most that may be started.
+  /// The most threads that may compute, the caller included.
   int threads() const noexcept { return threads_; }
 
   /// Calls f(share) once for each share in [0, shares), at most as many as have been started, and returns when all are
@@ -44,8 +45,8 @@ class thread_pool {
     void (*call)(void* context, int share) = nullptr;
     void* context = nullptr;
   };
-  /// On cache lines of its own: the numbers of the last task given, of the last one that this thread or the caller has taken, and of
-  /// the last one that this thread has done.
+  /// A helper thread, on cache lines of its own. `given`, `taken` and `done` are numbers of tasks: the last one that it
+  /// was given, that it or the caller took, and that was finished.
   struct alignas(64) worker {
     std::atomic<uint32_t> given{0}, taken{0};
     alignas(64) std::atomic<uint32_t> done{0};

@@ -37,7 +37,8 @@ class generator_node final : public row_source {
   }
 
  protected:
-  source_print take_print() const override { return {}; }  // The name stands for the function; there are no bytes to sample.
+  // Only the name identifies the function; there are no bytes to sample.
+  source_print take_print() const override { return {}; }
 
  private:
   std::string name_;

@@ -1,4 +1,4 @@
-// Examples that a user's function makes one after the other.
+// A source whose examples a user's function makes one after the other.
 #include "input/sources/generator_source.hpp"
 #include "input/streams/example_rows.hpp"
 #include "input/streams/position_iterator.hpp"
@@ -10,7 +10,7 @@ namespace troupe::input {
 
 namespace {
 
-// A state is two lines, "<name>:<spec>" and "next <examples read>", then the bytes that the user's function saved.
+// A position is two lines, "<name>:<spec>" and "next <examples read>", then the bytes that the user's function saved.
 
 class generator_iterator final : public dataset_iterator {
  public:
@@ -79,8 +79,8 @@ class generator_iterator final : public dataset_iterator {
   std::string name_;
   example_rows rows_of_;
   example_stream stream_;
-  int64_t next_ = 0;    ///< Examples read.
-  bool ended_ = false;  ///< The function has said so; it is not called again.
+  int64_t next_ = 0;    ///< Number of examples read.
+  bool ended_ = false;  ///< The function has reported its end, so it is not called again.
 };
 
 class generator_stream final : public dataset_node {

@@ -7,7 +7,7 @@ namespace troupe::input {
 
 namespace {
 
-/// "train-images" of "/data/train-images-idx3-ubyte.gz".
+/// The name of a source: "train-images" for "/data/train-images-idx3-ubyte.gz".
 std::string short_name(const std::string& path) {
   std::string name = file_name_of(path);
   if (name.ends_with(".gz"))

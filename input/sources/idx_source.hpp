@@ -1,4 +1,4 @@
-// Datasets of decoded IDX files (MNIST's format): storage/encodings/idx.hpp reads the bytes.
+// Datasets from IDX files (MNIST's format), which storage/encodings/idx.hpp has decoded.
 #pragma once
 
 #include <troupe/dataset.hpp>
@@ -7,16 +7,16 @@
 
 namespace troupe::input {
 
-/// Feature "pixels", label "label", from images (uint8, rank >= 2) and labels (uint8, rank 1). The bytes are kept as
-/// they are and converted into each batch. Times are those of the files, for the warning that they hold other data.
-/// invalid_argument naming file, dtype and shape, or both counts.
+/// A dataset with the feature "pixels" from images (uint8, rank >= 2) and the label "label" from labels (uint8, rank
+/// 1). The bytes are stored unchanged and converted when a batch is made. `times` are the files' modification times,
+/// for the warning that their data have changed. Error: invalid_argument naming file, dtype and shape, or both counts.
 struct idx_times {
   int64_t images = 0, labels = 0;  ///< In seconds since the epoch.
 };
 expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor labels, idx_times times = {});
 
-/// The two published names of `part` ("train" or "t10k") in `directory`, each plain or else with ".gz"; not_found
-/// naming a file that exists as neither.
+/// The two published file names of `part` ("train" or "t10k") in `directory`: each plain if that file exists, else with
+/// ".gz". Error: not_found naming a file that exists as neither.
 expected<idx_options> find_mnist_files(const std::string& directory, const std::string& part, const std::function<bool(const std::string&)>& exists);
 
 }  // namespace troupe::input

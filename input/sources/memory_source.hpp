@@ -1,27 +1,27 @@
-// Examples in memory: rows of tensors, copied as they are or converted while they are copied.
+// A source with examples in memory: rows of tensors that are copied into batches, unchanged or converted.
 #pragma once
 
 #include "input/streams/indexed_node.hpp"
 
 namespace troupe::input {
 
-/// One component in memory: axis 0 of `rows` is the example.
+/// One component in memory. Axis 0 of `rows` counts the examples.
 struct column {
   enum class conversion : uint8_t {
-    none,        ///< Bytes are copied unchanged.
-    unit_float,  ///< uint8 -> float32, byte / 255: needs a quarter of the memory and bandwidth of stored floats.
-    to_int32,    ///< uint8 -> int32.
+    none,        ///< Copies bytes unchanged.
+    unit_float,  ///< uint8 to float32, as byte / 255. Needs a quarter of the memory and bandwidth of stored floats.
+    to_int32,    ///< uint8 to int32.
   };
 
-  component what;  ///< The component as delivered.
+  component what;  ///< The component that the source delivers, after conversion.
   tensor rows;
   conversion convert = conversion::none;
   std::string path = {};      ///< The file that the rows were read from, if any.
-  int64_t modified = 0;       ///< The file's time, in seconds since the epoch.
+  int64_t modified = 0;       ///< The file's modification time, in seconds since the epoch.
 };
 
-/// `name` is the source's name in texts, "idx(train-images)". Columns are sorted by name here. invalid_argument: no
-/// feature, a scalar, a name given twice, or counts that differ, naming the components.
+/// `name` is the source's name in texts, such as "idx(train-images)". The columns are sorted by name here. Error:
+/// invalid_argument naming the components: no feature, a scalar, a name that occurs twice, or different counts.
 expected<dataset> memory_source(std::string name, std::vector<column> features, std::vector<column> labels);
 
 }  // namespace troupe::input

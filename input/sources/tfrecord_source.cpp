@@ -12,14 +12,14 @@ namespace troupe::input {
 
 namespace {
 
-/// Places of records that are kept for all files together: 8 MiB.
+/// Limit on the record places that are kept for all files together: 8 MiB.
 constexpr int64_t places_max = int64_t{1} << 20;
 
-/// Uncompressed files whose records are found by their number.
+/// Uncompressed files. Any record can be read by its number.
 class tfrecord_node final : public row_source {
  public:
   struct shard {
-    int64_t first = 0;  ///< The number of its first record among all records.
+    int64_t first = 0;  ///< The number of the file's first record, counted over all files.
     record_index index;
   };
 
@@ -66,7 +66,7 @@ class tfrecord_node final : public row_source {
     return {};
   }
 
-  /// Opens files on demand: thousands of them must not hold thousands of descriptors.
+  /// Opens files only when needed: thousands of files must not take thousands of descriptors.
   expected<void> open(size_t i) const {
     constexpr size_t open_max = 64;
     if (open_[i])
@@ -87,7 +87,8 @@ class tfrecord_node final : public row_source {
   tfrecord_parts parts_;
   std::vector<size_t> row_bytes_;
 
-  // Iterators on several threads share the node; its buffers, kept to save memory, and what an index remembers need the lock.
+  // Iterators on several threads share the node. The lock protects the members below: buffers that are kept to save
+  // memory, and what an index remembers.
   mutable std::mutex mutex_;
   mutable std::vector<shard> shards_;
   mutable example_columns columns_;

@@ -1,4 +1,5 @@
-// Datasets of record files: storage/records/record_file.hpp reads the records, storage/records/example_columns.hpp the examples in them.
+// Datasets from record files. storage/records/record_file.hpp reads the records, storage/records/example_columns.hpp
+// the examples in them.
 #pragma once
 
 #include "input/streams/refused.hpp"
@@ -7,28 +8,28 @@
 
 namespace troupe::input {
 
-/// `open_tfrecord` on any file system.
+/// Implements `open_tfrecord` on any file system.
 expected<dataset> tfrecord_dataset(std::shared_ptr<file_system> files, std::vector<std::string> paths, tfrecord_options options);
 
-/// The parts that both kinds of node share; components are sorted by name and checked.
+/// What both kinds of node have. Components are sorted by name and checked.
 struct tfrecord_parts {
   std::shared_ptr<file_system> files;
   std::vector<std::string> paths;
   tfrecord_options options;
 
   element_spec spec() const { return {options.features, options.labels}; }
-  /// Features, then labels.
+  /// The features, then the labels.
   std::vector<component> columns() const;
-  /// "tfrecord(train-00.tfrecord and 2 more)".
+  /// The source's name: "tfrecord(train-00.tfrecord and 2 more)".
   std::string name() const;
-  /// Empty if a file cannot be read now: reading it later reports the error.
+  /// The fingerprint of the files. Empty if a file cannot be read now: reading it later reports the error.
   source_print print() const { return print_of_files(*files, paths, file_print_budget).value_or(source_print{}); }
 };
 
 expected<node_ptr> indexed_tfrecord(tfrecord_parts parts);
 expected<node_ptr> streamed_tfrecord(tfrecord_parts parts);
 
-/// The error of a record: `why`, prefixed with the file and the record's number in it.
+/// The error for a record: `why`, preceded by the file and the record's number in it.
 error at_record(const std::string& path, int64_t record, error why);
 
 }  // namespace troupe::input

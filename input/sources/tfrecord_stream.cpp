@@ -11,7 +11,8 @@ namespace troupe::input {
 
 namespace {
 
-/// Compressed files, one after the other. The position is a file and a count of its records.
+/// Reads compressed files one after the other. The position is the number of a file and the number of records read from
+/// it.
 class tfrecord_iterator final : public dataset_iterator {
  public:
   tfrecord_iterator(const tfrecord_parts& parts, example_columns columns, std::shared_ptr<const lazy_print> print)
@@ -30,7 +31,7 @@ class tfrecord_iterator final : public dataset_iterator {
       if (!*payload)
         continue;
       if (auto ok = columns_.read(**payload, into); !ok) {
-        reader_.reset();  // The position is still before this record.
+        reader_.reset();  // The position does not move past this record.
         return fail(at_record(parts_.paths[file_], record_, std::move(ok.error())));
       }
       ++record_;
@@ -81,7 +82,7 @@ class tfrecord_iterator final : public dataset_iterator {
     return failed == std::errc{};
   }
 
-  /// Moves the reader to the position's record.
+  /// Moves the reader to the record at the position.
   expected<void> catch_up(const std::stop_token& stop) {
     if (reader_)
       return {};
@@ -133,7 +134,7 @@ class tfrecord_stream final : public dataset_node {
 
  private:
   tfrecord_parts parts_;
-  /// Shared by the iterators; each pass has one.
+  /// The fingerprint; all iterators of this node share it.
   std::shared_ptr<const lazy_print> print_ = std::make_shared<lazy_print>([parts = parts_] { return parts.print(); });
 };
 

@@ -12,7 +12,8 @@ std::string text_of(int64_t size, std::optional<bool> drop_remainder) {
          + (drop_remainder ? std::string{", drop_remainder = "} + (*drop_remainder ? "true" : "false") : "") + ")";
 }
 
-/// Element i of a pass is elements [i·size, (i+1)·size) of the inner stage's pass, as far as they exist.
+/// Element i of an epoch consists of the elements [i·size, (i+1)·size) of the inner stage's epoch; the last one may
+/// have fewer.
 class batch_stage final : public indexed_stage {
  public:
   batch_stage(std::shared_ptr<const indexed_node> inner, int64_t size, std::optional<bool> drop_remainder)

@@ -7,7 +7,7 @@ namespace troupe::input {
 
 namespace {
 
-/// The user's function with the structure of its examples and of its results.
+/// The user's function, with the structure of the examples that it takes and of those that it returns.
 struct change {
   std::string name;  ///< "map(normalise)"
   change_function function;
@@ -19,14 +19,16 @@ struct change {
       return function(from.read(row)).and_then([&](const example_tensors& changed) { return to.write(changed, into); });
     });
   }
-  /// For positions: a function of the same name that makes other components is another one.
+  /// The stage's text in positions. It includes the components, since a function of the same name with other components
+  /// is a different function.
   std::string text() const { return name + ":" + input::to_text(to.spec()); }
 };
 
 // -- in any order --------------------------------------------------------------
 
-/// Shuffles, batches and the like only choose examples, so changing them as they are copied from the source comes to
-/// the same as changing them at this stage, and a position stays a number.
+/// The map of a dataset that can be read in any order. The stages above, such as shuffle and batch, only choose
+/// examples. So the function may be applied when rows are copied from the source, with the same result, and a position
+/// is still one number.
 class map_stage final : public indexed_stage, public row_reader {
  public:
   map_stage(std::shared_ptr<const indexed_node> inner, change c) : indexed_stage(std::move(inner)), change_(std::move(c)) {}
@@ -40,7 +42,7 @@ class map_stage final : public indexed_stage, public row_reader {
     inner().locate(r, epoch, first, count, out);
   }
 
-  /// `runs` have the rows of whole examples, each of which may begin and end within a run.
+  /// `runs` are the rows of whole examples. An example may begin and end inside a run.
   expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const override {
     std::vector<std::byte*> at(into.begin(), into.end());
     const example_buffer one{change_.from.spec()};
@@ -74,7 +76,7 @@ class map_stage final : public indexed_stage, public row_reader {
 
 // -- one after the other -------------------------------------------------------
 
-/// A state is the line of the stage, then the state of the inner iterator.
+/// The map of a stream. Its position is the line of the stage, then the position of the inner iterator.
 class map_iterator final : public dataset_iterator {
  public:
   map_iterator(std::unique_ptr<dataset_iterator> inner, const change& c) : inner_(std::move(inner)), change_(c), one_(c.from.spec()) {}
@@ -143,7 +145,8 @@ node_ptr map(node_ptr inner, const std::string& name, change_function function, 
     return refuse(inner, text, named.error());
   if (!function)
     return refuse(inner, text, {errc::invalid_argument, text + " has no function"});
-  auto before = guarded("spec() of the stage before " + text, [&] { return inner->spec(); });  // The stage may be the user's.
+  // The stage before may be the user's.
+  auto before = guarded("spec() of the stage before " + text, [&] { return inner->spec(); });
   if (!before)
     return refuse(inner, text, before.error());
   auto after = becomes ? checked_spec(std::move(*becomes), text) : before;

@@ -11,7 +11,7 @@ std::string text_of(std::optional<int64_t> epochs) {
   return epochs ? "repeat(" + std::to_string(*epochs) + ")" : "repeat";
 }
 
-/// One pass of this stage is `epochs` consecutive passes of the inner stage.
+/// One epoch of this stage is `epochs` consecutive epochs of the inner stage.
 class repeat_stage final : public indexed_stage {
  public:
   repeat_stage(std::shared_ptr<const indexed_node> inner, std::optional<int64_t> epochs)
@@ -27,7 +27,8 @@ class repeat_stage final : public indexed_stage {
 
   void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const override {
     const int64_t n = inner().length(r);
-    // Passes are numbered consecutively across an outer repeat, so that no two share a shuffle.
+    // Inner epochs are numbered consecutively over the repeats of an outer `repeat`, so that no two have the same
+    // shuffle.
     const uint64_t passed = epochs_ ? epoch * static_cast<uint64_t>(*epochs_) : epoch << 32;
     while (count > 0) {
       const int64_t from = first % n;

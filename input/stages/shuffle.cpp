@@ -8,7 +8,7 @@ namespace troupe::input {
 
 namespace {
 
-/// Element i of pass e is element p(i) of the inner stage's pass e; p is keyed by (seed, e).
+/// Element i of epoch e is element p(i) of the inner stage's epoch e. The key of the permutation p is (seed, e).
 class shuffle_stage final : public indexed_stage {
  public:
   shuffle_stage(std::shared_ptr<const indexed_node> inner, std::optional<uint64_t> seed)

@@ -1,6 +1,6 @@
-// The nodes that the methods of `dataset` make: one function a transformation, each in the file of its name.
+// Makes the nodes for the methods of `dataset`: one function for each transformation, in the file of its name.
 //
-// They return nodes, never errors: an invalid stage becomes a refused node.
+// The functions return nodes, never errors: an invalid stage becomes a refused node.
 #pragma once
 
 #include "input/streams/indexed_node.hpp"

@@ -6,7 +6,8 @@ namespace troupe::input {
 
 namespace {
 
-/// Element i of a pass is elements [i·shift, i·shift + size) of the inner stage's pass, all of which must exist.
+/// Element i of an epoch consists of the elements [i·shift, i·shift + size) of the inner stage's epoch. Incomplete
+/// windows are left out.
 class window_stage final : public indexed_stage {
  public:
   window_stage(std::shared_ptr<const indexed_node> inner, int64_t size, int64_t shift)
@@ -22,7 +23,7 @@ class window_stage final : public indexed_stage {
     return s;
   }
 
-  /// Training examples are windows, so an epoch is all of them.
+  /// A training example is a window, so the size of an epoch is the number of windows.
   std::optional<int64_t> source_size() const override { return elements(false); }
 
   int64_t length(const reading& r) const override {
@@ -45,11 +46,11 @@ class window_stage final : public indexed_stage {
   int64_t shift_;
 };
 
-/// Whether a window of each component has a valid shape and a size in bytes that fits its type.
+/// Whether a window of each component has a valid rank, and a size in bytes that does not overflow.
 bool fits(const element_spec& s, int64_t size) {
   const auto one = [size](const component& c) {
     int64_t bytes = 0;
-    return c.dims.rank() + 2 <= shape::max_rank  // The batch comes before the window.
+    return c.dims.rank() + 2 <= shape::max_rank  // The axes of batch and window are added.
            && !__builtin_mul_overflow(std::max<int64_t>(1, c.dims.elements() * size_of(c.type)), size, &bytes);
   };
   return std::all_of(s.features.begin(), s.features.end(), one) && std::all_of(s.labels.begin(), s.labels.end(), one);

@@ -1,8 +1,8 @@
-// Stages that are functions of position: element i of pass `epoch` is computable without reading the elements before
+// Stages that are functions of the index: element i of any epoch can be computed without reading the elements before
 // it.
 //
-// A read is two loops: stages turn one element into runs of source rows, then the source copies the runs. A position is
-// therefore one number, adjacent rows are copied together, and nothing is allocated for a batch.
+// A read has two loops: the stages convert an element to ranges of source rows, then the source copies these ranges. So
+// a position is one number, adjacent rows are copied together, and no memory is allocated for a batch.
 #pragma once
 
 #include "input/streams/source_print.hpp"
@@ -13,17 +13,17 @@
 
 namespace troupe::input {
 
-/// The length of a pass that has no end.
+/// The length of an endless epoch.
 inline constexpr int64_t endless = std::numeric_limits<int64_t>::max();
 
-/// Source rows [first, first + count), which become consecutive rows of a batch.
+/// The source rows [first, first + count). They become consecutive rows of a batch.
 struct run {
   int64_t first = 0;
   int64_t count = 0;
   friend bool operator==(const run&, const run&) = default;
 };
 
-/// The job's options that a position depends on beside the stages themselves.
+/// The options of the job that change the meaning of a position, besides the stages themselves.
 struct reading {
   uint64_t seed = 0;
   bool drop_remainder = false;
@@ -33,30 +33,30 @@ struct reading {
 class row_reader {
  public:
   virtual ~row_reader() = default;
-  /// Copies `runs` in order into one buffer a component. An error names the source and the row.
+  /// Copies the ranges in order into one buffer for each component. An error names the source and the row.
   virtual expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const = 0;
-  /// The print of the data that are read.
+  /// The fingerprint of the data that are read.
   virtual const lazy_print& print() const noexcept = 0;
 };
 
 class indexed_node : public dataset_node, public std::enable_shared_from_this<indexed_node> {
  public:
-  /// Elements of one pass, or `endless`.
+  /// The number of elements in one epoch, or `endless`.
   virtual int64_t length(const reading& r) const = 0;
-  /// Appends the rows of elements [first, first + count) of pass `epoch`; the range must be within `length`.
+  /// Appends the rows of the elements [first, first + count) of an epoch. The elements must be within `length`.
   virtual void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const = 0;
-  /// Where the rows come from.
+  /// The source of the rows.
   virtual const row_reader& source() const noexcept = 0;
-  /// Rows of a full element; 0 before `batch`, where an element is an example.
+  /// The number of rows in a full element. 0 before the stage `batch`, where an element is one example.
   virtual int64_t batch_size() const noexcept = 0;
-  /// Source rows of one example: 1, unless there are windows.
+  /// The number of source rows for one example: 1 without windows.
   virtual int64_t rows_per_example() const noexcept = 0;
-  /// The number of shuffles up to here, so that each has a key of its own.
+  /// The number of shuffles up to this stage, so that each shuffle has its own key.
   virtual uint64_t shuffles() const noexcept = 0;
-  /// Appends one text a stage, source first. With `r`, the options that the stage leaves to the job are filled in: such
-  /// a text has everything that the meaning of a position depends on.
+  /// Appends one text for each stage, source first. With `r`, options that a stage leaves to the job are included, so
+  /// that the texts determine what a position means.
   virtual void describe(std::vector<std::string>& stages, const reading* r) const = 0;
-  /// invalid_argument naming the first stage that leaves no elements.
+  /// Error: invalid_argument naming the first stage that leaves no elements.
   virtual expected<void> check(const reading& r) const = 0;
 
   std::string to_text() const final;
@@ -64,7 +64,7 @@ class indexed_node : public dataset_node, public std::enable_shared_from_this<in
   expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const final;
 };
 
-/// The first stage.
+/// A source; always the first stage.
 class row_source : public indexed_node, public row_reader {
  public:
   virtual int64_t rows() const noexcept = 0;
@@ -83,14 +83,14 @@ class row_source : public indexed_node, public row_reader {
   std::optional<int64_t> source_size() const final { return rows(); }
 
  protected:
-  /// Called once, on the first use of `print()`.
+  /// Computes the fingerprint. Called once, at the first use of `print()`.
   virtual source_print take_print() const = 0;
 
  private:
   lazy_print print_{[this] { return take_print(); }};
 };
 
-/// A transformation of another indexed node, to which it delegates everything that it does not change.
+/// A transformation of another indexed node. It delegates to that node whatever it does not change.
 class indexed_stage : public indexed_node {
  public:
   explicit indexed_stage(std::shared_ptr<const indexed_node> inner) : inner_(std::move(inner)) {}

@@ -6,13 +6,13 @@ namespace troupe {
 
 namespace {
 
-/// "iterate() of the input 'tensors -> batch(4)'".
+/// The call in words, for errors: "iterate() of the input 'tensors -> batch(4)'".
 std::string called(std::string_view what, const dataset& input) {
   const auto text = guarded("to_text()", [&] { return input.to_text(); });
   return std::string{what} + " of the input" + (text ? " '" + *text + "'" : "");
 }
 
-/// Calls `call`. The text for errors is made only if something is thrown.
+/// Calls `call` and converts an exception to an error. The text for errors is only made when needed.
 template <class Call>
 auto ask(const dataset& input, std::string_view what, Call call) -> expected<typename decltype(call())::value_type> {
   try {
@@ -22,7 +22,7 @@ auto ask(const dataset& input, std::string_view what, Call call) -> expected<typ
   }
 }
 
-/// An iterator of the dataset, none of whose calls throws.
+/// An iterator of a dataset whose calls never throw.
 class guarded_iterator final : public dataset_iterator {
  public:
   guarded_iterator(dataset input, std::unique_ptr<dataset_iterator> inner) : input_(std::move(input)), inner_(std::move(inner)) {}
@@ -48,7 +48,7 @@ class guarded_iterator final : public dataset_iterator {
   std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
-  dataset input_;  ///< Its text names it in errors.
+  dataset input_;  ///< For its text in errors.
   std::unique_ptr<dataset_iterator> inner_;
   std::vector<std::string> warnings_;
 };

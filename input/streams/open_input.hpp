@@ -1,17 +1,17 @@
-// Access to a dataset for the estimator. Any of its stages may be the user's: an exception from one becomes an error
-// (state) that names the call and the dataset.
+// The estimator's access to a dataset. Any stage may be the user's: an exception from one becomes an error (state) that
+// names the call and the dataset.
 #pragma once
 
 #include <troupe/dataset_iterator.hpp>
 
 namespace troupe {
 
-/// The iterator does not throw either. Also invalid_argument: a dataset without a source, a node that returns no iterator, batches of less
-/// than one row.
+/// Makes an iterator, which does not throw either. Error: also invalid_argument: a dataset without a source, a node
+/// that returns no iterator, batches of less than one row.
 expected<std::unique_ptr<dataset_iterator>> open_input(const dataset& input, const iterate_options& options);
-/// `dataset::to_text`.
+/// Calls `dataset::to_text`.
 expected<std::string> text_of(const dataset& input);
-/// `dataset::source_size`.
+/// Calls `dataset::source_size`.
 expected<std::optional<int64_t>> examples_of(const dataset& input);
 
 }  // namespace troupe

@@ -23,7 +23,8 @@ inline lanes scrambled(lanes x) noexcept {
 
 permutation::permutation(uint64_t key, int64_t size) noexcept : size_(static_cast<uint64_t>(size)) {
   assert(size >= 1);
-  // Smaller networks have too few round functions: with 4 bits, the orders of five examples were not equally frequent.
+  // At least 7 bits: smaller networks have too few round functions. With 4 bits, the orders of five examples were not
+  // equally frequent.
   const int bits = std::max(7, static_cast<int>(std::bit_width(size_ - 1)));
   low_bits_ = bits - bits / 2;
   low_mask_ = static_cast<uint32_t>((uint64_t{1} << low_bits_) - 1);
@@ -34,7 +35,8 @@ permutation::permutation(uint64_t key, int64_t size) noexcept : size_(static_cas
 
 void permutation::apply(int64_t first, std::span<int64_t> out) const noexcept {
   constexpr size_t width = 64;
-  alignas(lanes) uint32_t low[width] = {};  // The network runs over whole registers: lanes beyond the last are idle.
+  // The network runs over whole registers. Lanes beyond the last value are idle.
+  alignas(lanes) uint32_t low[width] = {};
   alignas(lanes) uint32_t high[width] = {};
   uint32_t slot[width];
   while (!out.empty()) {
@@ -61,7 +63,7 @@ void permutation::apply(int64_t first, std::span<int64_t> out) const noexcept {
       size_t outside = 0;
       for (size_t i = 0; i < walking; ++i) {
         const uint64_t x = uint64_t{high[i]} << low_bits_ | low[i];
-        out[slot[i]] = static_cast<int64_t>(x);  // Overwritten after the next walk where it is outside.
+        out[slot[i]] = static_cast<int64_t>(x);  // If it is outside the range, the next walk overwrites it.
         low[outside] = low[i];
         high[outside] = high[i];
         slot[outside] = slot[i];

@@ -1,7 +1,8 @@
-// Keyed permutations of [0, size) that are computed, not stored: the basis of shuffles.
+// Keyed permutations of [0, size), computed and not stored. They are the basis of shuffles.
 //
-// An alternating Feistel network over the next power of two above `size`; a result outside the range is sent through
-// again until it falls inside (cycle walking: Black & Rogaway 2002), on average less than twice from 64 elements on.
+// The method is an alternating Feistel network over the next power of two above `size`. A result outside the range goes
+// through the network again until it is inside (cycle walking: Black & Rogaway 2002): on average less than twice, for
+// sizes from 64 on.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@
 
 namespace troupe::input {
 
-/// SplitMix64's finaliser (Steele et al. 2014): a bijection in which every input bit moves every output bit.
+/// SplitMix64's finaliser (Steele et al. 2014): a bijection in which every input bit affects every output bit.
 constexpr uint64_t mixed(uint64_t x) noexcept {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -21,10 +22,10 @@ constexpr uint64_t mixed(uint64_t x) noexcept {
 
 class permutation {
  public:
-  /// `size` >= 1.
+  /// `size` must be at least 1.
   permutation(uint64_t key, int64_t size) noexcept;
-  /// The images of first, first + 1, ..., all of them in [0, size): many at once, as the network runs in vector
-  /// registers.
+  /// Computes the images of first, first + 1, ..., which must be in [0, size). Many are computed at once, since the
+  /// network runs in vector registers.
   void apply(int64_t first, std::span<int64_t> out) const noexcept;
   int64_t operator()(int64_t i) const noexcept {
     int64_t out = 0;

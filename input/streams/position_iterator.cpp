@@ -7,7 +7,8 @@ namespace troupe::input {
 
 namespace {
 
-// A state is text: this line, "next <element>", then one line a stage, source first, then the print of the source.
+// A position is text: this line, "next <element>", one line for each stage, source first, and then the fingerprint of
+// the source.
 constexpr std::string_view magic = "troupe input 1";
 
 std::string_view next_line(std::string_view& text) {
@@ -29,7 +30,7 @@ position_iterator::position_iterator(std::shared_ptr<const indexed_node> node, c
     rows_(std::max<int64_t>(1, node_->batch_size())),
     rows_per_example_(node_->rows_per_example()),
     length_(node_->length(reading_)) {
-  // A batch of unbounded size means all rows: there are then as many runs as rows.
+  // A batch of unbounded size means all rows; it then has as many ranges as rows.
   runs_.reserve(static_cast<size_t>(std::min<int64_t>(rows_, 1 << 20)));
 }
 

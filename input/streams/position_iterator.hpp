@@ -1,4 +1,4 @@
-// Reads an indexed pipeline; its only state is the number of the next element.
+// Iterates over an indexed dataset. Its position is only the number of the next element.
 #pragma once
 
 #include "input/streams/indexed_node.hpp"
@@ -28,12 +28,13 @@ class position_iterator final : public dataset_iterator {
   int64_t rows_;
   int64_t rows_per_example_;
   int64_t length_;
-  int64_t round_ = 0;      ///< The first element that no host has read; the same on every host, whatever their number.
+  /// The first element that no host has read. It is the same on all hosts, for any number of hosts.
+  int64_t round_ = 0;
   std::vector<std::string> warnings_;
-  std::vector<run> runs_;  ///< Kept from batch to batch to reuse its memory.
+  std::vector<run> runs_;  ///< A member, so that batches reuse its memory.
 };
 
-/// invalid_argument unless 0 <= host < hosts.
+/// Error: invalid_argument unless 0 <= host < hosts.
 expected<void> check_hosts(const iterate_options& options);
 
 }  // namespace troupe::input

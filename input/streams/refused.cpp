@@ -21,7 +21,7 @@ class refused_node final : public dataset_node {
   }
 
  private:
-  node_ptr inner_;  ///< Null: there is no source.
+  node_ptr inner_;  ///< Null if there is no source.
   std::string stage_;
   error why_;
 };

@@ -1,5 +1,5 @@
-// Invalid stages. A pipeline is written as one chain of calls, so an invalid stage becomes a node whose `iterate`
-// returns the error, and stages after it keep the first one.
+// Nodes for invalid stages. A pipeline is written as one chain of calls, so an invalid stage becomes a node whose
+// `iterate` returns the error. Later stages keep the first error.
 #pragma once
 
 #include <troupe/dataset_iterator.hpp>
@@ -8,11 +8,11 @@ namespace troupe::input {
 
 using node_ptr = std::shared_ptr<const dataset_node>;
 
-/// The node of a dataset without a source, which is refused wherever it is read.
+/// The node of a dataset without a source. Reading it always fails.
 const node_ptr& absent();
-/// A node whose `iterate` returns the error of `inner` if it is refused itself, else `e`.
+/// A node whose `iterate` returns an error: that of `inner` if `inner` is a refused node, else `e`.
 node_ptr refuse(node_ptr inner, const std::string& stage, error e);
-/// The same if `inner` is refused; null otherwise.
+/// If `inner` is a refused node, such a node with its error; else null.
 node_ptr refused(const node_ptr& inner, const std::string& stage);
 
 }  // namespace troupe::input

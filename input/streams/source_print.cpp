@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t block_bytes = 4096;
 constexpr std::string_view line_start = "source ";
 
-/// Calls `visit(offset, bytes)` for each sampled block of `size` bytes, in order.
+/// Calls `visit(offset, bytes)` for each sampled block, in order. `size` is the number of bytes in total.
 template <class Visit>
 void for_each_block(int64_t size, int64_t budget, Visit visit) {
   if (size <= std::max(budget, block_bytes))
@@ -46,7 +46,7 @@ std::string description(const source_part& p) {
   return std::to_string(p.bytes) + " bytes with the checksum " + crc32c_text(p.crc32c) + written_text(p.modified);
 }
 
-/// Groups the parts so that there is one for each line.
+/// Groups the parts so that each group takes one line.
 source_print grouped(const source_print& print) {
   if (print.size() <= lines_max)
     return print;
@@ -129,7 +129,7 @@ std::vector<std::string> take_differences(std::string_view& state, const source_
     const auto line = state.substr(0, state.find('\n'));
     const auto part = parse_line(line);
     if (!part)
-      break;  // The caller refuses the remainder.
+      break;  // The caller rejects the remainder.
     saved.push_back(*part);
     state.remove_prefix(std::min(line.size() + 1, state.size()));
   }

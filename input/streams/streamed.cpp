@@ -15,7 +15,7 @@ using iterator_ptr = std::unique_ptr<dataset_iterator>;
 using opener = std::function<expected<iterator_ptr>(const iterate_options&)>;
 
 // -- states --------------------------------------------------------------------
-// One line, "<stage>: <a> <b>", then the state of the inner stage.
+// A position is one line, "<stage>: <a> <b>", then the position of the inner stage.
 
 struct counts {
   int64_t a = 0;
@@ -26,7 +26,7 @@ std::string packed(const std::string& stage, counts c, const std::string& inner)
   return stage + ": " + std::to_string(c.a) + " " + std::to_string(c.b) + "\n" + inner;
 }
 
-/// Parses the counts; leaves the inner state in `state`.
+/// Parses the line with the counts. Afterwards `state` is the position of the inner stage.
 expected<counts> unpacked(const std::string& stage, std::string_view& state) {
   const auto line = state.substr(0, state.find('\n'));
   const std::string head = stage + ": ";
@@ -174,10 +174,10 @@ class repeat_iterator final : public stage_iterator {
   iterate_options options_;
   std::optional<int64_t> epochs_;
   int64_t epoch_ = 0;
-  bool fresh_ = true;  ///< Nothing has been read in this pass.
+  bool fresh_ = true;  ///< Whether nothing has been read in this epoch.
 };
 
-/// Elements [first, last).
+/// Reads the elements [first, last).
 class window_iterator final : public stage_iterator {
  public:
   window_iterator(std::string stage, iterator_ptr inner, int64_t first, int64_t last)
@@ -206,7 +206,7 @@ class window_iterator final : public stage_iterator {
   int64_t next_ = 0;
 };
 
-/// Elements host, host + hosts, ...
+/// Reads the elements host, host + hosts, ...
 class share_iterator final : public stage_iterator {
  public:
   share_iterator(iterator_ptr inner, const iterate_options& options)
@@ -236,7 +236,7 @@ class share_iterator final : public stage_iterator {
   int64_t host_;
   int64_t hosts_;
   int64_t round_ = 0;  ///< The first element that no host has read.
-  int64_t next_ = 0;   ///< The next element of the stream here.
+  int64_t next_ = 0;   ///< The next element of the stream on this host.
 };
 
 // -- nodes ---------------------------------------------------------------------

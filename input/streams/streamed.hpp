@@ -1,7 +1,8 @@
-// Transformations of sources that can only be read sequentially: those written by users.
+// Transformations of sources that can only be read sequentially, such as those of users.
 //
-// Each stage keeps a count and the state of its inner stage. Several hosts each read the whole stream and skip the
-// others' elements: correct, but no faster than one host; such a source had better divide itself.
+// The position of a stage is a count and the position of its inner stage. With several hosts, each host reads the whole
+// stream and skips the elements of the others. This is correct but no faster than one host, so such a source should
+// divide its data among the hosts itself.
 #pragma once
 
 #include "input/streams/refused.hpp"
@@ -13,8 +14,8 @@ node_ptr streamed_repeat(node_ptr inner, std::string stage, std::optional<int64_
 node_ptr streamed_take(node_ptr inner, std::string stage, int64_t count);
 node_ptr streamed_skip(node_ptr inner, std::string stage, int64_t count);
 
-/// The share of a stream that one of `options.hosts` hosts reads; `whole` reads the stream from its first element, and
-/// is returned as it is if there is one host.
+/// The elements of a stream for one of `options.hosts` hosts. `whole` must start at the first element; it is returned
+/// unchanged if there is only one host.
 std::unique_ptr<dataset_iterator> shared(std::unique_ptr<dataset_iterator> whole, const iterate_options& options);
 
 }  // namespace troupe::input

@@ -1,5 +1,5 @@
-// Metrics of two classes. Those at thresholds count labels by the bucket between thresholds into which their prediction falls, so that a
-// batch costs the same for any number of thresholds.
+// Metrics of two classes. Metrics at thresholds count labels by bucket: each prediction lies in a bucket between two
+// thresholds. A batch therefore costs the same for any number of thresholds.
 #include "models/metrics/counted.hpp"
 #include "models/metrics/curves.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 using counts_function = std::function<metric_value(const threshold_counts&)>;
 
-/// What all of them need of a batch: labels and predictions as 0 or 1 in float64.
+/// What these metrics need of a batch: whether the label, the prediction, or both are positive, as booleans.
 struct positives {
   counted all;
   symbol label, prediction, both;
@@ -28,7 +28,7 @@ positives positives_of(std::string_view name, symbol labels, symbol predictions,
   return p;
 }
 
-/// Labels counted by bucket between `thresholds`, which ascend, and a function of the counts at them.
+/// A metric that counts labels by bucket between ascending `thresholds`, and applies `then` to the counts at them.
 metric at_thresholds(std::string_view name, symbol labels, symbol predictions, symbol weights, const std::vector<double>& thresholds,
                      counts_function then, std::source_location at) {
   const auto all = count(name, labels, predictions, weights, at);
@@ -49,7 +49,7 @@ metric at_thresholds(std::string_view name, symbol labels, symbol predictions, s
           }};
 }
 
-/// The user's thresholds in ascending order, and the place of each among them.
+/// The user's thresholds in ascending order, and the index of each in that order.
 struct sorted_thresholds {
   std::vector<double> values;
   std::vector<size_t> place;
@@ -63,7 +63,7 @@ sorted_thresholds sorted(const std::vector<double>& thresholds) {
   return s;
 }
 
-/// Array: `value(counts, i)` at each of the user's thresholds.
+/// An array metric: `value(counts, i)` at each of the user's thresholds.
 template <class Value>
 metric values_at_thresholds(std::string_view name, symbol labels, symbol predictions, const std::vector<double>& thresholds, const options& o,
                             std::source_location at, Value value) {
@@ -82,7 +82,7 @@ metric values_at_thresholds(std::string_view name, symbol labels, symbol predict
   }, at);
 }
 
-/// Σ w of the elements whose label and prediction are so.
+/// The total weight of the elements with this label and this prediction.
 metric count_of(std::string_view name, symbol labels, symbol predictions, bool label, bool prediction, const options& o, std::source_location at) {
   const auto p = positives_of(name, labels, predictions, o.weights, at);
   if (!p.all.valid())
@@ -107,7 +107,7 @@ metric share_at_thresholds(std::string_view name, symbol labels, symbol predicti
 
 constexpr int64_t even_thresholds_max = 100'000;
 
-/// Thresholds are evenly spaced; `at_value`, if there is one, must be in [0, 1].
+/// A metric at evenly spaced thresholds; `at_value`, if there is one, must be in [0, 1].
 metric of_curve(std::string_view name, symbol labels, symbol predictions, symbol weights, int64_t thresholds, std::optional<double> at_value,
                 counts_function then, std::source_location at) {
   if (thresholds < 2 || thresholds > even_thresholds_max)

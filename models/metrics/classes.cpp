@@ -12,7 +12,8 @@ namespace {
 constexpr int64_t classes_max = int64_t{1} << 20, confusion_classes_max = int64_t{1} << 11;
 static_assert(confusion_classes_max * confusion_classes_max == metric_elements_max);
 
-/// Classes of labels and predictions, each along one axis, with their weights; not valid where an error is kept.
+/// Classes of labels and predictions, each along one axis, with their weights; invalid symbols if the graph keeps an
+/// error.
 struct classified {
   symbol labels, predictions, weights;
   counted all;
@@ -38,7 +39,7 @@ classified classify(std::string_view name, symbol labels, symbol predictions, in
   return c;
 }
 
-/// The weight of what is right, by class.
+/// By class: the weight of correct predictions.
 symbol right_by_class(const classified& c, int64_t classes) {
   const auto at = c.all.at;
   return scatter_add(c.labels, mul(c.weights, as_double(equal(c.labels, c.predictions, at), at), at), classes, at);
@@ -51,10 +52,11 @@ symbol counted_up(symbol like, int64_t n, std::source_location at) {
   return like.owner()->constant(tensor::of<int64_t>({n}, std::span<const int64_t>{all}), at);
 }
 
-/// Whether classes [..., m], int64, are among the k of the greatest scores [..., classes]. Of equal scores the first are; NaN is never.
+/// Whether each class of `of` [..., m], int64, is among the k greatest scores [..., classes]. Of equal scores, lower
+/// classes come first. A class with a NaN score is never among them.
 symbol in_greatest(symbol of, symbol scores, int64_t k, std::source_location at) {
   const symbol each = counted_up(scores, scores.dims().back().coefficient, at), column = expand_dims(of, -1, at), all = expand_dims(scores, -2, at);
-  // Other scores are not multiplied by 0, since they may be infinite.
+  // Selects, since other scores may be infinite, and 0·∞ is NaN.
   const symbol own = reduce_sum(select(equal(each, column, at), all, number_like(scores, 0, at), at), {.axes = {-1}, .keep = true}, at);
   const symbol ahead = logical_or(greater(all, own, at), logical_and(equal(all, own, at), less(each, column, at), at), at);
   const symbol place = reduce_sum(cast(ahead, dtype::int32, at), {.axes = {-1}}, at);
@@ -95,7 +97,7 @@ metric top_k(symbol labels, symbol scores, int64_t k, options o, std::source_loc
     return {};
   const symbol label = check_range(cast(labels, dtype::int64, at), 0, static_cast<double>(classes - 1), "labels", at);
   const symbol zero = number_like(scores, 0, at), marked = one_hot(label, classes, scores.type(), at);
-  // Other scores are not multiplied by 0, since they may be infinite.
+  // Selects, since other scores may be infinite, and 0·∞ is NaN.
   const symbol own = reduce_sum(select(greater(marked, zero, at), scores, zero, at), {.axes = {-1}, .keep = true}, at);
   const symbol above = reduce_sum(cast(greater(scores, own, at), dtype::int32, at), {.axes = {-1}}, at);
   const symbol finite = less(abs(squeeze(own, {-1}, at), at), number_like(scores, std::numeric_limits<double>::infinity(), at), at);

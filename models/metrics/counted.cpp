@@ -17,7 +17,7 @@ namespace metrics {
 
 namespace {
 
-/// `x` without a last axis of extent 1 that `other` does not have.
+/// `x` without its last axis, if that has extent 1 and `other` lacks it.
 symbol without_last(symbol x, symbol other, std::source_location at) {
   return x.rank() == other.rank() + 1 && x.dims().back() == extent{1} ? squeeze(x, {-1}, at) : x;
 }

@@ -1,4 +1,5 @@
-// What every metric begins with: labels and predictions of one shape, the weights of their elements, and sums in float64.
+// What every metric begins with: labels and predictions of one shape, the weights of their elements, and sums in
+// float64.
 #pragma once
 
 #include "compute/graph/graph.hpp"
@@ -8,14 +9,14 @@
 
 namespace troupe::metrics {
 
-/// The elements that a metric counts. Not valid where an error is kept in the graph; the metric is then empty.
+/// The elements that a metric counts. Not valid if the graph keeps an error; the metric is then empty.
 struct counted {
   symbol labels, predictions;  ///< Of one shape.
   symbol weights;              ///< Float64 of that shape; invalid: 1 everywhere.
   std::source_location at;
 
   bool valid() const noexcept { return labels.valid(); }
-  /// Float64 weights, also where all are 1.
+  /// The weights in float64, even where all are 1.
   symbol whole_weights() const;
   /// w·x, float64.
   symbol weighted(symbol x) const;
@@ -24,18 +25,20 @@ struct counted {
   symbol total_weight() const;
 };
 
-/// Errors begin with `name`, that of the metric: operands of other shapes, weights that do not broadcast to them.
+/// Brings labels, predictions and weights to one shape. Errors begin with `name`, that of the metric: operands of other
+/// shapes, weights that do not broadcast to them.
 counted count(std::string_view name, symbol labels, symbol predictions, symbol weights, std::source_location at);
-/// The same for values alone, which become the labels and the predictions.
+/// The same for `values` alone, which become the labels and the predictions.
 counted count(std::string_view name, symbol values, symbol weights, std::source_location at);
 
-/// "metrics::auc: <message> (model.cpp:12)", kept in the graph of `operand`, which may be invalid.
+/// Keeps an error such as "metrics::auc: <message> (model.cpp:12)" in the graph of `operand`, which may be invalid.
+/// Returns an empty metric.
 metric refuse_metric(symbol operand, std::string_view name, const std::string& message, std::source_location at);
 
 symbol as_double(symbol x, std::source_location at);
-/// Boolean: whether a number is not 0.
+/// A boolean: whether x is not 0.
 symbol is_positive(symbol x, std::source_location at);
-/// All elements along one axis.
+/// x reshaped to one axis.
 symbol flat(symbol x, std::source_location at);
 
 /// Σ total / Σ weight of the first two sums; 0 where the second is 0.

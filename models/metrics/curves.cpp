@@ -9,12 +9,13 @@ namespace troupe::metrics {
 
 namespace {
 
-/// Of a ratio that would be 0/0 otherwise; TensorFlow's, so that results are its own.
+/// Keep ratios from being 0/0. The values are TensorFlow's, so that results agree with it.
 constexpr double ratio_epsilon = 1e-7, curve_epsilon = 1e-6;
 
 double ratio(double a, double b) { return b != 0 ? a / b : 0; }
 
-/// Within an interval, TP and FP change together, and precision is TP / (TP + FP): the integral of precision over recall in closed form.
+/// The integral of precision over recall, in closed form: within an interval TP and FP change together, and precision
+/// is TP / (TP + FP).
 double interpolated_area(const threshold_counts& c) {
   double area = 0;
   for (size_t i = 0; i + 1 < c.tp.size(); ++i) {
@@ -74,7 +75,7 @@ double precision_where_recall_reaches(const threshold_counts& c, double recall) 
 }
 
 double recall_where_precision_reaches(const threshold_counts& c, double precision) {
-  for (size_t i = 0; i < c.tp.size(); ++i)  // The first has the greatest recall.
+  for (size_t i = 0; i < c.tp.size(); ++i)  // The first that fits has the greatest recall.
     if (const double predicted = c.tp[i] + c.fp[i]; predicted > 0 ? c.tp[i] >= precision * predicted * (1 - 1e-12) : precision <= 0)
       return ratio(c.tp[i], c.tp[i] + c.fn[i]);
   return 0;

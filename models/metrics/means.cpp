@@ -1,4 +1,4 @@
-// Metrics that are means, and what is made of one mean.
+// Metrics that are means, sums, or functions of one mean.
 #include "compute/kernels/elementary.hpp"
 #include "models/metrics/counted.hpp"
 
@@ -9,7 +9,7 @@ namespace troupe::metrics {
 
 namespace {
 
-/// Σ w·x / Σ w, and a function of it where there is any weight.
+/// Σ w·x / Σ w, to which `then` is applied if there is any weight.
 metric mean_of(const counted& all, symbol x, double (*then)(double) = nullptr) {
   return {{all.total(x), all.total_weight()}, [then](std::span<const tensor> totals) -> metric_value {
             const double mean = std::get<double>(ratio_of(totals));
@@ -19,7 +19,7 @@ metric mean_of(const counted& all, symbol x, double (*then)(double) = nullptr) {
 
 symbol error_of(const counted& all) { return sub(as_double(all.predictions, all.at), as_double(all.labels, all.at), all.at); }
 
-/// Operands that `equal` can compare: of one dtype, which holds the values of both.
+/// The operands cast to one dtype that holds the values of both, so that `equal` can compare them.
 std::pair<symbol, symbol> comparable(symbol a, symbol b, std::source_location at) {
   if (a.type() == b.type() && is_number(a.type()))
     return {a, b};
@@ -85,7 +85,7 @@ metric mean_absolute_error(symbol labels, symbol predictions, options o, std::so
 
 metric mean_relative_error(symbol labels, symbol predictions, symbol normaliser, options o, std::source_location at) {
   constexpr std::string_view name = "metrics::mean_relative_error";
-  // One after the other, as each pair of [batch] and [batch, 1] is brought to [batch].
+  // In pairs, one after the other: each call brings [batch] and [batch, 1] to one shape.
   const auto first = count(name, labels, normaliser, {}, at);
   if (!first.valid())
     return {};

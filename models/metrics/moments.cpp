@@ -8,7 +8,7 @@ namespace troupe::metrics {
 
 namespace {
 
-/// Σ w·x·y - Σ w·x · Σ w·y / Σ w. Below 1e-14 of the absolute terms it has no digit that rounding has left: it is 0 then.
+/// Σ w·x·y - Σ w·x · Σ w·y / Σ w. Below 1e-14 of its terms, rounding has left it no correct digit, and it is 0.
 double central(double xy, double x, double y, double weight) {
   if (weight == 0)
     return 0;

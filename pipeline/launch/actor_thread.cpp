@@ -8,19 +8,19 @@ namespace troupe {
 
 namespace {
 
-/// Memory that a thread holds until it begins its work. What it then allocates at once, such as the registration of destructors
-/// of thread-local objects, must not fail: the C library would end the process.
+/// Memory that a thread reserves until its work begins, and then frees. The first allocations of the work, such as the
+/// registration of destructors of thread-local objects, must not fail: the C library would end the process.
 class reserve {
  public:
   reserve() : bytes_(new (std::nothrow) volatile char[size]) {
     if (bytes_)
-      bytes_[0] = 0;  // Used, so that the compiler keeps it.
+      bytes_[0] = 0;  // A write, so that the compiler does not remove the allocation.
   }
   bool is_there() const { return bytes_ != nullptr; }
   void release() { bytes_.reset(); }
 
  private:
-  static constexpr size_t size = size_t{64} << 10;  // Less than what the C library maps by itself.
+  static constexpr size_t size = size_t{64} << 10;  // Below the size from which the C library maps memory separately.
   std::unique_ptr<volatile char[]> bytes_;
 };
 
@@ -57,7 +57,7 @@ actor_thread::~actor_thread() {
   if (!thread_.joinable())
     return;
   if (!given_)
-    work_.set_value({});  // A promise that is broken would allocate an exception.
+    work_.set_value({});  // A broken promise would allocate an exception.
   thread_.detach();
 }
 

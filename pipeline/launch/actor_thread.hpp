@@ -1,7 +1,9 @@
-// Threads for actors, created before the actors that run on them: if the system has no more threads, nothing has begun.
+// Threads for actors, created before the actors that run on them. If the system cannot create a thread, no actor exists
+// yet.
 //
-// CAF creates threads inside of constructors and launches. An exception there leaves an incomplete system, or an actor
-// that is counted and never runs, whose end CAF awaits for ever. These threads wait for their work or for its withdrawal.
+// CAF creates threads inside constructors and launches. An exception there leaves an incomplete system, or an actor
+// that is counted but never runs, so that CAF waits for its end forever. These threads wait until they get work or are
+// destroyed.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -15,16 +17,17 @@ namespace troupe {
 
 class actor_thread {
  public:
-  /// resource_exhausted if the system gives no thread, or no memory for one; deadline_exceeded if it does not begin in 30 s.
+  /// Errors: resource_exhausted if the system has no thread or no memory for one; deadline_exceeded if the thread does
+  /// not begin within 30 s.
   static expected<actor_thread> start();
   actor_thread(actor_thread&&) noexcept = default;
   actor_thread& operator=(actor_thread&&) = delete;
-  /// Does not wait: the thread ends after its work, or now if it has none.
+  /// Does not wait. The thread ends after its work, or at once if it has none.
   ~actor_thread();
 
   /// Gives the thread its work; called at most once.
   void run(std::function<void()> work);
-  /// Waits for the end of the work, which the caller must have requested.
+  /// Waits until the work ends. The caller must have asked the work to end.
   void join() { thread_.join(); }
 
  private:

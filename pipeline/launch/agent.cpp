@@ -19,7 +19,7 @@ struct agent_options {
   std::shared_ptr<node_maker> maker;
 };
 
-/// The nodes of a driver end with it, and all nodes with their agent.
+/// When a driver ends, its agent ends the driver's nodes. When an agent ends, all of its nodes end.
 struct agent_state {
   agent_state() = default;
   agent_state(const agent_state&) = delete;
@@ -37,11 +37,12 @@ struct agent_state {
   };
   agent_actor::stateful_pointer<agent_state> self = nullptr;
   agent_options options;
-  std::map<node_id, started_node> nodes;   ///< The newest of each that was started and not ended.
+  std::map<node_id, started_node> nodes;   ///< The newest actor of each node that was started and not ended.
   std::map<caf::actor_addr, node_id> drivers;
-  preparer_actor preparer;                 ///< Null until another plan is wanted.
+  preparer_actor preparer;                 ///< Null until another plan is requested.
   std::shared_ptr<std::shared_ptr<prepared_job>> next = std::make_shared<std::shared_ptr<prepared_job>>();
-  std::optional<std::pair<int32_t, caf::strong_actor_ptr>> asked = {};  ///< The attempt that another plan is prepared for, and who wants it.
+  /// Absent unless a plan is being prepared: the attempt that it is for, and the driver that asked.
+  std::optional<std::pair<int32_t, caf::strong_actor_ptr>> asked = {};
 
   void on_start(const start_nodes& x);
   void end(node_id id);
@@ -49,14 +50,14 @@ struct agent_state {
   void on_prepared(prepared x);
   void on_down(const caf::down_msg& x);
   void on_driver_gone(const caf::actor_addr& who);
-  /// Also those that its nodes drive, where these are wanted.
+  /// Interrupts the nodes of `driver`. With kind `cancel::all`, also the nodes that these drive.
   void interrupt(node_id driver, uint8_t kind);
 };
 
 void agent_state::on_start(const start_nodes& x) {
   const auto driver = self->current_sender();
   if (!driver || !options.job->switches.contains(x.driver))
-    return;  // From outside, or from a driver of the plan before, which has ended.
+    return;  // The sender is outside the job, or is a driver of the previous plan, which has ended.
   const auto address = driver->get()->address();
   if (drivers.emplace(address, x.driver).second)
     self->monitor(caf::actor_cast<caf::actor>(driver));
@@ -85,7 +86,7 @@ void agent_state::on_prepare(const prepare_plan& x) {
   self->send(preparer, x);
 }
 
-/// Nodes that are there already stay those of their plan.
+/// Running nodes keep the plan that they were started with.
 void agent_state::on_prepared(prepared x) {
   if (!asked || asked->first != x.attempt)
     return;
@@ -109,7 +110,7 @@ void agent_state::on_driver_gone(const caf::actor_addr& who) {
   if (!driver)
     return;
   if (std::none_of(drivers.begin(), drivers.end(), [&](const auto& other) { return other.second == driver.mapped(); }))
-    interrupt(driver.mapped(), cancel::work);  // Otherwise another one has taken its place.
+    interrupt(driver.mapped(), cancel::work);  // Otherwise a new driver has replaced it.
   std::vector<node_id> left;
   for (const auto& [id, node] : nodes)
     if (node.driver == who)
@@ -122,7 +123,7 @@ void agent_state::interrupt(node_id driver, uint8_t kind) {
   const auto& job = *options.job;
   const auto found = job.switches.find(driver);
   if (found == job.switches.end())
-    return;  // A driver of the plan before.
+    return;  // It is a driver of the previous plan.
   if (kind == cancel::reads)
     found->second.stop->request_stop();
   else

@@ -27,7 +27,7 @@ std::vector<component> carried_by(const prepared_job& job, const plan_edge& edge
 
 namespace {
 
-/// Rows that an edge carries for one step.
+/// The number of rows that an edge carries in one step.
 expected<int64_t> rows_by(const prepared_job& job, const plan_edge& e, const std::vector<int64_t>& rows_of_programs) {
   const auto& plan = job.plan;
   const auto& source = plan.at(e.from);
@@ -44,11 +44,11 @@ expected<int64_t> rows_by(const prepared_job& job, const plan_edge& e, const std
   return rows / readers;
 }
 
-/// The input of one replica of a program, of all its ports together.
+/// The input of one replica of a program, over all of its ports.
 struct fed {
   element_spec element;
   std::vector<component> delivered;  ///< In the order of the ports.
-  int64_t rows = 0;                  ///< Rows of one step.
+  int64_t rows = 0;                  ///< Number of rows in one step.
 };
 
 expected<fed> feeds_of(const prepared_job& job, const plan_node& replica, const std::vector<int64_t>& rows_of_programs) {
@@ -75,7 +75,7 @@ expected<fed> feeds_of(const prepared_job& job, const plan_node& replica, const 
   return all;
 }
 
-/// Whether the programs whose outputs this program reads have been prepared; there is no cycle.
+/// Whether all programs whose outputs this program reads have been prepared. Programs never form a cycle.
 bool is_ready(const prepared_job& job, size_t program, const std::vector<int64_t>& rows_of_programs) {
   for (const auto* e : job.plan.edges_to(job.plan.replicas_of(program).front()->id))
     if (const auto& source = job.plan.at(e->from); source.program && rows_of_programs[*source.program] == 0)
@@ -83,7 +83,8 @@ bool is_ready(const prepared_job& job, size_t program, const std::vector<int64_t
   return true;
 }
 
-/// Tells a warm start which variables the model trains, and freezes those that it takes, where that is wanted.
+/// Registers the model's trainable variables with the warm start. If it freezes variables, makes those that it sets not
+/// trainable.
 expected<void> begin_with(start_values& start, graph& g, mode m) {
   bool any = false, left = false;
   for (auto& v : g.internals().variables) {
@@ -98,10 +99,10 @@ expected<void> begin_with(start_values& start, graph& g, mode m) {
   return !any || left ? expected<void>{} : fail(errc::invalid_argument, "warm_start.freeze: every trainable variable is taken, and none is left to train");
 }
 
-/// The graphs that were built for a job: a model function is called once for each mode and structure of the data.
+/// The graphs built for a job. A model function is called once for each mode and structure of the data.
 class built_graphs {
  public:
-  /// `start`, which may be null, is told of its variables.
+  /// `start` may be null; otherwise it receives the names of the graph's trainable variables.
   expected<std::shared_ptr<const model_graph>> get(const std::shared_ptr<const model>& source, const element_spec& element, mode m, start_values* start) {
     for (const auto& b : all_)
       if (b.source == source && b.m == m && b.element == element)
@@ -124,7 +125,8 @@ class built_graphs {
   std::vector<built> all_;
 };
 
-/// The threads of each replica of a program. Those of the same mode run at the same time: the groups of a search with their replicas.
+/// The number of threads for each replica of a program. Replicas of all programs with the same mode share the
+/// processors, since they run at the same time: in a search, those of all groups.
 shared_threads threads_of(const prepared_job& job, const plan_program& of) {
   if (const auto given = job.basis().config.intra_op_threads; given > 0)
     return {given, false};
@@ -150,7 +152,8 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
     source = std::make_shared<const model>(choose_predictions(source, job.prediction().choice, in->rows, refused));
   const auto graph = graphs.get(source, in->element, planned.mode, job.start.get());
   if (!graph)
-    return fail(refused->value_or(graph.error()));  // The error itself, without the source line that the graph adds.
+    // Returns the original error, without the source line that the graph adds.
+    return fail(refused->value_or(graph.error()));
   const auto& built = *graph;
   auto layout = layout_of(*built);
   if (!layout)
@@ -188,7 +191,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
 
 }  // namespace
 
-/// A program is built after those whose outputs it reads.
+/// Builds each program after the programs whose outputs it reads.
 expected<void> build_programs(prepared_job& job, const std::vector<std::shared_ptr<const model>>& models) {
   std::vector<int64_t> rows_of_programs(models.size());
   job.programs.resize(models.size());

@@ -5,8 +5,8 @@
 
 namespace troupe {
 
-/// One for each program of the plan, whose datasets are open, from these models. invalid_argument where replicas cannot be fed what their plan says; the
-/// errors of the models and of allocation.
+/// Builds one program for each program of the plan, from `models`. The job's datasets must be open. Errors:
+/// invalid_argument if the replicas cannot be fed as the plan says; the errors of the models and of allocation.
 expected<void> build_programs(prepared_job& job, const std::vector<std::shared_ptr<const model>>& models);
 
 }  // namespace troupe

@@ -1,5 +1,5 @@
-// How messages come to an actor: through a carrier, if the world has one, which may keep them for a while. A world on threads has
-// none, and each message goes straight to the mailbox.
+// How messages reach an actor: through the world's carrier, which may delay them. A world on threads has no carrier,
+// and each message goes straight to the mailbox.
 #pragma once
 
 #include <caf/execution_unit.hpp>
@@ -8,22 +8,22 @@
 
 namespace troupe {
 
-/// The receiving end of an actor whose world has a carrier.
+/// An actor whose messages may go through a carrier.
 class carried_actor {
  public:
-  /// Puts the message into the mailbox.
+  /// Puts `message` into the mailbox.
   virtual void deliver(caf::mailbox_element_ptr message, caf::execution_unit* unit) = 0;
-  /// The actor as its scheduler knows it; the same object in each call.
+  /// The object that the scheduler runs for this actor; always the same one.
   virtual caf::resumable* scheduled() noexcept = 0;
 
  protected:
   ~carried_actor() = default;
 };
 
-/// Outlives every actor whose messages it carries.
+/// Must outlive every actor whose messages it carries.
 class carrier {
  public:
-  /// Delivers the message now or later, in order for each pair of actors.
+  /// Delivers the message now or later. Messages between the same two actors stay in order.
   virtual void carry(carried_actor& to, caf::mailbox_element_ptr message, caf::execution_unit* unit) = 0;
 
  protected:

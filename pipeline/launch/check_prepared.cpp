@@ -10,7 +10,8 @@ namespace troupe {
 
 namespace {
 
-/// The groups by the names of their variables, which need to differ, since a checkpoint stores all of them by name.
+/// Maps the name of each variable to its group. Names must differ between groups, since a checkpoint stores all
+/// variables by name.
 expected<std::map<std::string, group_id>> variable_owners(const prepared_job& job) {
   std::map<std::string, group_id> owners;
   for (const auto& group : layouts_of(job))
@@ -21,7 +22,7 @@ expected<std::map<std::string, group_id>> variable_owners(const prepared_job& jo
   return owners;
 }
 
-/// The groups whose variables each evaluation beside training loads.
+/// Finds, for each evaluation beside training, the groups whose variables it loads.
 expected<void> find_evaluated_groups(prepared_job& job, const std::map<std::string, group_id>& owners) {
   const auto* training = std::get_if<training_job>(&job.job);
   const auto* chief = job.plan.find(role::chief, no_node);
@@ -41,7 +42,7 @@ expected<void> find_evaluated_groups(prepared_job& job, const std::map<std::stri
   return {};
 }
 
-/// The names of the metrics of an evaluation.
+/// The names of an evaluation's metrics.
 std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
   const auto& node = *job.plan.all(role::evaluator, job.plan.find(role::chief, no_node)->id)[which];
   std::vector<std::string> names{"global_step", "loss"};
@@ -52,7 +53,7 @@ std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
   return names;
 }
 
-/// invalid_argument where `who` asks for an evaluation or a metric that the job has not.
+/// Error: invalid_argument if `who` asks for an evaluation or a metric that the job does not have.
 expected<void> check_metric(const prepared_job& job, const std::string& who, const std::string& evaluation, const std::optional<std::string>& metric) {
   const auto& all = job.training().evaluations;
   const auto found = std::find_if(all.begin(), all.end(), [&](const evaluation_policy& e) { return e.data.name == evaluation; });
@@ -79,7 +80,8 @@ expected<void> check_judgements(const prepared_job& job) {
   return training->keep_best ? check_metric(job, "keep_best", training->keep_best->goal.evaluation, training->keep_best->goal.metric) : expected<void>{};
 }
 
-/// What earlier runs of the job have left of its evaluations: for rules, for the best checkpoint, and so that a finished job evaluates nothing again.
+/// Reads the evaluations of earlier runs. Stop rules and `restore_best` need them, and a finished job then does not
+/// evaluate again.
 expected<void> read_histories(prepared_job& job) {
   const auto* training = std::get_if<training_job>(&job.job);
   if (!training)
@@ -95,7 +97,7 @@ expected<void> read_histories(prepared_job& job) {
   return {};
 }
 
-/// A training that will begin anew learns before it does what is wrong with its warm start.
+/// Checks the warm start before training begins, if training would start from it rather than from a checkpoint.
 expected<void> check_start(const prepared_job& job) {
   if (!job.start || job.books || !std::holds_alternative<training_job>(job.job))
     return {};

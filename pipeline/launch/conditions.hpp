@@ -1,7 +1,7 @@
-// The conditions of a simulated world: who gets the next turn, how long a turn takes, and how long messages are on their way.
-// Plain data; the seed of the world draws what lies between bounds.
+// The conditions of a simulated world: which actor gets the next turn, how long a turn takes, and how long messages
+// travel. Plain data. Values between two bounds are drawn with the world's seed.
 //
-// Without conditions a turn takes no time, a message is there at once, and time passes only when no actor has anything to do.
+// Without conditions, a turn takes no time, messages arrive at once, and time passes only when no actor has work.
 #pragma once
 
 #include <chrono>
@@ -12,39 +12,40 @@
 
 namespace troupe {
 
-/// Drawn evenly from [least, most] each time.
+/// A duration drawn uniformly from [least, most] each time it is used.
 struct duration_range {
   std::chrono::nanoseconds least{0}, most{0};
   friend bool operator==(const duration_range&, const duration_range&) = default;
 };
 
-/// Who gets the next turn, of those who have a message and are not busy.
+/// Which actor gets the next turn, among those that have a message and are not busy.
 enum class turn_order : uint8_t {
-  uniform,     ///< Each is as likely.
-  priorities,  ///< The one with the highest priority; priorities are drawn, and fall at drawn turns (PCT: Burckhardt et al., 2010).
-  starving,    ///< One node only when nobody else can, or once it has waited for `starved_at_most`.
+  uniform,     ///< Each is equally likely.
+  /// The one with the highest priority. Priorities are drawn, and drop at drawn turns (PCT: Burckhardt et al., 2010).
+  priorities,
+  starving,    ///< `starved` runs only if no other can, or once it has waited for `starved_at_most`.
 };
 std::string_view to_string(turn_order o) noexcept;
 
 struct world_conditions {
   turn_order order = turn_order::uniform;
-  int32_t priority_changes = 3;                     ///< priorities: how often the running node's priority falls below all others.
-  int64_t priority_turns = 2'000;                   ///< priorities: these changes are drawn among so many turns.
-  std::string starved;                              ///< starving: the node.
+  int32_t priority_changes = 3;  ///< For `priorities`: how often the running node's priority drops below all others.
+  int64_t priority_turns = 2'000;                   ///< For `priorities`: the drops are drawn among this many turns.
+  std::string starved;                              ///< For `starving`: the name of the node.
   std::chrono::nanoseconds starved_at_most{std::chrono::seconds{1}};
-  /// How long a node is busy after each message, by its name or by its name without the number: "replica/1", "replica". What it
-  /// sends leaves when it is done.
+  /// How long a node is busy after each message. The key is the node's name, or its name without the number:
+  /// "replica/1", "replica". Messages that it sends in the turn leave when it is no longer busy.
   std::map<std::string, duration_range> cost;
-  /// The place of each node, by name as in `cost`; the others are in a place of their own, whose name is empty.
+  /// The place of each node, with keys as in `cost`. All other nodes share one place, whose name is empty.
   std::map<std::string, std::string> place;
-  /// The delay of a message from one place to another. Messages of each pair of actors stay in order.
+  /// The delay of a message between two places. Messages between the same two actors stay in order.
   duration_range link;
 
   /// Whether turns or messages take time.
   bool timed() const noexcept { return !cost.empty() || !place.empty(); }
 };
 
-/// The entry of a node in a map by name: its own, or that of its name without the last number. Null: it has none.
+/// The entry for `node`: under its full name, or under its name without the last number. Null if there is none.
 template <class T>
 const T* entry_of(const std::map<std::string, T>& by_name, const std::string& node) {
   auto found = by_name.find(node);

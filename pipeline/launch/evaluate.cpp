@@ -1,4 +1,5 @@
-// Launching an evaluation alone: its driver, which starts all else, and the board that the driver writes.
+// Launches an evaluation that runs alone: starts its evaluator, which starts all other nodes and writes the result to a
+// board.
 #include "pipeline/launch/launcher.hpp"
 
 #include "actors/exit_reason.hpp"
@@ -79,7 +80,7 @@ class launched_evaluation final : public running_evaluation {
   }
 
   ~launched_evaluation() override {
-    nodes_->interrupt();  // The results of steps and reads in progress are no longer awaited.
+    nodes_->interrupt();  // Stops waiting for steps and reads in progress.
     caf::anon_send_exit(driver_, caf::exit_reason::user_shutdown);
     world_->end(deadlines_.stop);
   }
@@ -93,7 +94,7 @@ class launched_evaluation final : public running_evaluation {
  private:
   expected<evaluation_result> await() {
     const auto seconds = [](std::chrono::milliseconds x) { return std::to_string(x.count() / 1000) + " s"; };
-    // The evaluator has a deadline for each batch itself.
+    // This limit is for the whole evaluation; the evaluator itself has a deadline for each batch.
     if (!world_->wait_until([this] { return board_->answer().has_value(); }, deadlines_.evaluation))
       return fail(errc::deadline_exceeded, "the evaluation did not end within " + seconds(deadlines_.evaluation) + ", waiting for the evaluator");
     const auto x = *board_->answer();
@@ -114,7 +115,7 @@ class launched_evaluation final : public running_evaluation {
   std::optional<expected<evaluation_result>> result_;
 };
 
-/// An evaluation that failed before it began.
+/// The handle of an evaluation that failed before it began.
 class failed_evaluation final : public running_evaluation {
  public:
   explicit failed_evaluation(error cause) : cause_(std::move(cause)) {}

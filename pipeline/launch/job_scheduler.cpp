@@ -20,7 +20,7 @@ expected<scheduler_threads> scheduler_threads::start() {
   return scheduler_threads{std::move(*worker), std::move(*clock)};
 }
 
-/// The execution unit of actors on the worker: actors that they wake go to the scheduler's queue.
+/// The execution unit of the worker thread. It puts actors that are woken into the scheduler's queue.
 class job_scheduler::worker final : public caf::execution_unit {
  public:
   explicit worker(job_scheduler& scheduler) : execution_unit(&scheduler.system()), scheduler_(scheduler) {}
@@ -34,7 +34,7 @@ job_scheduler::job_scheduler(caf::actor_system& system, scheduler_threads thread
   : abstract_coordinator(system), threads_(std::move(threads)) {}
 
 void job_scheduler::use(caf::actor_system_config& config, scheduler_threads threads) {
-  // A factory must be copyable, and is called once.
+  // CAF requires a copyable factory, but calls it only once.
   auto once = std::make_shared<scheduler_threads>(std::move(threads));
   config.module_factories.emplace_back(
     [once](caf::actor_system& system) -> caf::actor_system::module* { return new job_scheduler{system, std::move(*once)}; });
@@ -53,7 +53,7 @@ void job_scheduler::stop() {
     stopping_ = true;
     changed_.notify_all();
   }
-  // Either thread ends after its present task, which is short.
+  // Each thread ends after its current task, which is short.
   threads_.worker.join();
   threads_.clock.join();
   utility_actors_[printer_id] = nullptr;

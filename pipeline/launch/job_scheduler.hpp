@@ -1,7 +1,8 @@
-// The scheduler of Troupe's own actor systems: one worker thread for actors that never block, and one for the clock.
+// The scheduler of Troupe's own actor systems: one worker thread for actors that never block, and one thread for the
+// clock.
 //
 // CAF's scheduler creates its threads while the actor system is constructed, where a failure ends the process. This one
-// gets them before. The worker sleeps while there is no work; CAF's workers poll every 10 ms.
+// receives threads that exist already. Its worker sleeps while there is no work; CAF's workers poll every 10 ms.
 #pragma once
 
 #include "pipeline/launch/actor_thread.hpp"
@@ -18,14 +19,15 @@ namespace troupe {
 
 struct scheduler_threads {
   actor_thread worker, clock;
-  /// resource_exhausted if the system gives no thread.
+  /// Error: resource_exhausted if the system cannot create a thread.
   static expected<scheduler_threads> start();
 };
 
 class job_scheduler final : public caf::scheduler::abstract_coordinator {
  public:
   job_scheduler(caf::actor_system& system, scheduler_threads threads);
-  /// Makes this the scheduler of the one actor system that is made from `config`.
+  /// Makes a `job_scheduler` the scheduler of the actor system that is constructed from `config`. Only one system may
+  /// use it.
   static void use(caf::actor_system_config& config, scheduler_threads threads);
 
   void enqueue(caf::resumable* job) override;

@@ -1,5 +1,5 @@
-// The world of a job: the actor system that its actors live in, their threads and clock, and how a thread outside waits.
-// It is all in which launchers differ; training, evaluating and predicting are written once, over this interface.
+// The world of a job: its actor system with threads and clock, and how an outside thread waits for it. Launchers differ
+// only in their world; training, evaluation and prediction are written once, on top of this interface.
 #pragma once
 
 #include <troupe/hook.hpp>
@@ -18,20 +18,21 @@ namespace troupe {
 class carrier;
 struct prepared_job;
 
-/// Hears of a job's actors and boards, on their threads. Actors hold it, so it may outlive the world if some are left behind.
+/// Receives news of a job's actors and boards, on their threads. Actors hold it, so it may outlive the world if some
+/// actors do not end in time.
 class job_listener {
  public:
   virtual ~job_listener() = default;
-  /// An actor was started: a node of the plan, by its name there, or one of the launcher's own.
+  /// Called when an actor was started: a node, with its name in the plan, or an actor of the launcher.
   virtual void started(const std::string& name, const caf::strong_actor_ptr& actor) = 0;
-  /// A board has changed: whoever is inside `wait_until` looks again.
+  /// Called when a board has changed. Wakes the threads inside `wait_until`.
   virtual void changed() = 0;
   virtual void happened(const job_event& what) = 0;
   /// Kills every actor that was started.
   virtual void kill_all() = 0;
 };
 
-/// One for each job. A prepared job is told of it, spawns its actors in it and ends with it.
+/// There is one world for each job. A prepared job spawns its actors in it and ends with it.
 class job_world {
  public:
   job_world() = default;
@@ -40,21 +41,24 @@ class job_world {
   virtual ~job_world() = default;
 
   virtual caf::actor_system& system() = 0;
-  /// True: actors that may block are detached. False: all are on the scheduler, since simulation cannot crank a detached actor.
+  /// True: actors that may block are detached. False: all actors run on the scheduler, since simulation cannot control
+  /// a detached actor.
   virtual bool threads() const = 0;
-  /// Carries the messages of its actors; null: they go straight to the mailboxes.
+  /// The carrier for the messages of all actors; null if messages go straight to the mailboxes.
   virtual carrier* messages() { return nullptr; }
   virtual std::shared_ptr<job_listener> listener() const = 0;
-  /// Sets the offset of wall time from the actors' clock, and the name of the host.
+  /// Sets the job's host name, and the offset of wall time from the actors' clock.
   virtual void tell_time_and_host(prepared_job& job) const = 0;
-  /// Waits until `there` holds, at most until the deadline (absent: for ever), and returns whether it holds. `there` takes its own
-  /// locks; it may change only where `job_listener::changed` is called afterwards.
+  /// Waits until `there` returns true, at most until the deadline (absent: no limit). Returns whether it is true.
+  /// `there` takes the locks that it needs. Each change of its result must be followed by a call of
+  /// `job_listener::changed`.
   virtual bool wait_until(const std::function<bool()>& there, std::optional<std::chrono::milliseconds> deadline) = 0;
-  /// Waits until every actor that was started has ended, at most until the deadline, and leaves the others behind.
+  /// Waits until every started actor has ended, at most until the deadline. Actors that are alive then are left
+  /// running.
   virtual void end(std::chrono::milliseconds deadline) = 0;
 };
 
-/// Limits `deadline` to a century, so that a clock can add it to its present time without overflow.
+/// `deadline`, limited to 0 and a century, so that a clock can add it to the current time without overflow.
 inline std::chrono::milliseconds bounded(std::chrono::milliseconds deadline) {
   using namespace std::chrono_literals;
   return std::clamp<std::chrono::milliseconds>(deadline, 0ms, 24h * 365 * 100);

@@ -1,5 +1,5 @@
-// Launchers: how a prepared job becomes actors that run. Each launcher trains, evaluates and predicts; they differ only in the
-// world that the actors live in.
+// Launchers: they turn a prepared job into running actors. Each launcher trains, evaluates and predicts; they differ
+// only in the world that the actors live in.
 //
 //   local_launcher      a separate actor system for each job, on threads
 //   hosted_launcher     the program's own actor system, on threads
@@ -22,62 +22,64 @@ class job_world;
 /// A job with everything it needs to run: models planned, memory allocated.
 struct prepared_job;
 
-/// Prepares a job before any actor exists, so that errors of a model, an input or a configuration are returned at once:
-/// invalid_argument, and the errors of the model, the datasets and allocation.
+/// Prepares a job before any actor exists, so that errors of a model, an input or a configuration are returned at once.
+/// Errors: invalid_argument, and the errors of the model, the datasets and allocation.
 expected<std::shared_ptr<prepared_job>> prepare(any_job job);
-/// The same with the caller's plan and resources, which replace the job's own model and datasets; of the job, only
-/// settings that are not part of a plan count. Also invalid_argument as for `check`.
+/// The same with the caller's plan and resources, which replace the job's own model and datasets. From `job`, only
+/// settings that are not part of a plan are used. Error: also invalid_argument as for `check`.
 expected<std::shared_ptr<prepared_job>> prepare(any_job job, planned_job planned);
 
-/// The handle of a running job. Calls may come from any thread; only `wait` and the destructor block. The destructor aborts
-/// the job and waits for its actors, at most as long as the chief waits for its hooks and actors.
+/// The handle of a running job. Any thread may call it; only `wait` and the destructor block. The destructor aborts the
+/// job and waits for its actors, at most as long as the chief waits for its hooks and actors.
 class running_job {
  public:
   virtual ~running_job() = default;
   virtual job_progress progress() const = 0;
-  /// Whether there is a result.
+  /// Whether the job has its result.
   virtual bool ended() const = 0;
-  /// Sends a request of the user, a request::kind.
+  /// Sends a request of the user to the chief. `request_kind` is a `request::kind`.
   virtual void ask(uint8_t request_kind, bool by_signal) = 0;
   void save();
   void pause();
   void resume();
   void stop(bool by_signal);
   void abort();
-  /// The result; absent if it is not there within the deadline.
+  /// Waits for the result; absent if the deadline passes first.
   virtual std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) = 0;
 };
 
-/// The handle of a running evaluation, used by one thread. Its destructor ends the actors, and waits for them at most as long as
-/// a job's stop.
+/// The handle of a running evaluation, used by one thread. Its destructor ends the actors and waits for them, at most
+/// for the job's `stop` deadline.
 class running_evaluation {
  public:
   virtual ~running_evaluation() = default;
-  /// Blocks until the result, at most as long as the job's deadlines; later calls return it again.
+  /// Blocks until there is a result, at most as long as the job's deadlines allow. Later calls return the same result.
   virtual expected<evaluation_result> wait() = 0;
 };
 
-/// The handle of a running prediction. Used by one thread at a time; `cancel` may come from any. Its destructor ends the actors,
-/// and waits for them at most as long as a job's stop.
+/// The handle of a running prediction. Used by one thread at a time; any thread may call `cancel`. Its destructor ends
+/// the actors and waits for them, at most for the job's `stop` deadline.
 class running_prediction {
  public:
-  /// Up to `batches_ahead` batches are made beyond the one that `next` returns. `changed` is called after each change of the queue.
+  /// Up to `batches_ahead` batches are computed before `next` asks for them. `changed` is called after each change of
+  /// the queue.
   explicit running_prediction(int64_t batches_ahead, std::function<void()> changed = {})
     : queue_(std::make_shared<prediction_queue>(std::move(changed))), ahead_(batches_ahead) {}
   virtual ~running_prediction() = default;
 
-  /// The next batch's outputs; absent at the end of the data. An error is returned after all batches before it.
+  /// The outputs of the next batch; absent at the end of the data. If the prediction fails, the error follows the
+  /// batches made before it.
   expected<std::optional<step_values>> next();
   virtual void cancel() { queue_->cancel(); }
-  /// Known after the first `next`.
+  /// The checkpoint that was loaded. Known after the first `next`.
   loaded_state from() const { return queue_->from(); }
 
  protected:
   const std::shared_ptr<prediction_queue>& queue() const noexcept { return queue_; }
 
  private:
-  virtual void ask(int64_t until) = 0;  ///< Credit: there is room for every batch below `until`.
-  virtual bool wait() = 0;              ///< Waits until the queue has something to take; false: not in time.
+  virtual void ask(int64_t until) = 0;  ///< Gives the predictor credit for every batch below `until`.
+  virtual bool wait() = 0;  ///< Waits until the queue has something to take; false if the deadline passes first.
 
   std::shared_ptr<prediction_queue> queue_;
   int64_t ahead_;
@@ -85,8 +87,8 @@ class running_prediction {
   int64_t taken_ = 0;
 };
 
-/// Each call starts the actors of one prepared job, which the caller prepared from a job of that kind and launches once. If they
-/// have no world to start in (no thread, no memory), that error is the job's result.
+/// Each call starts the actors of one prepared job. The job must be of the kind that the function is named for, and is
+/// launched only once. If no world can be made (no thread, no memory), the job's result is that error.
 class launcher {
  public:
   launcher() = default;
@@ -97,14 +99,14 @@ class launcher {
   std::unique_ptr<running_job> train(std::shared_ptr<prepared_job> job);
   std::unique_ptr<running_evaluation> evaluate(std::shared_ptr<prepared_job> job);
   std::unique_ptr<running_prediction> predict(std::shared_ptr<prepared_job> job);
-  /// Those that the threads of a replica may use, for `job_basis::processors`.
+  /// The number of processors that the threads of a replica may use; the value for `job_basis::processors`.
   virtual int32_t processors() const { return 1; }
 
  private:
   virtual expected<std::shared_ptr<job_world>> make_world() = 0;
 };
 
-/// Detached threads for actors that may block; the others run on the scheduler thread of the job's own actor system.
+/// Actors that may block have detached threads; all others run on the scheduler thread of the job's own actor system.
 class local_launcher final : public launcher {
  public:
   int32_t processors() const override;
@@ -113,7 +115,8 @@ class local_launcher final : public launcher {
   expected<std::shared_ptr<job_world>> make_world() override;
 };
 
-/// The same with the threads of `host`, which knows Troupe's messages, outlives every job, and is neither awaited nor ended.
+/// Like `local_launcher`, but in the actor system `host`. `host` must know Troupe's messages and outlive every job. The
+/// launcher neither waits for it nor ends it.
 class hosted_launcher final : public launcher {
  public:
   explicit hosted_launcher(caf::actor_system& host) : host_(host) {}

@@ -9,7 +9,7 @@ void add_types(caf::actor_system_config& config) {
 }
 
 bool has_types(const caf::actor_system& system) {
-  // The block is added as a whole, so that its last type is there only if all are.
+  // The types are added as one block, so the last type is present only if all are.
   using last = caf::type_by_id<caf::id_block::troupe::end - 1>::type;
   return system.config().value_factories_by_rtti.count(std::type_index(typeid(last))) == 1;
 }
@@ -24,7 +24,7 @@ expected<std::unique_ptr<local_system>> local_system::make() {
 local_system::local_system(scheduler_threads threads) : config_(std::make_unique<caf::actor_system_config>()) {
   add_types(*config_);
   config_->set("scheduler.max-threads", size_t{1});
-  config_->set("scheduler.max-throughput", size_t{64});  // CAF's turns are unbounded.
+  config_->set("scheduler.max-throughput", size_t{64});  // Limits a turn to 64 messages; CAF sets no limit.
   config_->set("logger.verbosity", caf::atom("quiet"));
   job_scheduler::use(*config_, std::move(threads));
   system_ = std::make_unique<caf::actor_system>(*config_);

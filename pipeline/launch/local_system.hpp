@@ -1,4 +1,4 @@
-// The actor system of a job on threads, and the messages that any actor system with a job in it knows.
+// The actor system of a job on threads, and the message types that an actor system needs for jobs.
 #pragma once
 
 #include "messages/interfaces.hpp"
@@ -11,19 +11,19 @@
 
 namespace troupe {
 
-/// Adds Troupe's messages to `config`; whether the configuration of `system` has them.
+/// `add_types` adds Troupe's message types to `config`; `has_types` returns whether `system` was made with them.
 void add_types(caf::actor_system_config& config);
 bool has_types(const caf::actor_system& system);
 
 /// A separate actor system for one job. Its destructor waits for every actor in it.
 class local_system {
  public:
-  /// resource_exhausted if there is no thread, or no memory, for its scheduler.
+  /// Error: resource_exhausted if there is no thread or no memory for its scheduler.
   static expected<std::unique_ptr<local_system>> make();
 
   caf::actor_system& operator*() noexcept { return *system_; }
-  /// Leaks the system instead of destroying it: an actor inside a call that never returns would block the destructor, and
-  /// with it the calling thread, for ever.
+  /// Leaks the system instead of destroying it: if an actor is inside a call that never returns, the destructor would
+  /// block the calling thread forever.
   void leave_behind();
 
  private:

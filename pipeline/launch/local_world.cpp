@@ -28,7 +28,7 @@ class local_world::local_listener final : public job_listener {
     ++changes_;
     changed_.notify_all();
   }
-  void happened(const job_event&) override {}  // Events are for hooks.
+  void happened(const job_event&) override {}  // Only hooks receive events here.
   void kill_all() override {
     std::lock_guard lock{guard_};
     for (const auto& address : actors_)
@@ -66,7 +66,7 @@ class local_world::local_listener final : public job_listener {
   std::mutex guard_;
   std::condition_variable changed_;
   uint64_t changes_ = 0;
-  std::vector<caf::actor_addr> actors_;  // All that were started and still exist.
+  std::vector<caf::actor_addr> actors_;  // All actors that were started and still exist.
 };
 
 local_world::local_world(std::unique_ptr<local_system> own)

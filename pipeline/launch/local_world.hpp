@@ -1,4 +1,4 @@
-// A world on threads and the system's clock: in an actor system of the job's own, or in the program's.
+// A world on threads, with the system's clock. It has its own actor system or uses that of the host program.
 #pragma once
 
 #include "pipeline/launch/job_world.hpp"
@@ -9,7 +9,7 @@ namespace troupe {
 class local_world final : public job_world {
  public:
   explicit local_world(std::unique_ptr<local_system> own);
-  /// `host` outlives the world, and is neither awaited nor ended.
+  /// `host` must outlive the world. The world neither waits for it nor ends it.
   explicit local_world(caf::actor_system& host);
 
   caf::actor_system& system() override { return system_; }
@@ -21,7 +21,7 @@ class local_world final : public job_world {
 
  private:
   class local_listener;
-  std::unique_ptr<local_system> own_;  ///< Null in the program's system.
+  std::unique_ptr<local_system> own_;  ///< Null if the world uses the host program's system.
   caf::actor_system& system_;
   std::shared_ptr<local_listener> listener_;
 };

@@ -14,7 +14,7 @@ namespace {
 
 using engine_maker = std::function<expected<std::unique_ptr<step_engine>>()>;
 
-/// A replica in the place of one that has ended: it makes an engine of its own, on its own thread, as planning takes time.
+/// A replica that replaces one that has ended. It makes its engine on its own thread, since planning takes time.
 replica_actor::behavior_type replica_with_own_engine(replica_actor::stateful_pointer<replica_state> self, const engine_maker& make,
                                                      replica_options options) {
   auto engine = make();
@@ -44,7 +44,8 @@ caf::strong_actor_ptr node_maker::start(const plan_node& n, const caf::strong_ac
   return handle;
 }
 
-/// A node that has ended may have left it half-done, or be inside it still: the next one makes its own.
+/// Drops the engine of a replica that has ended: it may be inside a step, or have ended in the middle of one. The next
+/// replica makes its own.
 void node_maker::forget_memory_of(const plan_node& n) {
   if (n.what == role::replica && !planted(planted_fault::engine_handed_on))
     job_->programs[*n.program].engines[static_cast<size_t>(n.index)].reset();

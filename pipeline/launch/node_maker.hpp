@@ -1,4 +1,4 @@
-// Makes actors of the nodes of a prepared job.
+// Spawns the actors for the nodes of a prepared job.
 #pragma once
 
 #include "actors/agents.hpp"
@@ -16,9 +16,10 @@ class node_maker {
  public:
   node_maker(job_world& world, std::shared_ptr<prepared_job> job);
 
-  /// Nodes are those of that job from now on.
+  /// Nodes that are started from now on belong to `job`.
   void use(std::shared_ptr<prepared_job> job);
-  /// Starts a node, which reports to `driver`, or one in its place, with an engine of its own. Nodes that drive others start those through `agents`.
+  /// Starts a node that reports to `driver`. A node that is started again gets its own engine. A node that drives
+  /// others starts them through `agents`.
   caf::strong_actor_ptr start(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents);
   preparer_actor start_preparer(preparer_options options);
 
@@ -29,7 +30,7 @@ class node_maker {
   void forget_memory_of(const plan_node& n);
   std::shared_ptr<gradient_reduction> reduction_of(group_id group) const;
 
-  caf::actor_system& system_;  // Not the world: a driver that is left behind outlives it.
+  caf::actor_system& system_;  // Not `job_world`: a driver that is left running outlives the world.
   spawn_options how_;
   std::shared_ptr<job_listener> listener_;
   std::shared_ptr<prepared_job> job_;

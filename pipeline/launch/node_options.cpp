@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// The part of a batch that an edge of an infeed carries, where readers in one group divide it.
+/// The part of a batch that an edge of an infeed carries. The readers in one group may divide a batch among them.
 infeed_options::edge share_of(const checked_plan& plan, const plan_edge& e) {
   infeed_options::edge share{.id = e.id};
   if (e.how == divide::broadcast)
@@ -136,7 +136,8 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
   options.seed = config.seed;
   if (job.start) {
     auto layouts = layouts_of(job);
-    for (auto& of_group : layouts)  // Copies, as a checkpoint writer outlives the stores of a plan that grows into another one.
+    // Copies the layout: the checkpoint writer outlives the stores of this plan when the job grows into another plan.
+    for (auto& of_group : layouts)
       of_group.layout = std::make_shared<parameter_layout>(*of_group.layout);
     options.start = [start = job.start, layouts = std::move(layouts)](uint64_t seed) { return start->read(layouts, seed); };
   }

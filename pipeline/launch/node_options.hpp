@@ -1,4 +1,4 @@
-// The options with which the actor of each node starts, from the plan and the job.
+// Makes the options of each node's actor from the plan and the job.
 #pragma once
 
 #include "actors/callbacks.hpp"
@@ -14,13 +14,13 @@
 
 namespace troupe {
 
-/// These return the options of one node of the job's plan. The job outlives the actor.
+/// Each function returns the options of one node of the job's plan. The job outlives the actor.
 infeed_options infeed_options_of(const std::shared_ptr<prepared_job>& job, const plan_node& node);
 replica_options replica_options_of(const prepared_job& job, const plan_node& node);
 outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& node);
 checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, const plan_node& node);
 summary_writer_options summary_writer_options_of(const prepared_job& job, const plan_node& node);
-/// The caller adds the nodes.
+/// Without the nodes that it drives; the caller adds these.
 evaluator_options evaluator_options_of(const prepared_job& job, const plan_node& node);
 predictor_options predictor_options_of(const prepared_job& job, const plan_node& node);
 chief_options chief_options_of(const prepared_job& job, const plan_node& node);

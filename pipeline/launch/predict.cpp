@@ -1,4 +1,4 @@
-// Launching a prediction: its predictor, which starts all else when the consumer first asks.
+// Launches a prediction: starts its predictor, which starts all other nodes when the consumer first asks for a batch.
 #include "pipeline/launch/launcher.hpp"
 
 #include "actors/exit_reason.hpp"
@@ -22,7 +22,7 @@ class launched_prediction final : public running_prediction {
     job->predictions = queue();
     nodes_.emplace(*world_, std::move(job));
     predictor_ = nodes_->start_head<predictor_actor>(role::predictor);
-    // A predictor that dies, without a thread or by a defect, does not leave the consumer waiting.
+    // If the predictor dies, for lack of a thread or by a defect, the consumer receives an error and does not wait.
     predictor_->attach_functor([queue = queue()](const caf::error& reason) {
       queue->ended(error{category_of(reason), "the predictor ended: " + describe(reason)});
     });
@@ -41,7 +41,7 @@ class launched_prediction final : public running_prediction {
 
  private:
   void ask(int64_t until) override { caf::anon_send(predictor_, pull{.until_step = until}); }
-  /// The predictor has a deadline of its own; this one covers a predictor that a disk or a model blocks.
+  /// The predictor has its own deadline. This one is for a predictor that is blocked by a disk or a model.
   bool wait() override {
     return world_->wait_until([this] { return queue()->ready(); }, deadlines_.silence + 2 * deadlines_.stop);
   }
@@ -52,7 +52,7 @@ class launched_prediction final : public running_prediction {
   predictor_actor predictor_;
 };
 
-/// A prediction that failed before it began.
+/// The handle of a prediction that failed before it began.
 class failed_prediction final : public running_prediction {
  public:
   explicit failed_prediction(error cause) : running_prediction(0) { queue()->ended(std::move(cause)); }

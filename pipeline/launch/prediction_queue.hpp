@@ -9,21 +9,22 @@
 
 namespace troupe {
 
-/// Holds no more batches than the consumer has given credit for. Used by any thread.
+/// Holds at most as many batches as the consumer has given credit for. Any thread may use it.
 class prediction_queue final : public prediction_board {
  public:
-  /// `changed`, unless empty, is called once `ready` may have changed, outside the queue's lock.
+  /// `changed` is called after each change that may affect `ready`, outside the queue's lock. It may be empty.
   explicit prediction_queue(std::function<void()> changed) : changed_(std::move(changed)) {}
   void loaded(loaded_state from) override;
   void batch(step_values values) override;
   void ended(std::optional<error> cause) override;
 
-  /// Outer absence: there is nothing to take yet. Else the next batch, absence after the last one, or, after all batches
-  /// before it, the cause of a failure.
+  /// Takes the next batch. Returns std::nullopt if there is nothing to take yet, an absent inner value after the last
+  /// batch, and the cause of a failure after all batches before it.
   std::optional<expected<std::optional<step_values>>> take();
-  /// Whether `take` returns something.
+  /// Whether `take` would return something.
   bool ready() const;
-  /// Drops the batches; from now on `take` returns error `cancelled`. No effect after the end has been taken.
+  /// Drops all batches. From now on `take` returns the error `cancelled`. Has no effect after all batches and the end
+  /// have arrived and been taken.
   void cancel();
   loaded_state from() const;
 

@@ -27,8 +27,8 @@ const prepared_program& prepared_job::driven_by(node_id driver) const {
 
 namespace {
 
-/// Opens a dataset and determines the structure and batch size of its elements, which planning needs. An input that cannot
-/// be opened is the first error of a job.
+/// Opens a dataset and determines the structure and batch size of its elements, which planning needs. If an input
+/// cannot be opened, the job fails here, before any model is built.
 expected<prepared_dataset> open(const prepared_job& job, size_t number, const dataset& input) {
   const auto& planned = job.plan->datasets[number];
   const auto hosts = std::count_if(job.plan->nodes.begin(), job.plan->nodes.end(), [number](const plan_node& n) { return n.dataset == number; });
@@ -42,7 +42,8 @@ expected<prepared_dataset> open(const prepared_job& job, size_t number, const da
   return data;
 }
 
-/// What cannot be resumed is refused before a model is planned; the checkpoint writer refuses it too, if it comes in between.
+/// Rejects a checkpoint that cannot be resumed, before a model is planned. The checkpoint writer checks again, since
+/// another checkpoint may be committed meanwhile.
 expected<void> check_books(const job_books& books, const plan_iteration& planned) {
   if (books && books->id.iteration > planned.number)
     return fail(errc::failed_precondition, books->prefix + " is of iteration " + std::to_string(books->id.iteration)
@@ -64,7 +65,8 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled) {
 }
 
 expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job planned) {
-  if (basis_of(settled).config.on_not_finite == not_finite::stop)  // The job's setting is that of its group, and is refused where there are several.
+  // The setting `on_not_finite` of a job applies to its groups; `check` rejects it if there are several.
+  if (basis_of(settled).config.on_not_finite == not_finite::stop)
     for (auto& g : planned.plan.groups)
       g.on_not_finite = not_finite::stop;
   auto plan = checked_plan::of(std::move(planned.plan));

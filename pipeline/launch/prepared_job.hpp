@@ -1,5 +1,5 @@
-// A plan with everything it needs to run: models planned, memory allocated. Made before any actor exists, so that errors
-// of a model, an input or a configuration are returned at once.
+// A plan with everything it needs to run: models planned, memory allocated. It is made before any actor exists, so that
+// errors of a model, an input or a configuration are returned at once.
 #pragma once
 
 #include "actors/job_board.hpp"
@@ -19,42 +19,45 @@
 
 namespace troupe {
 
-/// A dataset of the plan, opened.
+/// An open dataset of the plan.
 struct prepared_dataset {
   dataset input;
-  iterate_options iterate;                      ///< `host` is filled in for each infeed.
+  iterate_options iterate;                      ///< Each infeed sets its own `host`.
   element_spec element;
   int64_t batch_rows = 1;
-  std::unique_ptr<dataset_iterator> first;      ///< At the beginning; the infeed of host 0 takes it, to open a source once.
+  /// An iterator at the beginning. The infeed of host 0 takes it, so that the source is opened only once.
+  std::unique_ptr<dataset_iterator> first;
 };
 
 /// A program of the plan: a group's model in one mode.
 struct prepared_program {
   std::shared_ptr<parameter_store> parameters;
-  std::vector<std::shared_ptr<step_engine>> engines;  ///< One for each replica, until it is started a second time.
-  /// Makes an engine for a replica of the program, as one that was killed inside a step is not used again.
+  /// One for each replica; null once the replica has been restarted.
+  std::vector<std::shared_ptr<step_engine>> engines;
+  /// Makes a new engine for a replica of the program. An engine whose replica was killed inside a step is not used
+  /// again.
   std::function<expected<std::unique_ptr<step_engine>>(const plan_node& replica)> make_engine;
-  std::shared_ptr<gradient_reduction> reduction;      ///< Only for several replicas that train.
-  std::vector<component> exposed = {};                ///< What each replica makes for other groups, by out-port.
-  bool measures = false;                              ///< It has metrics of training.
+  std::shared_ptr<gradient_reduction> reduction;      ///< Null unless several replicas train.
+  std::vector<component> exposed = {};                ///< The outputs of each replica for other groups, by out-port.
+  bool measures = false;                              ///< Whether it computes metrics in training.
 };
 
 /// Interrupts the nodes of one driver.
 struct node_switch {
-  std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);  ///< Cancels a long step.
-  std::shared_ptr<stop_switch> stop = std::make_shared<stop_switch>();                     ///< Cancels a read that blocks.
+  std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);  ///< Cancels a step.
+  std::shared_ptr<stop_switch> stop = std::make_shared<stop_switch>();                     ///< Cancels a blocking read.
   void all() const {
     cancel->store(true);
     stop->request_stop();
   }
-  /// No node is inside a step or a read.
+  /// Lifts the interruption. No node may be inside a step or a read.
   void renew() const {
     stop->renew();
     cancel->store(false);
   }
 };
 
-/// When training computes the sums of metrics.
+/// When the training computes sums of metrics.
 inline measuring measuring_of(const settled_config& config) {
   if (config.log_steps == 0 || config.train_metrics == train_metrics::none)
     return measuring::never;
@@ -64,21 +67,25 @@ inline measuring measuring_of(const settled_config& config) {
 struct prepared_job {
   any_job job;
   checked_plan plan;
-  job_books books = {};                         ///< Of the checkpoint that the job was planned from; the checkpoint writer may find another one.
-  stored_growth growth = {};                    ///< How its first state comes from the last one of the iteration before.
-  std::shared_ptr<start_values> start = {};     ///< What variables begin with where there is no checkpoint; null: initial values.
+  job_books books = {};  ///< The books that the plan was made from. The checkpoint writer may find a newer checkpoint.
+  stored_growth growth = {};  ///< How this iteration's first state follows from the last state of the iteration before.
+  /// Initial values for a job without a checkpoint; null: those of the model.
+  std::shared_ptr<start_values> start = {};
   std::vector<prepared_dataset> datasets;       ///< In the plan's order.
   std::vector<prepared_program> programs;       ///< In the plan's order.
-  std::vector<evaluation_history> histories = {};  ///< Evaluations of earlier runs, in the order of the job's, where a rule or the result looks at them.
-  std::vector<std::vector<group_id>> evaluated_groups = {};  ///< Those whose variables an evaluation beside training loads, in the order of the job's.
-  std::map<node_id, node_switch> switches;      ///< By driver.
-  double wall_offset = 0;                       ///< Seconds since the epoch when the actors' clock stood at 0; set by the launcher.
-  std::string host = "simulated";               ///< The host in the names of event files; set by the launcher.
+  /// Evaluations of earlier runs, in the order of the job's evaluations. Empty unless a rule or the result needs them.
+  std::vector<evaluation_history> histories = {};
+  /// The groups whose variables each evaluation beside training loads, in the order of the job's evaluations.
+  std::vector<std::vector<group_id>> evaluated_groups = {};
+  std::map<node_id, node_switch> switches;      ///< By number of the driver.
+  /// Wall time in seconds since the epoch at which the actors' clock was 0. The launcher sets it.
+  double wall_offset = 0;
+  std::string host = "simulated";               ///< The host name in the names of event files. The launcher sets it.
   std::shared_ptr<directory_claim> claim = std::make_shared<directory_claim>();  ///< The claim on the model directory.
-  std::shared_ptr<job_board> board;             ///< The board of training; set by the launcher.
-  std::shared_ptr<prediction_board> predictions;  ///< The board of a prediction; set by the launcher.
+  std::shared_ptr<job_board> board;             ///< The board of a training. The launcher sets it.
+  std::shared_ptr<prediction_board> predictions;  ///< The board of a prediction. The launcher sets it.
 
-  /// It follows `before`: the same clock, host, boards and claim.
+  /// Takes over the clock offset, host name, board and claim of `before`, the job that this one follows.
   void share_with(const prepared_job& before) {
     wall_offset = before.wall_offset;
     host = before.host;
@@ -86,23 +93,23 @@ struct prepared_job {
     board = before.board;
   }
   const job_basis& basis() const noexcept { return basis_of(job); }
-  /// The caller knows that the job is of that kind.
+  /// The job must be of that kind.
   const training_job& training() const { return std::get<training_job>(job); }
   const prediction_job& prediction() const { return std::get<prediction_job>(job); }
-  /// The data of an evaluation, alone or beside training, by the number of its evaluator.
+  /// The data of an evaluation, alone or beside training. `which` is the index of its evaluator.
   const evaluation_data& evaluation(int32_t which) const;
-  /// The first program of that mode. Throws broken_invariant where the plan has none.
+  /// The first program with mode `m`. Throws broken_invariant if the plan has none.
   prepared_program& in(mode m);
   const prepared_program& in(mode m) const { return const_cast<prepared_job*>(this)->in(m); }
-  /// The program of the replicas that an evaluator or a predictor drives.
+  /// The program of the replicas that `driver`, an evaluator or a predictor, drives.
   const prepared_program& driven_by(node_id driver) const;
 };
 
-/// The plan, with what a chief has to know of its models.
+/// The plan, with what the chief needs to know of its models.
 attempt_plan attempt_plan_of(const std::shared_ptr<const prepared_job>& job);
-/// The layouts of the groups that train.
+/// The layouts of all groups that train.
 std::vector<group_layout> layouts_of(const prepared_job& job);
-/// The components that an edge carries, by row; its source must be prepared.
+/// The components of each row that an edge carries. The program or dataset that it comes from must be prepared.
 std::vector<component> carried_by(const prepared_job& job, const plan_edge& edge);
 
 }  // namespace troupe

@@ -1,5 +1,5 @@
-// The preparer of an agent: makes another plan, its engines and its programs while a job runs. Started when one is first wanted, on a thread of its own, as
-// user code runs there: the planner and model functions.
+// The preparer of an agent: prepares another plan with its programs and engines while a job runs. It is started at the
+// first request. It has its own thread, since it runs user code: the planner and model functions.
 #pragma once
 
 #include "messages/interfaces.hpp"
@@ -9,8 +9,9 @@ namespace troupe {
 
 struct preparer_options {
   int32_t place = 0;
-  std::shared_ptr<const prepared_job> present;       ///< Its settings, boards and claims are those of the job; it is let go once there is a next one.
-  /// Where the next one is put before `prepared` is sent; whoever hears of it takes it.
+  /// The current job. The next one takes over its settings, boards and claims, and then replaces it here.
+  std::shared_ptr<const prepared_job> present;
+  /// The preparer puts the next job here before it sends `prepared`. The receiver of `prepared` takes it.
   std::shared_ptr<std::shared_ptr<prepared_job>> next;
   agent_actor asker;
 };

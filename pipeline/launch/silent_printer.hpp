@@ -1,4 +1,5 @@
-// The printer that CAF wants of a scheduler. Troupe does not print through CAF, and standard output belongs to the program.
+// The printer actor that CAF requires of a scheduler. Troupe does not print through CAF, and standard output belongs to
+// the host program.
 #pragma once
 
 #include <caf/actor.hpp>
@@ -6,7 +7,7 @@
 
 namespace troupe {
 
-/// An actor that drops what it is told.
+/// An actor that ignores all messages.
 caf::actor silent_printer(caf::actor_system& system);
 
 }  // namespace troupe

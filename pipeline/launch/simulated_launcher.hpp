@@ -1,4 +1,4 @@
-// Jobs in simulation: the same actors on CAF's deterministic scheduler. A call that waits cranks the schedule.
+// Launches jobs in simulation: the same actors, on a deterministic scheduler. A call that waits runs the schedule.
 #pragma once
 
 #include "pipeline/launch/launcher.hpp"
@@ -6,11 +6,11 @@
 
 namespace troupe {
 
-/// Each job gets a world of its own, with the same seed and conditions.
+/// Each job has its own world; all worlds have the same seed and conditions.
 class simulated_launcher final : public launcher {
  public:
   explicit simulated_launcher(uint64_t seed, world_conditions conditions = {}) : seed_(seed), conditions_(std::move(conditions)) {}
-  /// The world of the newest job; there is one.
+  /// The world of the newest job. At least one job must have been launched.
   simulated_world& world() const noexcept { return *newest_; }
 
  private:

@@ -20,7 +20,7 @@ std::string_view to_string(turn_order o) noexcept {
   return "?";
 }
 
-/// The execution unit of a turn: actors that it wakes are enqueued.
+/// The execution unit of a turn. It puts actors that are woken into the scheduler's queue.
 class simulated_scheduler::worker final : public caf::execution_unit {
  public:
   explicit worker(simulated_scheduler& scheduler) : execution_unit(&scheduler.system()), scheduler_(scheduler) {}
@@ -121,7 +121,8 @@ void simulated_scheduler::occupy(seat& node, std::chrono::nanoseconds time) {
 
 // -- messages ------------------------------------------------------------------
 
-/// Equal in every build: the number of a type of CAF's own, else a hash of the type's name.
+/// A number for the type of a message, equal in every build: the type's number if CAF gives it one, else a hash of its
+/// name.
 uint64_t simulated_scheduler::kind_of(const caf::type_erased_tuple& content) {
   if (content.size() == 0)
     return 0;
@@ -165,7 +166,7 @@ void simulated_scheduler::post(mail m, std::chrono::nanoseconds after) {
   std::push_heap(on_their_way_.begin(), on_their_way_.end(), later{});
 }
 
-/// What the node sent in its turn leaves when the node is done.
+/// Sends the messages of the last turn. They leave when the node is no longer busy.
 void simulated_scheduler::send_out() {
   for (auto& m : sent_)
     if (is_cut(*m.from, *m.to))
@@ -241,7 +242,7 @@ void simulated_scheduler::slow_down(seat& node, int64_t one_turn_of) {
   slow_ = std::any_of(seats_.begin(), seats_.end(), [](const auto& s) { return s->one_turn_of > 1; });
 }
 
-/// A slow node that is drawn is mostly passed over, unless no other waits for a turn.
+/// Mostly draws again when a slow node is drawn, unless only slow nodes wait for a turn.
 size_t simulated_scheduler::pick_among_slow() {
   auto picked = static_cast<size_t>(draws_.draw() % ready_.size());
   const auto passed_over = [&](const seat& s) { return s.one_turn_of > 1 && draws_.draw() % static_cast<uint64_t>(s.one_turn_of) != 0; };
@@ -257,7 +258,7 @@ size_t simulated_scheduler::pick_by_priority() {
   };
   auto picked = highest();
   for (; !priority_changes_.empty() && priority_changes_.back() <= turns_; picked = highest()) {
-    ready_[picked]->priority = priority_changes_.size();  // Below all that were drawn, and below earlier falls.
+    ready_[picked]->priority = priority_changes_.size();  // Below all drawn priorities and all earlier drops.
     priority_changes_.pop_back();
   }
   return picked;
@@ -310,14 +311,14 @@ void simulated_scheduler::turn(seat& s) {
     send_out();
 }
 
-/// Drops entries of nodes that wait for something else by now.
+/// Drops outdated entries: of nodes that are no longer parked, hang, or are busy for longer.
 void simulated_scheduler::tidy_parked() {
   const auto valid = [](const parked_until& p) { return p.who->parked && !p.who->hangs && p.who->busy_until <= p.when; };
   while (!parked_.empty() && !valid(parked_.top()))
     parked_.pop();
 }
 
-/// All that is due now, but for timers.
+/// Does everything that is due now, except timers.
 void simulated_scheduler::catch_up() {
   do_agenda();
   deliver_due();
@@ -336,7 +337,8 @@ bool simulated_scheduler::let_time_pass() {
   const auto next = std::min({arrival, rest, timer, other});
   if (next == never)
     return false;
-  if (timer < std::min({arrival, rest, other}))  // At one instant messages come first, so that a timer finds them in the mailbox.
+  // At the same instant messages come first, so that a timer's handler finds them in the mailbox.
+  if (timer < std::min({arrival, rest, other}))
     return clock_.trigger_timeout();
   clock_.current_time = std::max(clock_.current_time, next);
   catch_up();

@@ -1,5 +1,5 @@
-// CAF's side of a simulated world: a scheduler with one thread, which its owner cranks; a virtual clock; and a carrier of messages
-// that take time. Every actor has a seat, which says when it may run.
+// The CAF part of a simulated world: a scheduler with one thread, which its owner runs turn by turn; a virtual clock;
+// and a carrier that delays messages. Every actor has a seat, which says when it may run.
 //
 //   enqueue(message) ──► carry ──► [on its way] ──► mailbox ──► ready ──► turn ──► [busy] ──► ready, if there is more
 //                                  link delays                  drawn              costs
@@ -26,24 +26,24 @@ namespace troupe {
 
 using simulated_time = caf::actor_clock::time_point;
 
-/// An actor in simulation.
+/// The state of one actor in the schedule.
 struct seat {
-  std::string name;                   ///< Empty: an actor that is no node.
+  std::string name;                   ///< Empty if the actor is not a node.
   caf::actor_id id = 0;
-  caf::actor_addr address;            ///< Keeps the memory of the actor, so that no other actor is taken for it.
+  caf::actor_addr address;            ///< Keeps the actor's memory allocated, so that no other actor gets its address.
   caf::resumable* job = nullptr;
-  int64_t one_turn_of = 1;            ///< It takes one of so many turns that fall to it while others could run.
-  bool hangs = false;                 ///< It gets no turn.
+  int64_t one_turn_of = 1;            ///< Slow node: while others could run, it uses only one of this many turns.
+  bool hangs = false;                 ///< Whether it gets no turns.
   duration_range cost;
   int32_t place = 0;
   simulated_time busy_until{};
   simulated_time waits_since{};
-  bool parked = false;                ///< It has a message and may not run yet.
+  bool parked = false;                ///< It has a message but may not run yet.
   uint64_t priority = 0;
-  size_t waiting = 0, fullest = 0;    ///< Messages in its mailbox: now, and at most so far.
+  size_t waiting = 0, fullest = 0;    ///< The number of messages in its mailbox: at present, and the maximum so far.
 };
 
-/// Numbers that a seed draws: SplitMix64 (Steele, Lea, Flood 2014), which is good enough for a schedule.
+/// Pseudo-random numbers by seed: SplitMix64 (Steele, Lea, Flood 2014), which is good enough for a schedule.
 class schedule_draws {
  public:
   explicit schedule_draws(uint64_t seed) : state_(seed) {}
@@ -66,39 +66,40 @@ class simulated_scheduler final : public caf::scheduler::abstract_coordinator, p
  public:
   explicit simulated_scheduler(caf::actor_system& system) : abstract_coordinator(system) {}
 
-  // The owner's side.
+  // For the owner.
   void set(const world_conditions& conditions, uint64_t seed);
-  /// Gives the actor a name, and its conditions with it.
+  /// Names the actor, and applies the conditions for that name.
   seat& started(const std::string& name, const caf::strong_actor_ptr& actor);
-  /// Gives one actor a turn, or lets time pass to the next thing that happens if none can run. False: nothing will happen.
+  /// Gives one actor a turn. If none can run, advances the clock to the next event. Returns false if there is none.
   bool crank();
-  /// Ends all delays, costs and hanging, and gives turns until nobody has a message.
+  /// Ends all delays, costs and hangs, and gives turns until no actor has a message.
   void run_dry();
-  /// The node takes one of so many turns that fall to it while others have messages.
+  /// While other nodes have messages, the node uses only one of `one_turn_of` turns.
   void slow_down(seat& node, int64_t one_turn_of);
   void pass(std::chrono::nanoseconds time);
-  /// Within a turn: the node that has it is busy for `time` more. Between turns nothing.
+  /// Within a turn: keeps the running node busy for `time` more. Has no effect between turns.
   void spend(std::chrono::nanoseconds time);
   void hang(seat& node, bool hangs);
   void occupy(seat& node, std::chrono::nanoseconds time);
-  /// Messages between this place and all others are kept until `heal`.
+  /// Holds back messages between this place and all others until `heal`.
   void cut(const std::string& place);
   void heal(const std::string& place);
-  /// Between two turns, once the clock stands there: something that is no actor's, as the end of a trouble.
+  /// Calls `what` between two turns, as soon as the clock has reached `when`. For events that no actor causes, such as
+  /// the end of a fault.
   void at(simulated_time when, std::function<void()> what) { agenda_.emplace(when, std::move(what)); }
   bool is_at(const seat& node, const std::string& place) { return node.place == place_number(place); }
-  /// Called for each message as it is put into a mailbox; the sender is null for messages of the clock and from outside.
+  /// Called for each message that is put into a mailbox. `from` is null for messages of the clock and from outside.
   using witness = std::function<void(const seat* from, const seat& to, const caf::type_erased_tuple& content)>;
   void watch(witness w) { witness_ = std::move(w); }
 
   simulated_time now() const { return clock_.current_time; }
-  /// Whose turn the last one was; null before the first.
+  /// The actor of the last turn; null before the first.
   const seat* last_turn_of() const noexcept { return last_; }
   int64_t turns() const noexcept { return turns_; }
   uint64_t trace_hash() const noexcept { return hash_; }
   size_t timers() const { return clock_.schedule().size(); }
 
-  // CAF's side.
+  // For CAF.
   void enqueue(caf::resumable* job) override;
   caf::detail::test_actor_clock& clock() noexcept override { return clock_; }
   void carry(carried_actor& to, caf::mailbox_element_ptr message, caf::execution_unit* unit) override;
@@ -111,11 +112,11 @@ class simulated_scheduler final : public caf::scheduler::abstract_coordinator, p
   class worker;
   struct mail {
     simulated_time due;
-    uint64_t number = 0;          ///< In order of sending.
+    uint64_t number = 0;          ///< Counts in the order of sending.
     seat* from = nullptr;
     seat* to = nullptr;
     carried_actor* actor = nullptr;
-    caf::strong_actor_ptr keeps;  ///< `actor` lives as long.
+    caf::strong_actor_ptr keeps;  ///< Keeps `actor` alive.
     caf::mailbox_element_ptr message;
   };
   struct parked_until {
@@ -160,9 +161,9 @@ class simulated_scheduler final : public caf::scheduler::abstract_coordinator, p
   std::unordered_map<caf::resumable*, seat*> by_job_;
   std::deque<seat*> ready_;
   std::priority_queue<parked_until, std::vector<parked_until>, later> parked_;
-  std::vector<mail> on_their_way_;  ///< A heap by `later`.
-  std::vector<mail> sent_, held_;   ///< In this turn; by a link that is cut.
-  std::unordered_map<uint64_t, simulated_time> last_due_;  ///< By pair of actors.
+  std::vector<mail> on_their_way_;  ///< A heap ordered by `later`.
+  std::vector<mail> sent_, held_;   ///< Messages sent in this turn; messages held back by a cut link.
+  std::unordered_map<uint64_t, simulated_time> last_due_;  ///< When the last message of each pair of actors arrives.
   std::multimap<simulated_time, std::function<void()>> agenda_;
   std::map<std::string, int32_t> places_{{"", 0}};
   std::set<int32_t> cut_;

@@ -31,7 +31,7 @@ struct simulated_world::caf_side {
   settings config;
   caf::actor_system system{config};
   simulated_scheduler& schedule{dynamic_cast<simulated_scheduler&>(system.scheduler())};
-  std::vector<seat*> nodes;  ///< All that were ever started.
+  std::vector<seat*> nodes;  ///< All nodes that were ever started.
 
   template <class F>
   void each(const std::string& name, F f) {
@@ -41,12 +41,12 @@ struct simulated_world::caf_side {
   }
 };
 
-/// No actor outlives the world, so this may know it by reference.
+/// It refers to the world, since no actor outlives the world.
 class simulated_world::simulated_listener final : public job_listener {
  public:
   explicit simulated_listener(simulated_world& world) : world_(world) {}
   void started(const std::string& name, const caf::strong_actor_ptr& actor) override { world_.started(name, actor); }
-  void changed() override {}  // `wait_until` looks after every turn.
+  void changed() override {}  // `wait_until` checks after every turn anyway.
   void happened(const job_event& what) override { world_.events_.push_back(what); }
   void kill_all() override { world_.kill_all(); }
 
@@ -85,7 +85,7 @@ bool simulated_world::wait_until(const std::function<bool()>& there, std::option
   crank_until([&] { return there() || now() > end; });
   const bool holds = there();
   if (!holds && deadline && now() < end)
-    pass(end - now());  // Nobody has anything to do until then.
+    pass(end - now());  // No actor has work until the deadline.
   return holds;
 }
 
@@ -132,7 +132,8 @@ void simulated_world::measure_timers() {
   const auto timers = caf_->schedule.timers();
   if (timers > timers_before_) {
     timers_ = std::max(timers_, timers);
-    timers_beyond_actors_ = std::max(timers_beyond_actors_, timers - std::min(timers, caf_->nodes.size()));  // An ended node may leave its timer.
+    // An ended node may leave its timer behind.
+    timers_beyond_actors_ = std::max(timers_beyond_actors_, timers - std::min(timers, caf_->nodes.size()));
   }
   timers_before_ = timers;
 }
@@ -210,14 +211,14 @@ void simulated_world::after(std::chrono::nanoseconds time, std::function<void()>
 
 namespace {
 
-/// Null: it has ended.
+/// The actor of the seat; null if it has ended.
 caf::strong_actor_ptr living(const seat& s) {
   auto node = caf::actor_cast<caf::strong_actor_ptr>(s.address);
   const auto* actor = node ? dynamic_cast<caf::monitorable_actor*>(node->get()) : nullptr;
   return actor && !actor->getf(caf::abstract_actor::is_terminated_flag) ? node : nullptr;
 }
 
-/// As `anon_send_exit`, which takes no reasons but CAF's own.
+/// Like `anon_send_exit`, which only accepts CAF's own reasons.
 bool end_one(const seat& s, caf::error reason) {
   const auto node = living(s);
   if (node)
@@ -281,8 +282,8 @@ void simulated_world::kill_all() {
 }
 
 void simulated_world::end_all() {
-  // An actor begins with its first message, even an exit: an actor that has had no turn starts others as it ends, which are
-  // killed in the next round.
+  // An actor starts with its first message, even if that is an exit. So an actor without any turn yet may start others
+  // as it ends; the next round kills these.
   for (size_t killed = 0; killed < caf_->nodes.size();) {
     for (; killed < caf_->nodes.size(); ++killed)
       kill_one(*caf_->nodes[killed]);

@@ -1,5 +1,6 @@
-// A world in simulation: an actor system with one thread and a virtual clock, one message in each turn, in an order drawn by seed.
-// Under conditions (conditions.hpp) turns and messages take time; without, time passes only when no actor has a message.
+// A simulated world: an actor system with one thread and a virtual clock. Each turn handles one message, in an order
+// drawn by seed. Under conditions (conditions.hpp) turns and messages take time; without, time passes only when no
+// actor has a message.
 #pragma once
 
 #include "pipeline/launch/conditions.hpp"
@@ -21,70 +22,72 @@ class simulated_world final : public job_world {
   bool threads() const override { return false; }
   carrier* messages() override;
   std::shared_ptr<job_listener> listener() const override;
-  /// Leaves an offset that a test has set.
+  /// Does not change an offset that a test has set.
   void tell_time_and_host(prepared_job& job) const override;
-  /// Cranks. The deadline is in virtual time.
+  /// Runs the schedule. The deadline is in virtual time.
   bool wait_until(const std::function<bool()>& there, std::optional<std::chrono::milliseconds> deadline) override;
-  /// Kills those that are left at the deadline, since no actor outlives this world.
+  /// Kills the actors that are still alive at the deadline, since no actor may outlive this world.
   void end(std::chrono::milliseconds deadline) override;
 
-  /// Handles one message of one actor; if none can run, lets time pass to the next thing that happens. False: nothing will.
+  /// Handles one message of one actor. If none can run, advances the clock to the next event. Returns false if there is
+  /// none.
   bool crank();
-  /// Cranks until `there` holds, at most `turns` times. Returns whether it holds.
+  /// Runs turns until `there` returns true, at most `turns` of them. Returns whether it is true.
   bool crank_until(const std::function<bool()>& there, int64_t turns = 5'000'000);
 
-  // Troubles. Those of nodes hold for all nodes of that name that are there or come.
-  /// The node takes one of `factor` turns that fall to it while others have messages, as on a slow disk or a busy core.
+  // Faults. Those of a node apply to every present and future node of that name.
+  /// While other nodes have messages, the node uses only one of `factor` turns, as on a slow disk or a busy core.
   void slow_down(const std::string& node, int64_t factor);
-  /// The node gets no turn until `unhang`, `left` or `end_all`, as inside a call that does not return.
+  /// The node gets no turn until `unhang`, `left` or `end_all`, like one inside a call that does not return.
   void hang(const std::string& node);
   void unhang(const std::string& node);
-  /// The node, as it is there now, gets no turn for `time`, as inside a call that takes so long.
+  /// The present node gets no turn for `time`, like one inside a call that takes so long.
   void occupy(const std::string& node, std::chrono::nanoseconds time);
-  /// From within a turn: the call that is being made takes so long. The others go on meanwhile.
+  /// Within a turn: makes the current call take `time`. Other nodes continue meanwhile.
   void spend(std::chrono::nanoseconds time);
-  /// Nobody runs for `time`, as in a process that is stopped and continued. Called within a turn or between two.
+  /// No node runs for `time`, as if the process were stopped and continued. May be called within a turn or between two.
   void pass(std::chrono::nanoseconds time);
-  /// Messages between that place and the others stay on their way until `heal`.
+  /// Holds back messages between that place and all others until `heal`.
   void cut(const std::string& place);
   void heal(const std::string& place);
-  /// Calls `what` between two turns as soon as the clock has gone on by `time`.
+  /// Calls `what` between two turns, as soon as `time` has passed.
   void after(std::chrono::nanoseconds time, std::function<void()> what);
-  /// Ends a node as a crash would. False: no node of that name is alive.
+  /// Ends the newest node of that name like a crash. Returns false if it has ended or does not exist.
   bool kill(const std::string& node);
-  /// Ends a node as an exception does that leaves one of its handlers. False: as above.
+  /// Ends the newest node of that name as if one of its handlers threw an exception. Returns false as above.
   bool throw_in(const std::string& node);
-  /// Ends all nodes of a place at once. False: none is alive.
+  /// Kills all nodes of a place at once. Returns false if none is alive.
   bool kill_place(const std::string& place);
 
-  /// The newest node of that name, for a look into its state between two turns; null: there is none, or it was destroyed.
+  /// The newest node of that name, to examine its state between two turns; null if there is none or it was destroyed.
   caf::strong_actor_ptr node(const std::string& name) const;
-  /// How many nodes were ever started.
+  /// The number of nodes that were ever started.
   size_t nodes_started() const noexcept;
-  /// Ends all delays, handles all messages and returns the names of the nodes that are still alive.
+  /// Ends all delays and hangs, handles all messages, and returns the names of the nodes that are still alive.
   std::vector<std::string> left();
-  /// Kills all nodes and handles their exits, since CAF waits for every actor when the system is destroyed.
+  /// Kills all nodes and handles their exits: CAF's actor system waits for every actor when it is destroyed.
   void end_all();
 
-  /// Sees each message as it is put into a mailbox; `from` is empty for those of the clock and from outside.
+  /// Called for each message that is put into a mailbox. `from` is empty for messages of the clock and from outside.
   using witness = std::function<void(const std::string& from, const std::string& to, const caf::type_erased_tuple& content)>;
-  void watch(witness w);  ///< In place of an earlier one; an empty one ends it.
+  void watch(witness w);  ///< Replaces the earlier witness; an empty one removes it.
 
   /// The events of the job so far.
   const std::vector<job_event>& events() const noexcept { return events_; }
   std::chrono::nanoseconds now() const;
   int64_t turns() const noexcept;
-  /// Hash of all turns and messages with their times and kinds: equal for equal seeds, plans and conditions, in every build.
+  /// A hash of all turns and messages with their times and kinds: equal in every build for equal seeds, plans and
+  /// conditions.
   uint64_t trace_hash() const noexcept;
-  /// From now on adds a line for each turn to `text`, which outlives the world: its number, the virtual time in nanoseconds,
-  /// the node or '-'.
+  /// From now on adds a line for each turn to `text`: its number, the virtual time in nanoseconds, the node or '-'.
+  /// `text` must outlive the world.
   void trace_to(std::string* text) noexcept { trace_ = text; }
   /// The maxima over all turns so far.
   world_gauge gauge() const;
 
  private:
   class simulated_listener;
-  struct caf_side;  ///< Actor system, scheduler and seats, so that this header is free of CAF's.
+  struct caf_side;  ///< Actor system, scheduler and seats. Hidden so that this header does not include CAF's.
   void started(const std::string& name, const caf::strong_actor_ptr& node);
   void kill_all();
   void measure_timers();

@@ -1,5 +1,5 @@
-// Spawns the actors of a job, with separate threads or on a scheduler. In either case an exception of a handler, or a
-// failure before the first one, becomes the exit reason that the actor's monitors receive.
+// Spawns the actors of a job, on their own threads or on a scheduler. In both cases an exception in a handler, or a
+// failure before the first handler, becomes the exit reason that the actor's monitors receive.
 #pragma once
 
 #include "actors/exit_reason.hpp"
@@ -15,13 +15,13 @@
 
 namespace troupe {
 
-/// How an actor is spawned.
+/// Options for spawning an actor.
 struct spawn_options {
-  bool own_thread = false;          ///< For one that may block.
-  carrier* messages = nullptr;      ///< Carries its messages; null: they go straight to its mailbox.
+  bool own_thread = false;          ///< For an actor that may block.
+  carrier* messages = nullptr;      ///< Carries the actor's messages; null: they go straight to its mailbox.
 };
 
-/// An actor whose `Base` CAF infers from its function.
+/// An actor that may have a carrier and an existing thread. CAF infers `Base` from the actor's function.
 template <class Base>
 class job_actor final : public Base, public carried_actor {
  public:
@@ -33,7 +33,7 @@ class job_actor final : public Base, public carried_actor {
   void launch(caf::execution_unit* unit, bool lazy, bool hide) override {
     if (!thread_)
       return Base::launch(unit, lazy, hide);
-    // The same as in CAF, except that the thread exists already.
+    // As in CAF, except that the thread exists already.
     auto* const on = this->private_thread_ = new caf::detail::private_thread{this};
     if (!hide)
       this->register_at_system();
@@ -55,7 +55,8 @@ class job_actor final : public Base, public carried_actor {
   std::optional<actor_thread> thread_;
 };
 
-/// Spawns `f(self, xs...)` as an actor. If no thread can be created, the returned actor ends at once, with that error as its reason.
+/// Spawns `f(self, xs...)` as an actor. If no thread can be created, the returned actor ends at once with that error as
+/// its exit reason.
 template <class F, class... Ts>
 caf::infer_handle_from_fun_t<F> spawn_actor(caf::actor_system& system, spawn_options how, F f, Ts&&... xs) {
   using base = caf::infer_impl_from_fun_t<F>;

@@ -1,4 +1,4 @@
-// Launching a training job: its chief, which starts all else, and the board that the chief writes.
+// Launches a training job: starts its chief, which starts all other nodes and writes to a board.
 #include "pipeline/launch/launcher.hpp"
 
 #include "actors/exit_reason.hpp"
@@ -31,7 +31,7 @@ class board final : public job_board {
     }
     listener_->changed();
   }
-  /// Ends the nodes of a chief that died, which only a defect or lack of memory can cause.
+  /// Kills the nodes if the chief dies without a result, which only a defect or lack of memory can cause.
   void chief_ended(const caf::error& reason) {
     if (has_result())
       return;
@@ -66,14 +66,14 @@ class launched_job final : public running_job {
     world_->tell_time_and_host(*job);
     job->board = board_;
     chief_ = launched_nodes{*world_, std::move(job)}.start_head<chief_actor>(role::chief);
-    // Threads that wait for the job get a result even if the chief dies.
+    // If the chief dies, threads that wait for the job still get a result.
     chief_->attach_functor([board = board_](const caf::error& reason) { board->chief_ended(reason); });
   }
 
   ~launched_job() override {
-    turns_->withdraw();  // The thread that would call hooks may be this one.
+    turns_->withdraw();  // Otherwise the chief could wait for hooks that only this thread would call.
     ask(request::abort, false);
-    // The longest time that the chief itself waits for its hooks and actors.
+    // The longest time that the chief itself may wait for its hooks and actors.
     const bool ended = world_->wait_until([this] { return board_->has_result(); }, 2 * deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5});
     world_->end(ended ? deadlines_.stop : std::chrono::milliseconds{0});
   }
@@ -95,7 +95,7 @@ class launched_job final : public running_job {
   chief_actor chief_;
 };
 
-/// A job that ended before it began.
+/// The handle of a job that ended before it began.
 class failed_job final : public running_job {
  public:
   explicit failed_job(error cause) : cause_(std::move(cause)) {}

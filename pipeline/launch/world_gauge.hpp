@@ -1,4 +1,4 @@
-// Sizes that have to stay within bounds in a simulated world.
+// Sizes that must stay bounded in a simulated world.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace troupe {
 
-/// Maxima over all turns so far: messages that waited for a node, by its name, and entries of the clock.
+/// Maxima over all turns so far: of the messages in each node's mailbox, by name, and of the clock's pending entries.
 struct world_gauge {
   std::map<std::string, size_t> fullest_mailboxes;
   size_t timers = 0;                ///< The most pending entries of the clock.
-  size_t timers_beyond_actors = 0;  ///< The most pending entries beyond one for each node.
+  size_t timers_beyond_actors = 0;  ///< The most pending entries of the clock, minus one for each node.
 };
 
 }  // namespace troupe

@@ -12,7 +12,7 @@ const job_basis& basis_of(const any_job& job) noexcept {
 
 namespace {
 
-/// The options of a plan, and the datasets in the order in which it numbers them.
+/// The options of a plan, and its datasets in the order of their numbers in the plan.
 struct planning {
   plan_options options;
   plan_resources resources;

@@ -1,4 +1,4 @@
-// The three kinds of job, with all settings resolved by the estimator: no layer below resolves a policy again.
+// The three kinds of job. The estimator has resolved all of their settings; lower layers use them as they are.
 #pragma once
 
 #include "actors/chief/deadlines.hpp"
@@ -24,27 +24,28 @@ namespace troupe {
 struct job_basis {
   std::shared_ptr<const model> source;
   settled_config config;
-  std::shared_ptr<const warm_start_settings> start = {};    ///< Valid; null: variables begin with their initial values.
+  /// Already checked; null: variables start from their initial values.
+  std::shared_ptr<const warm_start_settings> start = {};
   chief_deadlines deadlines = {};
   std::shared_ptr<file_system> files = posix_file_system();  ///< Never null.
-  int32_t processors = 1;                                    ///< Divided among replicas where `intra_op_threads` is automatic.
+  int32_t processors = 1;  ///< Divided among the replicas if `intra_op_threads` is automatic.
 };
 
 /// The data of an evaluation, beside training or alone.
 struct evaluation_data {
   dataset input;
   std::optional<int64_t> steps = {};   ///< Number of batches; absent: until the end of the data.
-  std::string name = {};               ///< Of its eval_spec.
+  std::string name = {};               ///< The name in its `eval_spec`.
   std::vector<std::shared_ptr<hook>> hooks = {};
-  /// The folder of its event file, in the model directory.
+  /// The folder of its event file, relative to the model directory.
   std::string folder() const { return name.empty() ? "eval" : "eval_" + name; }
 };
 
 /// An evaluation beside training.
 struct evaluation_policy {
   evaluation_data data;
-  exporting exports = {};              ///< Null: there are no exporters.
-  bool exports_at_end = false;         ///< One of them is of the rule `final`.
+  exporting exports = {};              ///< Null if there are no exporters.
+  bool exports_at_end = false;         ///< Whether an exporter has the rule `final`.
   double start_delay_secs = 0;
   double throttle_secs = 600;
   int64_t sanity_batches = 2;
@@ -54,28 +55,31 @@ struct evaluation_policy {
 };
 
 struct planned_job;
-/// The books of the checkpoint from which a training will begin: step, iteration, properties, positions. No tensor is read for them.
+/// The books of the checkpoint that a training will resume from: step, iteration, properties, positions. Reading them
+/// reads no tensor.
 using job_books = std::optional<checkpoint_info>;
-/// Makes the plan that a job's books want, with its resources. Called before the job starts, and again on a thread of its own whenever the newest
-/// checkpoint wants another plan than the present one (`plan_iteration::goes_on_from`).
+/// Makes the plan and resources for a job with these books. It is called before the job starts. It is called again, on
+/// a separate thread, whenever the newest checkpoint needs another plan than the present one
+/// (`plan_iteration::goes_on_from`).
 using job_planner = std::function<expected<planned_job>(const job_books&)>;
 
-/// A checkpoint in a directory that need not be the model's.
+/// Chooses a checkpoint, possibly in a directory other than the model's.
 struct chosen_checkpoint {
   checkpoint_choice which = {};
-  std::optional<std::string> directory = {};  ///< Absent: the model's.
+  std::optional<std::string> directory = {};  ///< Absent: the model directory.
 };
 
 struct training_job {
   job_basis basis;
   dataset input;
   int32_t hosts = 1;
-  std::optional<int64_t> max_steps = {}, steps = {};  ///< The earlier one ends the job; if both are absent, the end of the data does.
+  /// The one that is reached first ends the job. If both are absent, the job ends with the data.
+  std::optional<int64_t> max_steps = {}, steps = {};
   std::vector<evaluation_policy> evaluations = {};
   std::vector<stop_rule> stop_early = {};
   std::optional<troupe::keep_best> keep_best = {};
   std::optional<double> max_secs = {};
-  job_planner planner = {};            ///< Null: the job has one plan, that of its model.
+  job_planner planner = {};            ///< Null: the job has one plan, made from its model.
   std::vector<std::shared_ptr<hook>> hooks = {};
   std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};
   std::shared_ptr<hook> log = {};      ///< Receives events on the callbacks' own thread; may be null.
@@ -94,13 +98,13 @@ struct prediction_job {
   prediction_choice choice = {};
   chosen_checkpoint checkpoint = {};
   int64_t batches_ahead = 16;
-  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called where the predictions are taken.
+  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called on the thread that takes the predictions.
 };
 
 using any_job = std::variant<training_job, evaluation_job, prediction_job>;
 const job_basis& basis_of(const any_job& job) noexcept;
 
-/// The objects of a plan: a model for each of its programs and a dataset for each of its datasets, in the plan's order.
+/// A model for each program and a dataset for each dataset of a plan, in the plan's order.
 struct plan_resources {
   std::vector<std::shared_ptr<const model>> models;
   std::vector<dataset> datasets;
@@ -109,17 +113,19 @@ struct plan_resources {
 struct planned_job {
   job_plan plan;
   plan_resources resources;
-  stored_growth growth = {};           ///< How its first state comes from the last one of the iteration before; of no meaning for iteration 0.
-  job_books books = {};                ///< Those from which the plan was made; absent: none were looked at, or there were none.
+  /// How the first state follows from the last state of the iteration before. Not used in iteration 0.
+  stored_growth growth = {};
+  job_books books = {};  ///< The books that the plan was made from; absent: there were none, or none were read.
 };
 
-/// Reads the books of the newest checkpoint of a training's directory; absent for other jobs, without a directory or a checkpoint, and where
-/// they are damaged or cannot be read now: the checkpoint writer, which meets the same, says so, and a job can recover from some of it.
-/// failed_precondition naming what is no directory, or may not be read.
+/// Reads the books of the newest checkpoint in the directory of a training. Absent for other jobs, and if there is no
+/// directory or checkpoint. Also absent if the books are damaged or cannot be read: the checkpoint writer reports the
+/// same problem later, and a job can recover from some of these. Error: failed_precondition naming a path that is not a
+/// directory or may not be read.
 expected<job_books> books_of(const any_job& job);
 
-/// Makes the plan of a job, with its resources: that of its planner, or of one model, which carries the books.
-/// invalid_argument as for `make_plan`; the errors of the planner, also what it throws.
+/// Makes the plan of a job and its resources, with the job's planner or from its only model; the result carries
+/// `books`. Errors: invalid_argument as for `make_plan`; the errors and exceptions of the planner.
 expected<planned_job> plan_of(const any_job& job, job_books books = {});
 
 }  // namespace troupe

@@ -4,11 +4,11 @@ namespace troupe {
 
 namespace {
 
-/// Adds nodes and edges, numbering them.
+/// Adds nodes and edges to a plan and numbers them.
 class builder {
  public:
   explicit builder(job_plan& p) : plan_(p) {}
-  /// A number for a node that is listed later.
+  /// Reserves a number for a node that is added later.
   node_id number() { return node_id{nodes_++}; }
   plan_node& node(role what, std::string name, node_id driver, int32_t index = 0) { return node(number(), what, std::move(name), driver, index); }
   plan_node& node(node_id id, role what, std::string name, node_id driver, int32_t index = 0) {
@@ -26,7 +26,7 @@ class builder {
     plan_.datasets.push_back({text, m});
     return plan_.datasets.size() - 1;
   }
-  /// An evaluator or a predictor, and the nodes that it drives.
+  /// Adds an evaluator or a predictor, and the nodes that it drives.
   void sub_plan(role what, std::string name, node_id driver, int32_t index, const std::string& model, const std::string& text, mode m) {
     const auto head = node(what, name, driver, index).id;
     auto& feed = node(role::infeed, name + "/infeed/0", head);

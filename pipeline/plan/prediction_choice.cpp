@@ -12,7 +12,7 @@ namespace {
 
 tl::unexpected<error> refuse(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
 
-/// The predictions that the graph has to make for the chosen keys.
+/// The predictions that the graph must compute for the chosen keys.
 expected<std::set<std::string>> needed(const model& source, const model_spec& spec, const std::vector<std::string>& keys) {
   std::set<std::string> available, unknown, made;
   for (const auto& [name, value] : spec.predictions)
@@ -52,7 +52,7 @@ expected<void> check_rows(const graph& g, const std::string& name, const symbol_
 }
 
 expected<void> check_bytes(const graph& g, const model_spec& spec, int64_t rows, int64_t bytes_below) {
-  double bytes = 0;  // Avoids overflow; rounding matters only far beyond the limit.
+  double bytes = 0;  // A double cannot overflow here; rounding matters only far beyond the limit.
   std::string shapes;
   for (const auto& [name, value] : spec.predictions) {
     double elements = 1;

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::string_view step_name = "global_step";
 
-/// A tensor of the source and its name in the destination; without a source, its value.
+/// A tensor of the destination: `name` there, and the source tensor that it copies. If `from` is null, its value is
+/// `made`.
 struct piece {
   std::string name;
   const archived_tensor* from = nullptr;
@@ -30,7 +31,8 @@ class conversion {
   conversion(const std::shared_ptr<file_system>& fs, tensor_archive& source, std::string to, const convert_options& options, double wall_time)
     : fs_(fs), source_(source), to_(std::move(to)), options_(options), wall_time_(wall_time) {
     report_.from = source.path();
-    report_.from_format = static_cast<checkpoint_format>(source.format());  // Both list the formats in one order.
+    // Both enumerations list the formats in the same order.
+    report_.from_format = static_cast<checkpoint_format>(source.format());
   }
 
   expected<conversion_report> run() {
@@ -64,7 +66,7 @@ class conversion {
  private:
   // -- what is converted --------------------------------------------------------------
 
-  /// The names of the checkpoint that the destination is to be like, by ours.
+  /// Reads the names of the checkpoint given as `like`, and maps our names to them.
   expected<void> find_names() {
     if (!options_.like)
       return {};
@@ -115,10 +117,10 @@ class conversion {
         report_.tensors.push_back({p.name, "", std::string{to_string(p.made.type())}, extents_of(p), p.made.byte_size(), true});
   }
 
-  /// Why a tensor has no place in a file of another program.
+  /// The reason why the destination format cannot hold a tensor; absent if it can.
   std::optional<std::string> left_there(const archived_tensor& t) const {
     if (t.problem && t.problem->category != errc::unimplemented)
-      return {};  // Damage is an error and no reason to leave it out.
+      return {};  // A damaged tensor is an error, so it is not left out.
     if (t.type == "string")
       return "texts cannot be written yet";
     const bool known = t.known && !t.problem && (report_.to_format == checkpoint_format::tensorflow || !t.known->safetensors.empty());
@@ -132,7 +134,7 @@ class conversion {
     return std::any_of(chosen_.begin(), chosen_.end(), [slot](const piece& p) { return p.from && p.from->name.ends_with(slot); });
   }
 
-  /// By repeated multiplication of squares: the same bits with every C library.
+  /// By repeated squaring, which gives the same bits with every C library.
   static double power_of(double base, int64_t exponent) {
     double power = 1;
     for (; exponent > 0; exponent /= 2, base *= base)
@@ -141,7 +143,8 @@ class conversion {
     return power;
   }
 
-  /// tf.train.AdamOptimizer multiplies each power by its beta after every step, beginning with beta itself; AdaMax has the first alone.
+  /// Adds the power variables of tf.train.AdamOptimizer: it multiplies each power, initially beta, by beta after every
+  /// step. AdaMax has only the first power.
   void add_powers() {
     const auto add = [this](const std::string& name, double beta) {
       if (!has(name_there(name)))
@@ -193,13 +196,15 @@ class conversion {
 
   expected<void> write_ours() {
     checkpoint_content content{.id = {report_.step}, .properties = {{"converted_from", std::string{to_string(report_.from_format)}}}, .wall_time = wall_time_};
-    // As one of a job that has finished: it has no positions of inputs, so its data begin anew.
+    // Marks the checkpoint as one of a finished job: it has no input positions, so a job that continues reads its data
+    // from the beginning.
     content.properties["finished"] = "true";
     for (auto& p : chosen_) {
       auto value = p.from ? source_.read(*p.from) : expected<tensor>{p.made};
       if (!value)
         return fail(std::move(value.error()));
-      if (p.name == step_name)  // One of another dtype is none; the step is that of the name.
+      // Only an int64 scalar counts as "global_step"; any other is replaced by the step of the result.
+      if (p.name == step_name)
         value = tensor::scalar<int64_t>(report_.step);
       content.tensors.push_back({p.name, std::move(*value)});
     }
@@ -231,7 +236,7 @@ class conversion {
   }
 
   expected<void> write_safetensors() {
-    // Wider elements first, so that each tensor is aligned to its elements.
+    // Tensors with wider elements come first, so that each tensor is aligned to its elements.
     std::stable_sort(chosen_.begin(), chosen_.end(), [](const piece& a, const piece& b) { return type_of(a).bytes > type_of(b).bytes; });
     std::vector<raw_place> places;
     for (const auto& p : chosen_)
@@ -258,7 +263,7 @@ class conversion {
   const convert_options& options_;
   double wall_time_;
   conversion_report report_;
-  std::map<std::string, std::string> names_;  ///< Ours to those of the destination, where there are others.
+  std::map<std::string, std::string> names_;  ///< Our names to those of the destination, where these differ.
   std::vector<piece> chosen_;
 };
 

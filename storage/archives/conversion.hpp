@@ -7,7 +7,8 @@
 
 namespace troupe {
 
-/// `convert_checkpoint`. `wall_time` is written into a checkpoint of ours; 0: unknown.
+/// Implements `convert_checkpoint`. `wall_time` is the save time to store in a Troupe checkpoint, in seconds since the
+/// epoch; 0: unknown.
 expected<conversion_report> convert_archive(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to,
                                             const convert_options& options, double wall_time);
 

@@ -62,7 +62,7 @@ class safetensors_archive final : public tensor_archive {
     for (const auto& e : scan.entries) {
       const auto* known = element_type_of_safetensors(e.type_name);
       archived_tensor t{e.place.name, std::string{known ? known->name : e.type_name}, known, e.extents, e.place.bytes, e.problem};
-      // The bytes of a dtype that is none of ours can still be copied.
+      // The bytes can be copied even if the type is not a `dtype`.
       if (t.problem && t.problem->category == errc::unimplemented && known && is_whole(e, *known))
         t.problem.reset();
       places_.emplace(t.name, e.place);
@@ -112,7 +112,7 @@ class bundle_archive final : public tensor_archive {
   }
 
  private:
-  std::shared_ptr<file_system> fs_;  ///< Outlives the bundle.
+  std::shared_ptr<file_system> fs_;  ///< Must outlive `bundle_`.
   tensor_bundle bundle_;
 };
 

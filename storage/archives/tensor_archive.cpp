@@ -46,7 +46,7 @@ expected<tensor> tensor_archive::read(const archived_tensor& t) {
   auto bytes = read_bytes(t);
   if (!bytes)
     return fail(std::move(bytes.error()));
-  if (type->first == dtype::boolean) {  // Another byte in a bool is undefined behaviour.
+  if (type->first == dtype::boolean) {  // A bool with any other byte would be undefined behaviour.
     const std::span values{bytes->get(), static_cast<size_t>(t.bytes)};
     if (std::any_of(values.begin(), values.end(), [](std::byte b) { return b > std::byte{1}; }))
       return fail(errc::data_loss, path_ + ": tensor " + t.name + " is boolean and has a byte that is neither 0 nor 1");
@@ -60,7 +60,7 @@ constexpr std::string_view index_ending = ".index", file_ending = ".safetensors"
 
 bool exists(file_system& fs, const std::string& path) { return fs.info(path).has_value(); }
 
-/// The checkpoint in a directory; the name is that of its prefix.
+/// Opens the checkpoint in `directory` whose prefix is called `name`.
 expected<std::unique_ptr<tensor_archive>> open_named(const std::shared_ptr<file_system>& fs, const std::string& directory, const std::string& name) {
   if (const auto id = id_of_checkpoint(name); id && exists(*fs, join_path(directory, manifest_name(*id))))
     return open_checkpoint(fs, directory, *id);

@@ -6,7 +6,7 @@ namespace troupe {
 
 namespace {
 
-/// "t_0", "part_12"
+/// Whether `segment` names a tower or a partition: "t_0", "part_12".
 bool is_part(std::string_view segment) {
   for (const std::string_view beginning : {"t_", "part_"})
     if (segment.starts_with(beginning) && segment.size() > beginning.size())
@@ -14,7 +14,8 @@ bool is_part(std::string_view segment) {
   return false;
 }
 
-/// "w/Adagrad" of "w/t_0/Adagrad" where "w" has the same shape; the name itself otherwise.
+/// The Troupe name of a slot: "w/Adagrad" for "w/t_0/Adagrad" if "w" has the same shape. For any other tensor its own
+/// name.
 std::string name_of_slot(const tensor_archive& archive, const archived_tensor& t) {
   const size_t last = t.name.rfind('/');
   const size_t part = last == std::string::npos || last == 0 ? std::string::npos : t.name.rfind('/', last - 1);
@@ -44,7 +45,7 @@ std::optional<std::string> left_here(const archived_tensor& t) {
   if (t.type == "string")
     return "it holds texts, and tensors of Troupe hold numbers";
   if (t.problem && t.problem->category != errc::unimplemented)
-    return {};  // Damage is an error and no reason to leave it out.
+    return {};  // A damaged tensor is an error, so it is not left out.
   if (!t.ours())
     return "it is " + type_text(t) + ", and Troupe has no such tensors";
   return {};

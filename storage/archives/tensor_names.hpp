@@ -1,4 +1,5 @@
-// The names of a TensorFlow 1.x checkpoint beside ours. Variables and slots are called alike here and there, so most names stay.
+// How names of TensorFlow 1.x checkpoints map to ours. Both name variables and slots alike, so most names stay the
+// same.
 #pragma once
 
 #include "storage/archives/tensor_archive.hpp"
@@ -7,13 +8,13 @@
 
 namespace troupe {
 
-/// The tensors that a job of ours could have, by our name of each: the tensor's own name, or that of a slot below a partition or a
-/// tower of its variable, which is put below the variable: "w/t_0/Adagrad" and "w/part_0/Adagrad" become "w/Adagrad". A name that the
-/// archive has itself is not taken. Pointers last as long as the archive.
+/// The tensors that a Troupe job could have, by our names. Most keep their name. TensorFlow puts a slot below a
+/// partition or a tower of its variable, Troupe below the variable itself: "w/t_0/Adagrad" and "w/part_0/Adagrad"
+/// become "w/Adagrad", unless the archive already has that name. The pointers are valid as long as the archive.
 std::map<std::string, const archived_tensor*> names_here(const tensor_archive& archive);
 
-/// Why a tensor has no place in a checkpoint of ours; absent: it has one. "beta1_power" and "beta2_power" are powers that our optimizers
-/// compute from the step; texts and dtypes that we do not have cannot be held.
+/// The reason why a tensor cannot be in a Troupe checkpoint; absent if it can. "beta1_power" and "beta2_power" are left
+/// out because our optimizers compute them from the step; texts and unknown dtypes cannot be stored.
 std::optional<std::string> left_here(const archived_tensor& t);
 
 }  // namespace troupe

@@ -13,7 +13,7 @@ bool contains(std::span<const checkpoint_id> ids, checkpoint_id id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-/// The first tensor of `content` that differs from the committed one; empty when there is none.
+/// The name of the first tensor of `content` that differs from the committed one; empty if there is none.
 std::string first_difference(const checkpoint_content& content, const manifest& committed) {
   std::map<std::string_view, const stored_tensor_info*> by_name;
   for (const auto& t : committed.tensors)
@@ -53,7 +53,8 @@ expected<void> checkpoint_store::impl::settle() {
   return {};
 }
 
-/// A job that goes on saves the state that it has restored: its files were read and verified a moment ago.
+/// Skips files that were verified when they were restored and have not changed since: a job that resumes saves the
+/// restored state again.
 expected<void> checkpoint_store::impl::verify(const manifest& m) const {
   if (verified->id == m.id && !verified->files.empty())
     if (const auto marks = mark_checkpoint_files(*fs, directory, m); marks && *marks == verified->files)
@@ -61,9 +62,9 @@ expected<void> checkpoint_store::impl::verify(const manifest& m) const {
   return verify_checkpoint_files(*fs, directory, m);
 }
 
-/// Whether the checkpoint is already committed and whole, so that its files must not be replaced.
+/// Whether the checkpoint is already committed and whole. Its files must then not be replaced.
 expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings) {
-  // One that was dropped from the list may be preserved or still be read: its files must not be replaced either.
+  // A checkpoint that is not listed may be preserved, or be leased by a reader: its files must not be replaced either.
   const bool listed = contains(list, content.id);
   if (!listed && !leases.contains(content.id) && !doomed.contains(content.id) && !marks.preserved.contains(content.id))
     return false;
@@ -72,7 +73,7 @@ expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& 
   if (!whole) {
     if (!says_damaged(whole.error()))
       return fail(whole.error());
-    if (listed || whole.error().category != errc::not_found)  // A lease may have been taken before there were files.
+    if (listed || whole.error().category != errc::not_found)  // A lease may have been taken before the files existed.
       warnings.push_back(checkpoint_name(content.id) + " was damaged and is written anew: " + whole.error().message);
     return false;
   }
@@ -86,7 +87,7 @@ expected<void> checkpoint_store::impl::write_files(const checkpoint_content& con
   auto written = write_checkpoint_files(*fs, directory, *lock, content, options.shard_bytes_max);
   if (written)
     return {};
-  // On a full disk this frees the space of the part that was written; on a dead one nothing is expected of it.
+  // On a full disk this frees the space of the written part; on a broken disk it may fail too.
   if (written.error().category != errc::invalid_argument)
     discard(content.id);
   return fail(std::move(written.error()));
@@ -101,7 +102,7 @@ std::map<checkpoint_id, int64_t> checkpoint_store::impl::identify(std::span<cons
   std::map<checkpoint_id, int64_t> found;
   for (const auto id : ids) {
     const auto info = fs->info(join_path(directory, manifest_name(id)));
-    found[id] = info ? info->changed : 0;  // The next owner does not delete what could not be examined.
+    found[id] = info ? info->changed : 0;  // 0: the next owner will not delete a checkpoint that could not be examined.
   }
   return found;
 }
@@ -197,14 +198,14 @@ expected<commit_result> checkpoint_store::commit(const checkpoint_content& conte
   next.push_back(id);
   auto kept_by_policy = decide_retention({s.options.keep_checkpoint_max, s.options.keep_checkpoint_every_n_hours, s.kept},
                                          std::move(next), s.marks, content.wall_time);
-  // Listed as doomed before any deletion, so that the next owner finishes it if this process dies in between.
+  // Records them as doomed before any deletion, so that the next owner finishes the deletion if this process dies.
   auto doomed = s.doomed;
   doomed.merge(s.identify(kept_by_policy.deleted));
   doomed.erase(id);
   kept_by_policy.marks.doomed = doomed;
 
   if (auto listed = s.replace_list(std::move(kept_by_policy.listed), std::move(kept_by_policy.marks)); !listed) {
-    // Whether the files just written belong to a list depends on which of the two lists is on disk.
+    // The files just written are in use if the new list is on disk, and are deleted if the old list is.
     if (s.settle() && !*kept && !contains(s.list, id))
       s.discard(id);
     return fail(std::move(listed.error()));

@@ -12,7 +12,7 @@ namespace troupe {
 
 namespace {
 
-constexpr size_t written_max = size_t{1} << 20;  // Summed while it is in the cache, then written from there.
+constexpr size_t written_max = size_t{1} << 20;  // Bytes are checksummed in the cache and written from there.
 
 expected<void> check_content(const checkpoint_content& content) {
   if (content.id.step < 0)
@@ -26,9 +26,9 @@ expected<void> check_content(const checkpoint_content& content) {
   return {};
 }
 
-/// Indices of the tensors of each shard: filled in order up to `bytes_max`; a larger tensor has a shard to itself.
-/// Within a shard wide elements come first, so that each tensor starts at a multiple of its element size: some readers
-/// map the file.
+/// Divides tensors into shards and returns the indices of each. Shards are filled in order up to `bytes_max`; a larger
+/// tensor has its own shard. In a shard, tensors with wide elements come first, so that each tensor starts at a
+/// multiple of its element size: some readers map the file.
 std::vector<std::vector<size_t>> divide(const std::vector<named_tensor>& tensors, int64_t bytes_max) {
   std::vector<std::vector<size_t>> shards(1);
   int64_t filled = 0;
@@ -145,7 +145,7 @@ expected<manifest> write_checkpoint_files(file_system& fs, const std::string& di
              .blobs = content.blobs,
              .properties = content.properties};
   if (auto text = write_manifest(m); !text)
-    return fail(std::move(text.error()));  // Refused before anything is removed.
+    return fail(std::move(text.error()));  // Fails before anything is removed.
   if (auto removed = remove_checkpoint_files(fs, directory, content.id); !removed)
     return fail(std::move(removed.error()));
   for (const auto& shard : *shards)
@@ -270,7 +270,7 @@ expected<void> remove_checkpoint_files(file_system& fs, const std::string& direc
 }
 
 expected<bool> remove_unless_leased(file_system& fs, const std::string& directory, checkpoint_id id) {
-  // Without a manifest, no reader can begin.
+  // Removes the manifest first: without it no new reader can begin.
   auto removed = fs.remove_unless_held(join_path(directory, manifest_name(id)));
   if (!removed && removed.error().category != errc::not_found)
     return removed;

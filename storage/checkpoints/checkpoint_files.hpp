@@ -1,4 +1,4 @@
-// The files of one checkpoint: written, read, verified and removed, independently of the state file.
+// Writes, reads, verifies and removes the files of one checkpoint, independently of the state file.
 #pragma once
 
 #include "storage/checkpoints/manifest.hpp"
@@ -7,46 +7,48 @@
 
 namespace troupe {
 
-/// Replaces the files of this checkpoint by `content`: shards first, then the manifest; on return all of it is durable and no
-/// temporary file is left. On error some files may remain; `remove_checkpoint_files` deletes them. No file is renamed
-/// into place once `lock` is no longer that of the directory.
+/// Replaces the files of this checkpoint with `content`: first the shards, then the manifest. On return everything is
+/// durable and no temporary file is left. After an error some files may remain; `remove_checkpoint_files` deletes them.
+/// Renames nothing once `lock` is no longer the lock of the directory.
 expected<manifest> write_checkpoint_files(file_system& fs, const std::string& directory, const directory_lock& lock,
                                           const checkpoint_content& content, int64_t shard_bytes_max);
 
-/// With the properties of the verdict, which take the place of its own. not_found when there is none, else as `parse_manifest`. A verdict
-/// that is damaged is left out, and the property `damaged_verdict_property` says why.
+/// Reads the manifest. The properties of its verdict replace its own properties of the same name. If the verdict is
+/// damaged it is ignored, and the property `damaged_verdict_property` gives the reason. Errors: not_found if there is
+/// no manifest; else as for `parse_manifest`.
 expected<manifest> load_manifest(file_system& fs, const std::string& directory, checkpoint_id id);
 inline constexpr std::string_view damaged_verdict_property = "damaged_verdict";
-/// Properties that were found after the commit: an evaluation's consequences. They have a file of their own, as readers may hold the manifest.
-/// not_found, data_loss as for a manifest.
+/// Reads the verdict: properties that follow from evaluations after the commit. They have their own file, since readers
+/// may hold the manifest. Errors: not_found, data_loss as for a manifest.
 expected<std::map<std::string, std::string>> load_verdict(file_system& fs, const std::string& directory, checkpoint_id id);
-/// Replaces the verdict of a committed checkpoint by these properties; durable on return.
+/// Replaces the verdict of a committed checkpoint with these properties. Durable on return.
 expected<void> write_verdict(file_system& fs, const std::string& directory, const directory_lock& lock, checkpoint_id id,
                              const std::map<std::string, std::string>& properties);
-/// Open files by name.
+/// Open files by file name.
 using checkpoint_files = std::map<std::string, std::unique_ptr<readable_file>>;
-/// Opens every file that the manifest names, and checks its size and header. data_loss naming the file.
+/// Opens every file that the manifest names, and checks its size and header. Error: data_loss naming the file.
 expected<checkpoint_files> open_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
-/// data_loss naming file, tensor and offset, where the tensor's bytes have another checksum than this one.
+/// Compares `crc32c` with the checksum that the manifest has for the tensor. Error: data_loss naming file, tensor and
+/// offset.
 expected<void> check_checksum(const std::string& path, const stored_tensor_info& t, uint32_t crc32c);
-/// Verifies every byte of these files, without keeping one.
+/// Verifies every byte of the files that `m` names, and keeps none in memory.
 expected<void> verify_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
 
-/// The size and `file_info::changed` of the manifest and of each shard, by name. While they stay the same, files that were verified need not be
-/// read again: the bytes would come from the page cache.
+/// The size and `file_info::changed` of a file. `mark_checkpoint_files` returns them for the manifest and each shard,
+/// by name. While they are the same, verified files are not read again: the bytes would only come from the page cache.
 struct file_mark {
   int64_t size = 0, changed = 0;
   bool operator==(const file_mark&) const = default;
 };
 expected<std::map<std::string, file_mark>> mark_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
 
-/// Checkpoints with a manifest or a shard, whole or not.
+/// All checkpoints that have a manifest or a shard, complete or not.
 expected<std::set<checkpoint_id>> ids_with_files(file_system& fs, const std::string& directory);
 
-/// Removes the manifest first, so that no reader takes the rest for whole; then shards and temporary files; then syncs.
-/// Files that are already gone are no error.
+/// Removes the manifest first, so that no reader takes the rest for a whole checkpoint; then shards and temporary
+/// files; then syncs. Missing files are not an error.
 expected<void> remove_checkpoint_files(file_system& fs, const std::string& directory, checkpoint_id id);
-/// The same, unless somebody holds a lease on its manifest: then returns false and does nothing.
+/// The same, unless a reader holds a lease on the manifest: then it returns false and does nothing.
 expected<bool> remove_unless_leased(file_system& fs, const std::string& directory, checkpoint_id id);
 
 }  // namespace troupe

@@ -24,7 +24,7 @@ bool take(std::string_view& text, std::string_view what) {
   return true;
 }
 
-/// Removes a `checkpoint_name` from the front.
+/// Removes a checkpoint's name from the front of `name` and returns its id.
 std::optional<checkpoint_id> take_id(std::string_view& name) {
   return take(name, checkpoint_stem) ? take_checkpoint_id(name) : std::nullopt;
 }

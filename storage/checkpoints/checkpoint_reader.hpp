@@ -1,7 +1,8 @@
-// One checkpoint, read piece by piece, so that nobody needs room for a second copy of it.
+// Reads one checkpoint piece by piece, so that a reader needs no memory for a second copy of it.
 //
-// Checksums are of whole tensors: damage may show after pieces of it were given out. Whoever reads writes where nobody reads until the last piece has
-// come, and begins again with an older checkpoint where one does not.
+// A checksum covers a whole tensor, so damage may be found after some pieces of the tensor were returned. A reader must
+// store the pieces where nobody uses them until the last one has arrived, and start again with an older checkpoint
+// after an error.
 #pragma once
 
 #include "storage/checkpoints/checkpoint_files.hpp"
@@ -10,16 +11,17 @@
 
 namespace troupe {
 
-/// The checkpoint whose every byte was last read and found right, and its files before they were read.
+/// The last checkpoint of which every byte was read and verified, with the marks of its files from before the reading.
 struct verified_checkpoint {
   checkpoint_id id;
-  std::map<std::string, file_mark> files;  ///< Empty: there is none.
+  std::map<std::string, file_mark> files;  ///< Empty: no checkpoint was verified.
 };
 
-/// Used by one thread at a time. It holds the checkpoint's lease, and may outlive the store.
+/// Used by one thread at a time. Holds the checkpoint's lease; may outlive the store.
 class checkpoint_reader {
  public:
-  /// Opens every file, and checks its size and header. data_loss naming the file. `verified` becomes this one with the last piece.
+  /// Opens every file of the checkpoint, and checks its size and header. Error: data_loss naming the file. `verified`
+  /// is set to this checkpoint when the last piece has been read.
   static expected<std::unique_ptr<checkpoint_reader>> open(file_system& fs, const std::string& directory, manifest m, std::shared_ptr<file_hold> lease,
                                                            std::shared_ptr<verified_checkpoint> verified);
 
@@ -29,14 +31,14 @@ class checkpoint_reader {
 
   struct piece {
     size_t index = 0;    ///< Index in `info().tensors`.
-    int64_t first = 0;   ///< Of the tensor's elements in row-major order.
-    tensor elements;     ///< With one axis.
+    int64_t first = 0;   ///< Index of the first element in `elements`, in row-major order of the tensor.
+    tensor elements;     ///< The elements, as a tensor with one axis.
   };
-  /// The next elements of one tensor, at most `bytes_max` bytes and at least one element, in the order of `info().tensors`; those without
-  /// elements have no piece. Absent once all were given and every checksum was right. data_loss naming file, tensor and offset;
-  /// resource_exhausted.
+  /// The next elements of a tensor: at least one, and at most `bytes_max` bytes. Tensors come in the order of
+  /// `info().tensors`; empty tensors have no piece. Absent after the last piece, when every checksum was right. Errors:
+  /// data_loss naming file, tensor and offset; resource_exhausted.
   expected<std::optional<piece>> next(int64_t bytes_max);
-  /// All of it, as whole tensors; no piece was asked for before.
+  /// Reads the whole checkpoint. `next` must not have been called before.
   expected<restored_checkpoint> all();
 
  private:
@@ -46,12 +48,12 @@ class checkpoint_reader {
   checkpoint_info info_;
   std::shared_ptr<file_hold> lease_;
   std::shared_ptr<verified_checkpoint> verified_;
-  std::map<std::string, file_mark> marks_;  ///< Empty: the files could not be marked.
+  std::map<std::string, file_mark> marks_;  ///< Empty if the files could not be examined.
   checkpoint_files files_;
   buffer_pool pool_;
-  size_t tensor_ = 0;                       ///< The tensor that is read,
-  int64_t done_ = 0;                        ///< bytes of it that are,
-  uint32_t crc32c_ = 0;                     ///< and their checksum.
+  size_t tensor_ = 0;                       ///< Index of the tensor that is being read.
+  int64_t done_ = 0;                        ///< Bytes of it that were read so far.
+  uint32_t crc32c_ = 0;                     ///< Checksum of these bytes.
 };
 
 }  // namespace troupe

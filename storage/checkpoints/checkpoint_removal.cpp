@@ -14,8 +14,8 @@ bool lists(std::span<const checkpoint_id> ids, checkpoint_id id) {
 
 }  // namespace
 
-/// An empty list has no state file. If the process dies between the two, a scan finds the checkpoints that are still
-/// whole.
+/// Removes the state file, since an empty list has none. If the process dies before the checkpoints are deleted, a scan
+/// finds those that are still whole.
 expected<void> checkpoint_store::impl::clear_list() {
   if (auto owned = check_owned(); !owned)
     return owned;

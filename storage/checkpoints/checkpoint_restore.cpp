@@ -9,15 +9,18 @@ namespace troupe {
 
 namespace {
 
-constexpr int attempts_max = 8;  // Fails if a writer evicts everything between list and files each time.
+// The restore fails if a writer deletes everything between reading the list and the files, this many times.
+constexpr int attempts_max = 8;
 
-/// Where a hand-edited state file goes back, no later step and no later round of a search is restored instead.
+/// If a hand-edited state file names an older checkpoint as the newest, nothing of a later step or iteration is
+/// restored instead.
 bool lies_beyond(checkpoint_id id, checkpoint_id newest) {
   return id.step > newest.step || id.iteration > newest.iteration;
 }
 
-/// The checkpoints that a restore may try, in order. `ids` are oldest first: by the state file, whose `newest` is tried first and
-/// then smaller steps, of one step the one that is listed last; or by a scan, without a `newest`.
+/// The checkpoints that a restore may try, in order. `ids` come from the state file or from a scan, oldest first. With
+/// `newest` (from the state file), that one is tried first, then smaller steps; of one step, the last in the list.
+/// Without it, `ids` come from a scan.
 std::vector<checkpoint_id> candidates(std::vector<checkpoint_id> ids, std::optional<checkpoint_id> newest) {
   if (newest) {
     std::erase_if(ids, [&](checkpoint_id id) { return id == *newest || lies_beyond(id, *newest); });
@@ -44,7 +47,8 @@ std::string checkpoint_store::impl::advise(const std::vector<checkpoint_id>& lis
     }
   if (names.empty())
     return {};
-  const bool hidden = std::any_of(listed.begin(), listed.end(), [&](checkpoint_id id) { return id.step == newest.step; });  // From --step.
+  // `--step` would find the listed checkpoint instead.
+  const bool hidden = std::any_of(listed.begin(), listed.end(), [&](checkpoint_id id) { return id.step == newest.step; });
   return "whole, but not listed in the state file: " + names + "; to go on from one of them, let " + join_path(directory, state_file_name)
          + " say model_checkpoint_path: \"" + checkpoint_name(newest) + "\" (a job without a state file takes the newest)"
          + (hidden ? "" : ", or evaluate and predict with --step " + std::to_string(newest.step));
@@ -54,7 +58,8 @@ void checkpoint_store::impl::forget_warnings(const std::vector<std::string>& tol
   std::erase_if(pending_warnings, [&](const auto& w) { return std::find(told.begin(), told.end(), w) != told.end(); });
 }
 
-/// A checkpoint without a manifest may be TensorFlow's, whose tensors lie elsewhere: it is neither damaged nor missing.
+/// Replaces the error `missing` if there is a TensorFlow checkpoint of that name: it has no manifest, but is neither
+/// damaged nor missing.
 error checkpoint_store::impl::unless_foreign(checkpoint_id id, error missing) const {
   if (missing.category != errc::not_found || !fs->info(prefix(id) + ".index"))
     return missing;
@@ -63,7 +68,7 @@ error checkpoint_store::impl::unless_foreign(checkpoint_id id, error missing) co
 }
 
 expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::impl::read(checkpoint_id id) const {
-  // Taken before the first examination: what is found whole stays so until the last one.
+  // Takes the lease before the first check, so that a checkpoint found whole stays whole until the last read.
   auto lease = fs->hold(join_path(directory, manifest_name(id)));
   if (!lease)
     return fail(unless_foreign(id, std::move(lease.error())));
@@ -85,7 +90,9 @@ expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read_newest(const
       return fail(std::move(ids.error()));
     if (ids->empty() && damaged.empty())
       return fail(error{errc::not_found, s.directory + " holds no checkpoint", std::move(warnings)});
-    if (ids->empty())  // They were removed while they were read: nobody may take that for a directory to begin anew in.
+    // The damaged checkpoints were removed during the restore. This is not the error not_found: a job must not take the
+    // directory for empty and start from step 0.
+    if (ids->empty())
       return fail(error{errc::data_loss, s.directory + " held none but damaged checkpoints, and now holds none", std::move(warnings)});
     if (!reading->state)
       warnings.push_back(s.directory + " has no state file that can be used; its checkpoints were found by their names");
@@ -103,7 +110,7 @@ expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read_newest(const
       }
       if (!says_damaged(opened.error()))
         return opened;
-      // While a reader without the lock read, a writer may have committed and deleted.
+      // This reader may not have the lock: meanwhile a writer may have committed a new checkpoint and deleted this one.
       const auto again = s.read_state();
       if (again && again->text != reading->text && attempt < attempts_max) {
         replaced = true;
@@ -167,7 +174,8 @@ expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read_step(int64_t
     if (!wanted)
       return fail(wanted.error());
     auto opened = impl_->read(*wanted);
-    // While a reader without the lock read, a writer may have committed another one of the step and deleted this one.
+    // This reader may not have the lock: meanwhile a writer may have committed another checkpoint of the step and
+    // deleted this one.
     if (opened || !says_damaged(opened.error()) || attempt == attempts_max || impl_->newest_of(step) == *wanted)
       return opened;
   }

@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-/// The parent of a directory, whose path may end in slashes.
+/// The parent of a directory. The path may end in slashes.
 std::string directory_above(std::string path) {
   while (path.size() > 1 && path.ends_with('/'))
     path.pop_back();
@@ -76,7 +76,7 @@ expected<std::vector<checkpoint_id>> checkpoint_store::impl::scan_complete() con
 }
 
 expected<void> checkpoint_store::impl::prepare_directory() {
-  // A directory made here must survive a crash like its contents: so must every parent made with it.
+  // A directory created here must survive a crash like its contents, and so must every parent created with it.
   std::vector<std::string> to_sync;
   for (std::string at = directory;;) {
     const auto info = fs->info(at);
@@ -95,7 +95,8 @@ expected<void> checkpoint_store::impl::prepare_directory() {
   for (const auto& parent : to_sync)
     if (auto synced = fs->sync_directory(parent); !synced)
       return synced;
-  // An earlier process may have died between making it and syncing; this one may lack the permission to sync it.
+  // An earlier process may have died after creating the directory and before syncing its parent. Errors are ignored:
+  // this process may not be permitted to sync it.
   if (to_sync.empty())
     (void)fs->sync_directory(directory_above(directory));
   return {};
@@ -110,8 +111,8 @@ expected<void> checkpoint_store::impl::recover() {
     list = std::move(reading->state->ids);
     marks = std::move(reading->state->marks);
   } else {
-    // Checkpoints that a scan would restore count as committed: a job resumes from the newest and saves it
-    // again. Only as many are listed as retention keeps; otherwise the first commit would delete unlisted ones.
+    // Lists the checkpoints that a scan finds: a job resumes from the newest of them and commits it again. Lists only
+    // as many as retention keeps; otherwise the first commit would delete checkpoints that no list named.
     auto found = scan_complete();
     if (!found)
       return fail(std::move(found.error()));
@@ -120,8 +121,8 @@ expected<void> checkpoint_store::impl::recover() {
     list.assign(found->end() - static_cast<std::ptrdiff_t>(kept), found->end());
   }
   recover_times();
-  // The lock is ours, so the writer of any temporary file is dead. Shards without a manifest and a listing are left by
-  // an interrupted save or deletion; they can never be restored.
+  // This process has the lock, so the writers of all temporary files are dead. Shards without a manifest that are not
+  // listed are left from an interrupted save or deletion; they can never be restored.
   const auto files = fs->list(directory);
   if (!files)
     return fail(files.error());
@@ -194,7 +195,7 @@ expected<std::unique_ptr<checkpoint_store>> checkpoint_store::open(std::shared_p
     if (info && !info->directory)
       return fail(errc::failed_precondition, i->directory + " is a file, and a model directory is wanted there");
     if (!info && info.error().category != errc::not_found)
-      return fail(info.error());  // Its owner may create a missing one later.
+      return fail(info.error());  // The owner may create the directory later.
     return std::unique_ptr<checkpoint_store>{new checkpoint_store{std::move(i)}};
   }
   if (auto prepared = i->prepare_directory(); !prepared)

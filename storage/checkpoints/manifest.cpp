@@ -93,7 +93,7 @@ expected<std::string> write_manifest(const manifest& m) {
 expected<manifest> parse_manifest(std::string text, const std::string& path, checkpoint_id id) {
   if (const auto whole = unseal(text, manifest_crc_member); !whole)
     return damaged_manifest(path, whole.error().message);
-  // From here on, only a writer's mistake or a later version can cause an error.
+  // The checksum is right, so from here on only a defect of the writer or a later version can cause an error.
   return read_json(text, path + ": ", [&](const json_tree::value& j) -> expected<manifest> {
     if (j.at("format") != manifest_format)
       return damaged_manifest(path, "it is not a " + std::string{manifest_format});

@@ -1,5 +1,5 @@
-// Retention: the newest few checkpoints are kept, and for ever one in every so many hours. A pure function of the state
-// file's marks, so a restart changes nothing.
+// Retention: keeps the newest few checkpoints, and forever one in every so many hours. The decision depends only on the
+// state file, so a restart changes nothing.
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>
@@ -11,19 +11,21 @@
 namespace troupe {
 
 struct retention_policy {
-  int keep_checkpoint_max = 5;                   ///< 0: nothing is ever deleted, and the list holds all.
+  /// How many checkpoints stay listed; 0: nothing is ever deleted, and the list holds all.
+  int keep_checkpoint_max = 5;
   double keep_checkpoint_every_n_hours = 10000;
-  std::optional<checkpoint_id> best = {};        ///< Stays listed beside the newest few.
+  std::optional<checkpoint_id> best = {};        ///< Stays listed in addition to the newest few.
 };
 
 /// The state of retention. Times are in seconds since the epoch.
 struct retention_marks {
-  std::map<checkpoint_id, double> saved_at;      ///< For the listed checkpoints.
-  std::set<checkpoint_id> preserved;             ///< Kept for ever: no longer listed, or listed again.
-  /// No longer listed; the directory's owner deletes them when no reader holds them. Each has the number
-  /// (file_info::changed) of its manifest, which tells it from files put in its place later.
+  std::map<checkpoint_id, double> saved_at;      ///< When each listed checkpoint was saved.
+  std::set<checkpoint_id> preserved;             ///< Kept forever; no longer in the list, unless listed again.
+  /// Not listed; the directory's owner deletes them when no reader holds them. The value is `file_info::changed` of the
+  /// manifest: it shows whether other files have been put in their place since.
   std::map<checkpoint_id, int64_t> doomed;
-  std::optional<double> last_preserved;          ///< When the last of these was saved; at first, when retention began.
+  /// When the newest preserved checkpoint was saved; before the first, when retention began.
+  std::optional<double> last_preserved;
   friend bool operator==(const retention_marks&, const retention_marks&) = default;
 };
 
@@ -33,9 +35,9 @@ struct retention_decision {
   retention_marks marks;
 };
 
-/// `listed` is oldest first and ends with the one saved at `now`. Of those that leave the list, oldest first, each one
-/// saved at least so many hours after the last preserved one is preserved too. A mark in the future, after a clock
-/// went back, counts as `now`.
+/// `listed` is ordered oldest first; the last was saved at `now`. Checkpoints leave the list oldest first. One that
+/// leaves is preserved if it was saved at least `keep_checkpoint_every_n_hours` after the last preserved one. If the
+/// clock was set back, a `last_preserved` in the future counts as `now`.
 retention_decision decide_retention(const retention_policy& policy, std::vector<checkpoint_id> listed, retention_marks marks, double now);
 
 }  // namespace troupe

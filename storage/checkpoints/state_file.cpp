@@ -14,16 +14,17 @@ namespace {
 constexpr std::string_view preserved_mark = "# preserved: ";
 constexpr std::string_view doomed_mark = "# doomed: ";
 
-/// TensorFlow's CheckpointState. Fields of later versions are not read.
+/// The fields of TensorFlow's CheckpointState. Fields of later versions are ignored.
 struct state_fields {
-  std::string model_checkpoint_path;                  ///< The newest checkpoint, relative to the directory of the file.
-  std::vector<std::string> all_model_checkpoint_paths;  ///< Every checkpoint that is kept, oldest first; the last equals the field above.
-  /// Unix times in seconds: when each path was saved, in their order; when the newest preserved checkpoint was saved.
+  std::string model_checkpoint_path;  ///< The newest checkpoint, relative to the directory of the state file.
+  /// All listed checkpoints, oldest first; the last is `model_checkpoint_path`.
+  std::vector<std::string> all_model_checkpoint_paths;
+  /// Unix times in seconds: of each path, in the same order; then of the newest preserved checkpoint.
   std::vector<double> all_model_checkpoint_timestamps;
   double last_preserved_timestamp = 0;
 };
 
-/// "model.ckpt-700 1758000000250000000"
+/// Parses a doomed checkpoint and its number: "model.ckpt-700 1758000000250000000".
 void parse_doomed(std::string_view line, std::map<checkpoint_id, int64_t>& into) {
   const size_t space = std::min(line.find(' '), line.size());
   const auto id = id_of_checkpoint(line.substr(0, space));
@@ -34,7 +35,7 @@ void parse_doomed(std::string_view line, std::map<checkpoint_id, int64_t>& into)
     into[*id] = changed;
 }
 
-/// The marks kept in comments.
+/// The part of the retention state that is kept in comments.
 retention_marks parse_comments(std::string_view text) {
   retention_marks marks;
   for (size_t begin = 0; begin < text.size();) {
@@ -50,7 +51,8 @@ retention_marks parse_comments(std::string_view text) {
   return marks;
 }
 
-/// The save times of those paths that name checkpoints; none when there are not as many times as paths.
+/// The whole retention state. Save times are used only if there are as many as paths, and for paths that name
+/// checkpoints.
 retention_marks parse_marks(const state_fields& state, std::string_view text) {
   auto marks = parse_comments(text);
   if (state.last_preserved_timestamp > 0)
@@ -63,7 +65,7 @@ retention_marks parse_marks(const state_fields& state, std::string_view text) {
   return marks;
 }
 
-/// Reads one value of a field. invalid_argument.
+/// Reads one value of a field. Error: invalid_argument.
 expected<void> read_field(text_field field, state_fields& into) {
   const bool newest = field.name == "model_checkpoint_path", listed = field.name == "all_model_checkpoint_paths",
              saved = field.name == "all_model_checkpoint_timestamps", preserved = field.name == "last_preserved_timestamp";
@@ -90,7 +92,7 @@ expected<void> read_field(text_field field, state_fields& into) {
   return {};
 }
 
-/// The file as it is; its newest path is not empty.
+/// The fields as written in the file. The newest path is not empty.
 expected<state_fields> parse_text(const std::string& text, const std::string& path) {
   state_fields state;
   const auto refused = [&path](const error& why) { return fail(errc::data_loss, "cannot understand the state file " + path + ": " + why.message); };
@@ -110,7 +112,8 @@ expected<state_fields> parse_text(const std::string& text, const std::string& pa
 std::string write_state_file(const std::vector<checkpoint_id>& ids, const retention_marks& marks) {
   assert(!ids.empty());
   const auto known = [&](checkpoint_id id) { return marks.saved_at.contains(id); };
-  std::string text = "model_checkpoint_path: \"" + checkpoint_name(ids.back()) + "\"\n";  // A name that needs no escapes.
+  // Checkpoint names need no escapes.
+  std::string text = "model_checkpoint_path: \"" + checkpoint_name(ids.back()) + "\"\n";
   for (const auto id : ids)
     text += "all_model_checkpoint_paths: \"" + checkpoint_name(id) + "\"\n";
   if (std::all_of(ids.begin(), ids.end(), known))
@@ -147,7 +150,7 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
       result.ids.push_back(*newest);
     return result;
   }
-  // The newest path names no checkpoint here; the list may still be usable.
+  // The newest path does not name a checkpoint; the list may still be usable.
   result.warnings.push_back(path + " names \"" + state.model_checkpoint_path
                             + "\" as the newest, which is not called like a checkpoint");
   if (result.ids.empty())

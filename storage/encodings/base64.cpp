@@ -50,7 +50,7 @@ std::optional<std::string> from_base64(std::string_view text) {
       group = group << 6 | static_cast<uint32_t>(value);
     }
     if (padding > 0 && (group & ((1u << (8 * padding)) - 1)) != 0)
-      return {};  // Unused bits are set: another spelling of the same bytes.
+      return {};  // Unused bits are set, so this is not the text that `to_base64` makes.
     for (size_t k = 0; k < 3 - padding; ++k)
       bytes += static_cast<char>(group >> (16 - 8 * k) & 255);
   }

@@ -1,4 +1,4 @@
-// Bytes as text (RFC 4648, with padding), for JSON files.
+// Converts bytes to and from base64 (RFC 4648, with padding), for JSON files.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 namespace troupe {
 
 std::string to_base64(std::string_view bytes);
-/// Absent for any text that `to_base64` does not produce.
+/// Absent if `to_base64` does not produce this text.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace troupe

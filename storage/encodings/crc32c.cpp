@@ -7,11 +7,11 @@
 namespace troupe {
 
 uint32_t crc32c(std::span<const std::byte> bytes, uint32_t crc) noexcept {
-  constexpr size_t chunk_max = size_t{1} << 30;  // The library counts in int.
+  constexpr size_t chunk_max = size_t{1} << 30;  // The library takes the length as an int.
   uint32_t state = ~crc;
   while (!bytes.empty()) {
     const size_t n = std::min(bytes.size(), chunk_max);
-    // The parameter is not const, but is only read.
+    // The library's parameter is not const, but it only reads.
     auto* p = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(bytes.data()));
     state = crc32_iscsi(p, static_cast<int>(n), state);
     bytes = bytes.subspan(n);

@@ -11,15 +11,16 @@
 
 namespace troupe {
 
-/// Extends the checksum `crc` of earlier bytes by `bytes`; 0 is the checksum of no bytes.
+/// The checksum of earlier bytes, whose checksum is `crc`, followed by `bytes`. 0 is the checksum of no bytes.
 uint32_t crc32c(std::span<const std::byte> bytes, uint32_t crc = 0) noexcept;
 uint32_t crc32c(std::string_view bytes, uint32_t crc = 0) noexcept;
-/// Rotated right by 15 bits, plus 0xa282ead8, as LevelDB and TensorFlow store checksums: those of bytes that contain checksums would be weak.
+/// LevelDB and TensorFlow store a checksum rotated right by 15 bits, plus 0xa282ead8, since a CRC over bytes that
+/// contain CRCs is weak.
 constexpr uint32_t masked(uint32_t crc) noexcept { return std::rotr(crc, 15) + 0xa282ead8u; }
 constexpr uint32_t unmasked(uint32_t stored) noexcept { return std::rotl(stored - 0xa282ead8u, 15); }
-/// Eight lower-case hexadecimal digits.
+/// The checksum as eight lower-case hexadecimal digits.
 std::string crc32c_text(uint32_t crc);
-/// Each checksum has that spelling only: a flipped bit must never leave it readable and equal.
+/// Accepts only the text that `crc32c_text` makes: a flipped bit must never give another spelling of the same checksum.
 std::optional<uint32_t> parse_crc32c(std::string_view text) noexcept;
 
 }  // namespace troupe

@@ -11,7 +11,7 @@ namespace {
 constexpr int rank_max = 4;
 constexpr unsigned char unsigned_byte = 0x08;
 
-/// Detects compression by the first bytes.
+/// Detects compression by the file's first bytes.
 expected<std::unique_ptr<byte_source>> source_of(const readable_file& file, const std::string& path) {
   std::byte magic[2] = {};
   if (file.size() >= 2)
@@ -97,7 +97,7 @@ expected<tensor> read_idx(file_system& fs, const std::string& path) {
     return fail(errc::resource_exhausted, path + ": no memory for " + std::to_string(bytes) + " bytes");
   if (auto done = read_exactly(**from, {buffer.get(), static_cast<size_t>(bytes)}, offset, path, "data"); !done)
     return fail(std::move(done.error()));
-  // Reading one byte more also makes zlib verify the checksum and length at the end of the stream.
+  // Tries to read one more byte. This also makes zlib verify checksum and length at the end of the stream.
   std::byte extra[1];
   const auto trailing = (*from)->read(extra);
   if (!trailing)

@@ -23,14 +23,14 @@ const char* past_blanks(const char* at, const char* end) noexcept {
   return at;
 }
 
-/// Past the text that begins at its first quote.
+/// The position after the string whose opening quote is at `at`.
 const char* past_text(const char* at) noexcept {
   for (++at; *at != '"';)
     at += *at == '\\' ? 2 : 1;
   return at + 1;
 }
 
-/// Of four hexadecimal digits; absent where they are not.
+/// The value of four hexadecimal digits; absent if these are not such digits.
 std::optional<uint32_t> code_unit(const char* at, const char* end) noexcept {
   uint32_t unit = 0;
   if (end - at < 4)
@@ -49,7 +49,7 @@ bool is_low(uint32_t unit) noexcept { return unit >= 0xdc00 && unit < 0xe000; }
 
 // -- checking ----------------------------------------------------------------------
 
-/// Each function goes past what it is named for, or returns false at the byte that cannot be.
+/// Checks JSON syntax. Each function consumes what it is named for, or returns false at the first wrong byte.
 class checker {
  public:
   explicit checker(std::string_view text) noexcept : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {
@@ -58,7 +58,7 @@ class checker {
   }
 
   std::optional<json_flaw> check(int depth_max) noexcept {
-    uint64_t objects = 0;  // Bit d: level d is an object, not a list.
+    uint64_t objects = 0;  // Bit d: whether level d is an object; else it is a list.
     int depth = 0;
     for (bool wanted = true; wanted || depth > 0;) {
       blanks();
@@ -70,7 +70,7 @@ class checker {
         ++depth;
         blanks();
         if (here() == (object ? '}' : ']'))
-          wanted = false;  // Its end is seen below.
+          wanted = false;  // The closing bracket is consumed below.
         else if (object && !name())
           return json_flaw{place()};
         continue;
@@ -182,7 +182,7 @@ class checker {
 
 // -- texts -------------------------------------------------------------------------
 
-/// Calls f with each piece of the text of a token, until it returns false.
+/// Calls `f` with each piece of the text in a token, until `f` returns false.
 template <class F>
 void each_piece(std::string_view token, F f) {
   const char* at = token.data() + 1;
@@ -220,7 +220,7 @@ void each_piece(std::string_view token, F f) {
   }
 }
 
-/// Of a number that no double holds: it is nearer to 0 than to 1.
+/// Whether a number that does not fit a double is too small (else too large).
 bool is_small(std::string_view number) noexcept {
   const size_t exponent_at = std::min(number.find_first_of("eE"), number.size());
   const auto digits = number.substr(0, exponent_at);
@@ -232,7 +232,7 @@ bool is_small(std::string_view number) noexcept {
     const bool negative = text.front() == '-';
     if (negative || text.front() == '+')
       text.remove_prefix(1);
-    constexpr int64_t most = int64_t{1} << 60;  // Beyond the length of any text.
+    constexpr int64_t most = int64_t{1} << 60;  // Larger than the length of any text.
     if (std::from_chars(text.data(), text.data() + text.size(), exponent).ec != std::errc{} || exponent > most)
       exponent = most;
     exponent = negative ? -exponent : exponent;
@@ -360,7 +360,7 @@ bool json_cursor::enter() noexcept {
 std::string_view json_cursor::name() noexcept {
   const auto found = token();
   pass(at_ + found.size());
-  pass(at_ + 1);  // The colon.
+  pass(at_ + 1);  // Skips the colon.
   return found;
 }
 

@@ -1,5 +1,5 @@
-// Reads JSON from outside in place: no values are built, so that a text takes no memory beside its own, however large or nested it is.
-// A text is checked as a whole, then walked over:
+// Reads JSON from untrusted files in place: it builds no values, so it needs no memory beyond the text, however large
+// or deep that is. First check the whole text, then walk over it:
 //
 //   if (const auto flaw = find_flaw(text)) ...
 //   json_cursor at{text};
@@ -14,20 +14,22 @@
 
 namespace troupe {
 
-/// Limit for our own files; a manifest has 3. Parsers, and destructors of what they build, may recurse, and a stack overflow is no error.
+/// The nesting limit of our own files; a manifest needs 3. It prevents a stack overflow, which cannot be reported as an
+/// error, in recursive parsers and destructors.
 inline constexpr int json_depth_max = 64;
 
 struct json_flaw {
-  size_t at = 0;                        ///< The first byte that cannot be; the length of the text where it ends too early.
-  bool deep = false;                    ///< It is JSON so far, and nests too deep.
+  size_t at = 0;                        ///< Offset of the first wrong byte; the text's length if it ends too early.
+  bool deep = false;                    ///< The text is JSON so far, but nests too deep.
 };
 
-/// Absent: `text` is one value by RFC 8259, in UTF-8, perhaps after its byte order mark. At most 64 levels can be asked for.
+/// Checks that `text` is one JSON value by RFC 8259, in UTF-8, with or without a byte order mark. Absent if it is.
+/// `depth_max` is at most 64.
 std::optional<json_flaw> find_flaw(std::string_view text, int depth_max = json_depth_max) noexcept;
-/// "is no JSON at byte 7", counted from 1; "nests deeper than 64 at byte 4711".
+/// The flaw in words, counting bytes from 1: "is no JSON at byte 7", "nests deeper than 64 at byte 4711".
 std::string to_text(const json_flaw& flaw);
 
-/// A place in a text that `find_flaw` has found to be whole. Copies are other places.
+/// A position in a text in which `find_flaw` found nothing. A copy moves independently.
 class json_cursor {
  public:
   explicit json_cursor(std::string_view text) noexcept;
@@ -38,18 +40,18 @@ class json_cursor {
   bool is_object() const noexcept { return *at_ == '{'; }
   bool is_text() const noexcept { return *at_ == '"'; }
   bool is_number() const noexcept { return *at_ == '-' || (*at_ >= '0' && *at_ <= '9'); }
-  /// Its bytes, without blanks around: "1.5", "\"x\"", "[1, 2]".
+  /// The bytes of the value, without surrounding blanks: "1.5", "\"x\"", "[1, 2]".
   std::string_view token() const noexcept;
-  /// The elements of a list, or the members of an object.
+  /// The number of elements of a list, or of members of an object.
   int64_t count() const noexcept;
 
-  // These read the value and go past it, or return false and stay.
+  // These read the value and move past it; or return false and do not move.
 
   bool read(bool& into) noexcept;
-  /// A finite number that `into` holds; rounded, and rounded to 0, as it has to be.
+  /// Reads a number, rounded to `into` (tiny ones to 0). Returns false if it is too large for a finite value.
   bool read(double& into) noexcept;
   bool read(float& into) noexcept;
-  /// A number without a point and an exponent that `into` holds.
+  /// Reads a number without point and exponent, if it fits `into`.
   bool read(int64_t& into) noexcept;
   bool read(int32_t& into) noexcept { return read_as<int32_t>(into); }
   bool read(uint8_t& into) noexcept { return read_as<uint8_t>(into); }
@@ -57,11 +59,13 @@ class json_cursor {
 
   // -- lists and objects --------------------------------------------------------------
 
-  /// Goes to the first element of a list, or to the name of the first member of an object. False: there is none, and it is past it.
+  /// Moves to the first element of a list, or to the name of an object's first member. If there is none, moves past the
+  /// value and returns false.
   bool enter() noexcept;
-  /// The name of a member, as it stands in the text; goes to the value.
+  /// The name of a member, as written in the text. Moves to its value.
   std::string_view name() noexcept;
-  /// After a value: goes to the next one, or past the list or object, and returns false.
+  /// Call after a value. Moves to the next element or member. If there is none, moves past the list or object and
+  /// returns false.
   bool next() noexcept;
 
  private:
@@ -74,9 +78,9 @@ class json_cursor {
   const char* end_;
 };
 
-/// Whether the text of a token with its quotes is `text`.
+/// Whether the string `token`, with its quotes, stands for `text`.
 bool is_json_of(std::string_view token, std::string_view text) noexcept;
-/// The text of such a token, at most so many bytes of it and then "...".
+/// The text that such a token stands for. After at most `bytes_max` bytes it is cut off with "...".
 std::string text_of_json(std::string_view token, size_t bytes_max);
 
 }  // namespace troupe

@@ -23,7 +23,8 @@ void remove_last(value& from) noexcept {
 }  // namespace
 
 json_tree::json_tree(std::string_view text) {
-  nlohmann::detail::json_sax_dom_parser<value> builder{held_.root};  // nlohmann's own parse would destroy what it has built at an exception.
+  // nlohmann's own `parse` would destroy the partial tree on an exception.
+  nlohmann::detail::json_sax_dom_parser<value> builder{held_.root};
   value::sax_parse(text, &builder);
 }
 
@@ -33,7 +34,7 @@ int64_t integer_of(const json_tree::value& j) {
   return j.get<int64_t>();
 }
 
-/// Removes the last leaf until none is left: a value without elements is destroyed without memory.
+/// Removes the last leaf until none is left: destroying a value without elements allocates nothing.
 json_tree::holder::~holder() {
   std::array<value*, json_depth_max + 1> path{&root};
   for (size_t depth = 0;;) {

@@ -1,5 +1,5 @@
-// JSON from files as a tree of nlohmann's values, for documents of a bounded depth that are small beside what they describe. Its own trees end
-// the program where their destructors find no memory, since these allocate; this one is taken apart without.
+// JSON from files as a tree of nlohmann's values, for small documents of limited depth. The destructors of nlohmann's
+// trees allocate memory, and end the program if there is none; this tree is destroyed without allocating.
 #pragma once
 
 #include "storage/encodings/json_cursor.hpp"
@@ -15,15 +15,16 @@ namespace troupe {
 
 class json_tree {
  public:
-  /// Not of the kind that keeps the order of members: it copies trees as it grows, and destroys the copies.
+  /// Not `ordered_json`, which copies trees while it grows and destroys the copies.
   using value = nlohmann::json;
 
-  /// Of a text in which `find_flaw` finds nothing. Throws nlohmann's exceptions, as for a number that no double holds, and std::bad_alloc.
+  /// Parses a text in which `find_flaw` found nothing. Throws nlohmann's exceptions, for example for a number that does
+  /// not fit a double, and std::bad_alloc.
   explicit json_tree(std::string_view text);
   const value& root() const noexcept { return held_.root; }
 
  private:
-  /// A member, so that what has been built goes by its destructor when the constructor above throws.
+  /// A member with a destructor, so that the partial tree is destroyed if the constructor above throws.
   struct holder {
     value root = nullptr;
 
@@ -35,11 +36,12 @@ class json_tree {
   holder held_;
 };
 
-/// An integer of 64 bits. Throws nlohmann's exception where it is anything else: `get` would make one of a number that none can hold, 1e30.
+/// A 64-bit integer. Throws nlohmann's exception for anything else: `get` would also convert 1e30, which does not fit.
 int64_t integer_of(const json_tree::value& j);
 
-/// `read` of the tree of `text`, which a file has. data_loss, also where `read` throws one of nlohmann's exceptions: "<file>it is no JSON at byte
-/// 7"; resource_exhausted. `file` is "a/b.json: ".
+/// Returns `read` of the tree of `text`, the content of a file. `file` begins the error texts: "a/b.json: ". Errors:
+/// those of `read`; data_loss for invalid JSON ("a/b.json: it is no JSON at byte 7") or if `read` throws one of
+/// nlohmann's exceptions; resource_exhausted.
 template <class Read>
 auto read_json(std::string_view text, const std::string& file, Read read) -> std::invoke_result_t<Read, const json_tree::value&> {
   try {

@@ -21,7 +21,7 @@ std::string_view type_descriptor(dtype type) {
 std::string npy_header(dtype type, const shape& dims) {
   std::string dict = "{'descr': '" + std::string{type_descriptor(type)} + "', 'fortran_order': False, 'shape': (";
   for (int64_t e : dims.extents())
-    dict += std::to_string(e) + (dims.rank() == 1 ? "," : ", ");  // (3,) is a tuple, (3) is not.
+    dict += std::to_string(e) + (dims.rank() == 1 ? "," : ", ");  // Python reads (3,) as a tuple, but (3) as a number.
   if (dims.rank() > 1)
     dict.resize(dict.size() - 2);
   dict += "), }";

@@ -14,8 +14,8 @@ namespace troupe {
 namespace {
 
 constexpr size_t alignment = 64;
-constexpr int64_t tensor_chunk_max = 1 << 20;  // Small enough to be still in the cache for the checksum.
-constexpr int64_t header_bytes_max = 100'000'000;  // The limit of the format's own reference reader.
+constexpr int64_t tensor_chunk_max = 1 << 20;  // Small enough that the checksum finds the bytes in the cache.
+constexpr int64_t header_bytes_max = 100'000'000;  // The limit of the format's reference implementation.
 constexpr dtype dtypes[] = {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::boolean, dtype::uint8};
 
 tl::unexpected<error> damaged_tensors(const std::string& path, const std::string& what) {
@@ -29,7 +29,7 @@ expected<void> check_inside(const readable_file& file, const std::string& path, 
   return {};
 }
 
-/// Sets as much as possible before it returns an error.
+/// Parses one tensor. Sets as many fields as possible before it returns an error.
 std::optional<error> parse_entry(safetensors_entry& into, json_cursor entry, int64_t data_begin, int64_t data_bytes, const std::string& path) {
   auto& place = into.place;
   const std::string tensor = "tensor " + place.name;
@@ -76,7 +76,7 @@ std::optional<error> parse_entry(safetensors_entry& into, json_cursor entry, int
   return {};
 }
 
-/// The text of the header, one JSON object.
+/// Reads the text of the header: one JSON object.
 expected<std::string> read_header(const readable_file& file, const std::string& path) {
   unsigned char length[sizeof(uint64_t)];
   if (auto done = file.read(0, std::as_writable_bytes(std::span{length})); !done)
@@ -250,7 +250,8 @@ expected<uint32_t> read_bytes(const readable_file& file, const std::string& path
   if (auto inside = check_inside(file, path, place); !inside)
     return fail(std::move(inside.error()));
   for (size_t done = 0; done < to.size(); done += tensor_chunk_max) {
-    const auto chunk = to.subspan(done, std::min<size_t>(tensor_chunk_max, to.size() - done));  // Summed while it is in the cache.
+    // The checksum reads it from the cache.
+    const auto chunk = to.subspan(done, std::min<size_t>(tensor_chunk_max, to.size() - done));
     if (auto read = file.read(place.offset + from + static_cast<int64_t>(done), chunk); !read)
       return fail(std::move(read.error()));
     crc = crc32c(chunk, crc);

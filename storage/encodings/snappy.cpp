@@ -6,7 +6,8 @@ namespace troupe {
 
 namespace {
 
-constexpr uint64_t growth_max = 32;  // A copy takes 3 bytes and yields 64; a shorter one takes 2 and yields 11.
+// An upper bound: a copy of 3 bytes yields 64 bytes; a short one of 2 bytes yields 11.
+constexpr uint64_t growth_max = 32;
 
 /// A little-endian number of `width` bytes.
 std::optional<size_t> take_number(std::string_view& from, size_t width) {
@@ -22,17 +23,17 @@ std::optional<size_t> take_number(std::string_view& from, size_t width) {
 struct element {
   bool literal = false;
   size_t length = 0;
-  size_t distance = 0;  ///< Of a copy: how far back its bytes begin.
+  size_t distance = 0;  ///< For a copy: how far back its source begins.
 };
 
-/// The two low bits of a tag say what follows; the others are a length, or a part of the distance.
+/// The two low bits of a tag give the kind of element. The other bits are its length or a part of the distance.
 std::optional<element> take_element(std::string_view& from) {
   const auto tag = static_cast<unsigned char>(from.front());
   from.remove_prefix(1);
   const size_t high = tag >> 2;
   std::optional<size_t> number;
   switch (tag & 3) {
-    case 0:  // Up to 60 bytes; above, the length takes 1 to 4 bytes of its own.
+    case 0:  // A literal. Lengths up to 60 are in the tag; longer ones take 1 to 4 more bytes.
       number = high < 60 ? std::optional{high} : take_number(from, high - 59);
       return number ? std::optional{element{true, *number + 1, 0}} : std::nullopt;
     case 1:
@@ -61,7 +62,8 @@ std::optional<std::string> snappy_decompressed(std::string_view bytes) {
       out.append(bytes.substr(0, e->length));
       bytes.remove_prefix(e->length);
     } else {
-      for (size_t i = 0; i < e->length; ++i)  // Byte by byte: a copy may reach into what it writes.
+      // Byte by byte, since the source may overlap the bytes that are being written.
+      for (size_t i = 0; i < e->length; ++i)
         out.push_back(out[out.size() - e->distance]);
     }
   }

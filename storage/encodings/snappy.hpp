@@ -1,4 +1,4 @@
-// Snappy's block format, decompression only: TensorFlow's tables may be compressed with it.
+// Snappy's block format, decompression only. TensorFlow's tables may be compressed with it.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// The decompressed bytes; absent if `bytes` are no whole Snappy block. Memory is bounded by the input: no block of n bytes can
-/// yield more than 32 n, and a length beyond that is refused before anything is allocated.
+/// The decompressed bytes; absent if `bytes` are not one whole Snappy block. A block of n bytes cannot yield more than
+/// 32 n; a greater length is rejected before memory is allocated.
 std::optional<std::string> snappy_decompressed(std::string_view bytes);
 
 }  // namespace troupe

@@ -25,7 +25,7 @@ void append_utf8(std::string& to, uint32_t c) {
     to += static_cast<char>(0xf0 | (c >> 18)), tail(12), tail(6), tail(0);
 }
 
-/// A cursor over the text. The first mistake ends the reading.
+/// A cursor over the text. It stops at the first error.
 class reader {
  public:
   reader(std::string_view text, int depth_max) : text_(text), depth_max_(depth_max) { skip_blanks(); }
@@ -75,7 +75,7 @@ class reader {
     return made;
   }
 
-  /// [package.extension] or [type.example.com/package.Message].
+  /// Parses the rest of an extension's name: [package.extension] or [type.example.com/package.Message].
   bool extension_name() {
     while (begins_word(peek()) || is_decimal(peek()) || peek() == '.' || peek() == '/' || peek() == '-' || peek() == '%') {
       ++at_;
@@ -84,14 +84,15 @@ class reader {
     return take(']') || wrong("the name of an extension has no ]");
   }
 
-  /// A field of a message that is `depth` deep; of the outermost one it is kept.
+  /// Parses a field of a message at nesting level `depth`. Its values are stored only if `keep`, which is set for
+  /// fields of the outermost message.
   bool field(int depth, bool keep) {
     text_field made{.line = line_, .column = static_cast<int64_t>(at_ - line_begin_ + 1)};
     if (take('[')) {
       keep = false;
       if (!extension_name())
         return false;
-    } else if (begins_word(peek()) || is_decimal(peek())) {  // A field that its writer did not know either has its number for a name.
+    } else if (begins_word(peek()) || is_decimal(peek())) {  // An unknown field may have its number as its name.
       made.name = word();
     } else {
       return wrong("expected the name of a field");
@@ -137,7 +138,7 @@ class reader {
   bool scalar(text_field made, bool keep) {
     if (peek() == '"' || peek() == '\'') {
       made.quoted = true;
-      while (peek() == '"' || peek() == '\'')  // Strings beside each other are one.
+      while (peek() == '"' || peek() == '\'')  // Adjacent strings are concatenated.
         if (!string(made.value))
           return false;
     } else {
@@ -248,7 +249,7 @@ expected<double> text_format_double(const text_field& field) {
       lower.pop_back();
     const auto [end, code] = std::from_chars(lower.data(), lower.data() + lower.size(), x);
     if (code == std::errc::result_out_of_range)
-      x = std::strtod(lower.c_str(), nullptr);  // 0 or infinity, in any locale.
+      x = std::strtod(lower.c_str(), nullptr);  // Gives 0 or infinity, in any locale.
     else if (code != std::errc{} || end != lower.data() + lower.size())
       return refused();
   }

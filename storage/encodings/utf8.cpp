@@ -9,7 +9,7 @@ size_t utf8_length(std::string_view bytes) noexcept {
   const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
   if (length == 0 || length > bytes.size())
     return 0;
-  // The lead byte restricts the second byte; the others are any continuation bytes.
+  // The lead byte limits the range of the second byte; any continuation byte may follow.
   unsigned char least = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
   unsigned char greatest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
   for (size_t i = 1; i < length; ++i, least = 0x80, greatest = 0xbf)

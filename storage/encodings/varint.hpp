@@ -1,4 +1,4 @@
-// Base-128 numbers, the lowest seven bits first, as Protocol Buffers and LevelDB write them.
+// Base-128 numbers (varints), lowest seven bits first, as in Protocol Buffers and LevelDB.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace troupe {
 
-/// Removes a number from the beginning of `from`; absent, with `from` unspecified, if it is cut off or has more than 64 bits.
+/// Removes a number from the beginning of `from`. Absent if it is cut off or has more than 64 bits; `from` is then
+/// unspecified.
 inline std::optional<uint64_t> take_varint(std::string_view& from) noexcept {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 64 && !from.empty(); shift += 7) {

@@ -8,13 +8,13 @@ namespace troupe {
 
 namespace {
 
-/// The error's message is the reason alone.
+/// The message of an error is only the reason.
 expected<log_event> parse_event(std::string_view payload, bool first, plugins_of_tags& plugins) {
   proto::Event message;
   if (payload.size() > std::numeric_limits<int>::max() || !message.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
     return fail(errc::data_loss, "its " + std::to_string(payload.size()) + " bytes are no event");
   auto event = from_message(message, plugins);
-  // Otherwise a file of records of another kind would pass for one of empty events.
+  // Without this check, records of another kind could be read as empty events.
   if (event && first && event->file_version != event_file_version)
     return fail(errc::data_loss, "the first event of a file has to say " + std::string{event_file_version});
   return event;

@@ -10,9 +10,9 @@ namespace troupe {
 
 namespace {
 
-constexpr int64_t seconds_max = 9'999'999'999;  // Ten digits.
+constexpr int64_t seconds_max = 9'999'999'999;  // The largest number of ten digits.
 
-/// The creation seconds in a name; absent if it has none.
+/// The seconds in the name of an event file; absent if it has none.
 std::optional<int64_t> seconds_of(std::string_view name) {
   name.remove_prefix(event_file_prefix.size());
   if (name.size() < 11 || name[10] != '.' || !std::all_of(name.begin(), name.begin() + 10, [](char c) { return c >= '0' && c <= '9'; }))
@@ -20,8 +20,8 @@ std::optional<int64_t> seconds_of(std::string_view name) {
   return std::stoll(std::string{name.substr(0, 10)});
 }
 
-/// A name that sorts after `last`, the greatest existing one: with the clock's second if that suffices, else with the
-/// second after the last one, else (there is no such second) the last name with a suffix.
+/// A name that sorts after `last`, the greatest existing one: with the current second if that is enough, else with the
+/// second after the last file's, else (if there is none) the last name with a suffix.
 std::string name_after(const std::string& last, int64_t now, const std::string& host) {
   const auto of_second = [&](int64_t s) { return std::string{event_file_prefix} + zero_padded(s, 10) + "." + host; };
   if (auto name = of_second(now); name > last)
@@ -39,10 +39,10 @@ expected<void> check(const event_log_options& options) {
   return {};
 }
 
-/// Whether the directory is still the one that the job has locked, as far as is known.
+/// Checks that the directory is still the one that the job has locked. Succeeds if there is no claim.
 expected<void> owned(const std::shared_ptr<const directory_claim>& claim) { return claim ? claim->check() : expected<void>{}; }
 
-/// Sets `path`. If another writer takes the name at the same time, tries the next one.
+/// Creates the file and sets `path`. If another writer takes the name first, tries the next one.
 expected<std::unique_ptr<writable_file>> create_after_others(file_system& files, const std::string& directory,
                                                              const event_log_options& options, std::string& path) {
   if (auto made = files.create_directories(directory); !made)
@@ -66,16 +66,16 @@ expected<std::unique_ptr<writable_file>> create_after_others(file_system& files,
 
 struct event_log_writer::impl {
   std::shared_ptr<file_system> files;
-  event_log_options options;          // With the newest event's time.
+  event_log_options options;          // `wall_time` is that of the newest event.
   std::string directory;
   std::string path = {};
   std::unique_ptr<writable_file> file = {};
-  proto::Event message = {};          // Kept, since clearing it keeps its memory.
-  std::string pending = {};           // Whole records.
+  proto::Event message = {};          // A member, since clearing a message keeps its memory.
+  std::string pending = {};           // Whole records that are not yet written.
   std::optional<error> failed = {};
   std::optional<std::string> remark = {};
 
-  /// A new file, with the version before what is pending.
+  /// Starts a new file, with the version event before the pending records.
   expected<void> begin_file() {
     auto made = create_after_others(*files, directory, options, path);
     if (!made)
@@ -86,7 +86,8 @@ struct event_log_writer::impl {
     pending += waiting;
     return begun;
   }
-  /// A file that is not in its place any more has a successor. If it cannot be looked at, writing shows what is wrong.
+  /// Starts a new file if the present one is no longer in its place. If that cannot be checked, the next write will
+  /// show the problem.
   expected<void> stay_in_place() {
     if (file->is_in_place().value_or(true))
       return {};
@@ -111,7 +112,7 @@ struct event_log_writer::impl {
   expected<void> write() {
     return file->append(std::as_bytes(std::span{pending})).map([&] { pending.clear(); });
   }
-  /// Nothing after a torn record could be read, so the first failure is final.
+  /// Remembers the first failure: nothing after an incomplete record can be read, so every later call fails too.
   expected<void> attempt(expected<void> done) {
     if (!done)
       failed = done.error();

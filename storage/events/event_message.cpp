@@ -20,7 +20,7 @@ std::string quoted_tag(std::string_view text) {
 
 // -- writing -------------------------------------------------------------------
 
-/// Merges runs of empty buckets into one, as TensorFlow does: of a thousand buckets most are empty.
+/// Merges consecutive empty buckets into one, as TensorFlow does: most of a thousand buckets are empty.
 void write(const histogram& h, proto::HistogramProto& into) {
   into.set_min(h.least);
   into.set_max(h.greatest);
@@ -87,7 +87,7 @@ expected<void> write(const event_value& value, proto::Summary::Value& into) {
   metadata.mutable_plugin_data()->set_plugin_name(value.plugin);
   metadata.mutable_plugin_data()->set_content(value.data);
   metadata.set_data_class(tensor_class);
-  // Readers expect a tensor also where the plugin's own bytes say everything.
+  // Readers expect a tensor even if the plugin's bytes contain everything.
   write_tensor(value.as == event_value::form::tensor ? value.numbers : tensor::zeros(dtype::float32, {1}), *into.mutable_tensor());
   return {};
 }
@@ -101,7 +101,7 @@ expected<histogram> read(const proto::HistogramProto& from) {
                    .limits = {from.bucket_limit().begin(), from.bucket_limit().end()}, .counts = {from.bucket().begin(), from.bucket().end()}};
 }
 
-/// A value without a field for it: what its plugin keeps in the metadata is all there is.
+/// Reads a value that has only metadata: the plugin's bytes are its only content.
 expected<void> read_metadata(const std::string& tag, const std::string& plugin, const proto::SummaryMetadata& from, read_values& into) {
   auto& value = into.others.emplace_back(opaque(tag, plugin, "no value"));
   value.data = from.plugin_data().content();
@@ -160,7 +160,7 @@ expected<int64_t> nodes_in(const std::string& bytes, int64_t step) {
   return graph.node_size();
 }
 
-/// What an event has instead of values and notes.
+/// Reads the content of an event that is neither values nor a note.
 expected<std::optional<event_attachment>> read_attachment(const proto::Event& from) {
   using kind = event_attachment::kind;
   switch (from.what_case()) {
@@ -192,7 +192,8 @@ expected<void> to_message(const log_event& event, proto::Event& into) {
   } else if (event.note) {
     auto& note = *into.mutable_session_log();
     note.set_status(static_cast<int32_t>(event.note->what));
-    note.set_checkpoint_path(as_utf8(event.note->checkpoint_path));  // Paths may not be UTF-8, protobuf's strings are.
+    // Paths may not be UTF-8, but strings in protobuf must be.
+    note.set_checkpoint_path(as_utf8(event.note->checkpoint_path));
     note.set_msg(as_utf8(event.note->message));
   } else if (event.attachment) {
     into.set_graph_def(event.attachment->bytes);
@@ -212,7 +213,7 @@ expected<log_event> from_message(const proto::Event& message, plugins_of_tags& p
   for (const auto& from : message.summary().value()) {
     if (!is_utf8(from.tag()))
       return fail(errc::data_loss, "a tag is not UTF-8");
-    // Writers may name a tag's plugin at its first value alone.
+    // Writers may name a tag's plugin only with its first value.
     auto& plugin = plugins[from.tag()];
     if (const auto& named = from.metadata().plugin_data().plugin_name(); !named.empty())
       plugin = as_utf8(named);

@@ -10,9 +10,9 @@ namespace troupe {
 
 namespace {
 
-constexpr int text_type = 1, boolean_type = 2, number_type = 3;      // TensorBoard's types of hyperparameters.
-constexpr int training_set = 1, validation_set = 2;                  // Its kinds of data.
-constexpr int succeeded = 1, failed_status = 2;                      // Its endings of a session.
+constexpr int text_type = 1, boolean_type = 2, number_type = 3;  // TensorBoard's numbers for types of hyperparameters.
+constexpr int training_set = 1, validation_set = 2;                  // Its numbers for kinds of data sets.
+constexpr int succeeded = 1, failed_status = 2;                      // Its numbers for how a session ended.
 
 event_value kept(std::string tag, const proto::HParamsPluginData& content) {
   return {.as = event_value::form::opaque, .tag = std::move(tag), .plugin = std::string{hyperparameters_plugin}, .data = content.SerializeAsString()};
@@ -88,7 +88,7 @@ expected<std::string> hyperparameters_text(const std::string& bytes) {
     }
     case proto::HParamsPluginData::kSessionStartInfo: {
       const auto& values = content.session_start_info().hparams();
-      std::map<std::string, std::string> sorted;  // The map of the message has no order.
+      std::map<std::string, std::string> sorted;  // Sorted, since maps in protobuf messages have no order.
       for (const auto& [name, value] : values)
         sorted.emplace(as_utf8(name), text_of(value));
       return joined(sorted, ", ", [](const auto& value) { return value.first + " = " + value.second; });

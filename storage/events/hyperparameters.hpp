@@ -1,5 +1,5 @@
-// Hyperparameters in event files, as TensorBoard's plugin for them reads them: an experiment says which there are and which
-// metrics, and a session their values and how it ended.
+// Hyperparameters in event files, for TensorBoard's plugin. The summary of an experiment lists the hyperparameters and
+// metrics; those of a session give the values and how it ended.
 #pragma once
 
 #include <troupe/event_value.hpp>
@@ -9,14 +9,14 @@ namespace troupe {
 
 inline constexpr std::string_view hyperparameters_plugin = "hparams";
 
-/// The names of hyperparameters with the kind of each, and of metrics: `metrics` by the directory of the session that has
-/// their curves ("" its own, "eval").
+/// The names and kinds of the hyperparameters, and the metrics: each with the directory of its curves, relative to the
+/// session's ("" for its own, "eval").
 event_value experiment_summary(const hyperparameters& values, const std::vector<std::pair<std::string, std::string>>& metrics, double wall_time);
-/// The value of each, at the start of a session.
+/// The value of each hyperparameter, at the start of a session.
 event_value session_start_summary(const hyperparameters& values, const std::string& name, double wall_time);
 event_value session_end_summary(bool failed, double wall_time);
 
-/// The bytes of such a summary, in words. data_loss: the reason why they are none.
+/// The content of such a summary in words. Error: data_loss with the reason why the bytes are invalid.
 expected<std::string> hyperparameters_text(const std::string& bytes);
 
 }  // namespace troupe

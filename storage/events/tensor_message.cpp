@@ -15,15 +15,16 @@ namespace {
 
 using proto::TensorProto;
 
-/// TensorFlow's numbers of types.
+/// TensorFlow's numbers for element types.
 enum tf_type : int32_t {
   tf_float = 1, tf_double = 2, tf_int32 = 3, tf_uint8 = 4, tf_int16 = 5, tf_int8 = 6, tf_string = 7, tf_complex64 = 8, tf_int64 = 9, tf_bool = 10,
   tf_bfloat16 = 14, tf_uint16 = 17, tf_complex128 = 18, tf_half = 19, tf_resource = 20, tf_variant = 21, tf_uint32 = 22, tf_uint64 = 23
 };
 
-constexpr size_t left_out_max = size_t{1} << 20;  // A few bytes could otherwise take any memory.
+// A limit, since otherwise a file of a few bytes could claim any amount of memory.
+constexpr size_t left_out_max = size_t{1} << 20;
 
-/// Of the types that have no `dtype` here.
+/// The names of the types that have no `dtype`.
 std::string name_of(int32_t type) {
   switch (type) {
     case tf_complex64: return "complex64";
@@ -41,12 +42,12 @@ tl::unexpected<error> damaged_tensor(const std::string& tag, const std::string& 
 
 // -- shapes ------------------------------------------------------------------------
 
-/// "[2, 3]", of any rank.
+/// A shape of any rank as text: "[2, 3]".
 std::string text_of(const proto::TensorShapeProto& dims) {
   return "[" + joined(dims.dim(), ", ", [](const auto& d) { return std::to_string(d.size()); }) + "]";
 }
 
-/// What a shape says: no `dims` where it has too many axes or more elements than any memory holds.
+/// The extent of a stored tensor. `dims` is absent if it has too many axes, or more elements than any memory can hold.
 struct stored_extent {
   int64_t count = 0;
   std::optional<shape> dims = {};
@@ -56,7 +57,7 @@ expected<stored_extent> extent_of(const std::string& tag, const proto::TensorSha
   constexpr int64_t most = int64_t{1} << 40;
   if (dims.unknown_rank())
     return damaged_tensor(tag, "has a shape of unknown rank");
-  int64_t product = 1;  // Without the axes of none, so that no part of it overflows.
+  int64_t product = 1;  // Zero extents are left out, so that this detects overflow of every part of the product.
   bool none = false;
   std::vector<int64_t> extents;
   for (const auto& d : dims.dim()) {
@@ -80,7 +81,8 @@ float float_of_half(uint16_t bits) {
 }
 float float_of_bfloat16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
-/// The elements of a tensor, kept as `Stored` in `tensor_content` or as `field`, each as `convert` makes it of a `Stored`.
+/// The elements of a tensor. They are stored as `Stored` in `tensor_content`, or else in `field`; `convert` makes our
+/// element from each `Stored`.
 template <class Stored, class Field, class Convert>
 expected<tensor> numbers_of(const std::string& tag, const TensorProto& from, const shape& dims, const Field& field, Convert convert) {
   using ours = decltype(convert(Stored{}));
@@ -112,7 +114,7 @@ expected<tensor> numbers_of(const std::string& tag, const TensorProto& from, con
 constexpr auto as_it_is = [](auto x) { return x; };
 constexpr auto as_int32 = [](auto x) { return static_cast<int32_t>(x); };
 
-/// Nothing: numbers of a type that we have not.
+/// The numbers of a tensor; absent if their type has no `dtype`.
 expected<std::optional<tensor>> read_numbers(const std::string& tag, const TensorProto& from, const shape& dims) {
   const auto kept = [](expected<tensor> made) { return made ? expected<std::optional<tensor>>{std::move(*made)} : fail(std::move(made.error())); };
   switch (from.dtype()) {
@@ -144,7 +146,7 @@ double number_in(const tensor& t) {
   return 0;
 }
 
-/// Rows of (left edge, right edge, count), as TensorFlow 2 keeps a histogram.
+/// Converts TensorFlow 2's rows of (left edge, right edge, count) to a histogram.
 template <class T>
 histogram histogram_of(std::span<const T> rows) {
   constexpr double unsaid = std::numeric_limits<double>::quiet_NaN();
@@ -182,7 +184,7 @@ expected<void> read_real(const std::string& tag, const std::string& plugin, cons
 
 // -- strings -----------------------------------------------------------------------
 
-/// Width, height, and then any number of encoded images.
+/// Reads the strings of an image summary: width, height, then any number of encoded images.
 expected<void> read_images(const std::string& tag, const std::string& plugin, const TensorProto& from, read_values& into) {
   const auto& strings = from.string_val();
   const std::string pixels = as_utf8(strings[0]) + " x " + as_utf8(strings[1]);

@@ -1,4 +1,5 @@
-// Values that TensorFlow 2's and torch's writers keep as tensors: numbers of any type, histograms, images and texts.
+// Reads and writes values that TensorFlow 2's and PyTorch's writers store as tensors: numbers of any type, histograms,
+// images and texts.
 #pragma once
 
 #include "storage/proto/event.pb.h"
@@ -8,26 +9,28 @@
 
 namespace troupe {
 
-/// What the values of an event are, each list in their order.
+/// The values of one event. Each list keeps their order.
 struct read_values {
   std::vector<summary_value> summaries = {};
   std::vector<event_value> others = {};
 };
 
-/// Appends the values that a tensor is: one, or as many as it has images. `plugin` is TensorBoard's, which decides between
-/// the kinds where the type does not; empty: none. What no kind is for becomes opaque and says what it is: numbers of a
-/// type that `dtype` has not, tensors of too many axes, strings that are no text. data_loss naming the tag: a shape that
-/// cannot be, other numbers of elements than the shape has (but for the last one, which may stand for up to 2^20 equal ones
-/// behind it), an image that does not decode, a text of the plugin "text" that is not UTF-8.
+/// Appends the value that a tensor holds, or one value for each image. `plugin` is the tag's TensorBoard plugin, which
+/// decides the kind if the type does not; empty: none. A tensor that fits no kind becomes an opaque value with a
+/// description: numbers of an unknown type, too many axes, strings that are not text. Error: data_loss naming the tag:
+/// an invalid shape, an image that does not decode, a text of the plugin "text" that is not UTF-8, or a number of
+/// elements that does not fit the shape. Up to 2^20 elements may be missing at the end; the last one that is there
+/// stands for them.
 expected<void> read_tensor(const std::string& tag, const std::string& plugin, const proto::TensorProto& from, read_values& into);
 
-/// As TensorFlow encodes them: the elements as they lie in memory.
+/// Writes numbers as TensorFlow does: the elements as they are in memory.
 void write_tensor(const tensor& numbers, proto::TensorProto& into);
 
-/// An encoded image: a PNG as a summary, any other opaque with its encoding. `pixels` is what the file says of its size.
+/// Appends an encoded image: a PNG becomes a summary; any other becomes an opaque value with the name of its encoding.
+/// `pixels` is its size according to the file.
 expected<void> read_image(const std::string& tag, const std::string& plugin, const std::string& encoded, const std::string& pixels, read_values& into);
 
-/// What cannot be shown as more than the words that say what it is.
+/// A value of which only a description can be shown.
 event_value opaque(const std::string& tag, const std::string& plugin, std::string what);
 
 }  // namespace troupe

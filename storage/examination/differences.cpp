@@ -17,7 +17,7 @@ std::vector<std::string> differences(std::span<const component> wanted, const ch
     wants.emplace(c.name, &c);
   for (const auto& t : found.tensors)
     has.emplace(t.name, &t);
-  std::map<std::string_view, std::string> lines;  // By name, so that the lines of one variable are adjacent.
+  std::map<std::string_view, std::string> lines;  // By name, so that both lines of one variable are adjacent.
   for (const auto& [name, c] : wants) {
     const std::string want = to_text(c->type, c->dims);
     if (const auto t = has.find(name); t == has.end())

@@ -1,4 +1,4 @@
-// Examines a model directory, whole or damaged: reports for people and for other tools. Nothing here writes.
+// Examines a model directory, whole or damaged, and makes reports for people and other tools. Never writes.
 #pragma once
 
 #include "storage/files/file_system.hpp"
@@ -10,21 +10,21 @@
 
 namespace troupe {
 
-/// not_found: neither a manifest nor a shard of it.
+/// Error: not_found if the checkpoint has neither a manifest nor a shard.
 expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::string& directory, checkpoint_id id,
                                                const inspect_options& options);
-/// A TensorFlow checkpoint; not_found: it has no index.
+/// Examines a TensorFlow checkpoint. Error: not_found if it has no index.
 expected<checkpoint_report> examine_tensorflow(file_system& fs, const std::string& prefix, const inspect_options& options);
-/// Whether `prefix` has TensorFlow's index and no manifest of ours.
+/// Whether `prefix` has TensorFlow's index but not our manifest.
 bool is_tensorflow_checkpoint(file_system& fs, const std::string& prefix);
-/// The TensorFlow checkpoints in a directory that are called as ours are.
+/// The TensorFlow checkpoints in a directory that are named like ours.
 expected<std::set<checkpoint_id>> tensorflow_ids(file_system& fs, const std::string& directory);
 expected<checkpoint_report> examine_safetensors(file_system& fs, const std::string& path, const inspect_options& options);
 expected<directory_report> examine_directory(file_system& fs, const std::string& directory, const inspect_options& options);
 expected<event_report> examine_event_file(file_system& fs, const std::string& path);
-/// `read_evaluations`.
+/// Implements the public `read_evaluations`.
 expected<evaluation_history> read_evaluations(file_system& fs, const std::string& directory);
-/// `event_points`.
+/// Implements `event_points`.
 expected<event_points_report> examine_event_points(file_system& fs, const std::string& path, std::string_view tag);
 
 }  // namespace troupe

@@ -24,7 +24,7 @@ struct opened_file {
   std::string path;
 };
 
-/// Reads a tensor as far as `options` ask for; a mismatch with `wanted` is damage.
+/// Reads a tensor as far as `options` require. If its checksum is not `wanted`, adds damage.
 void examine_tensor(const opened_file& file, const tensor_place& place, std::optional<uint32_t> wanted, const inspect_options& options,
                     tensor_report& t, std::vector<damage>& damages) {
   const auto found = [&](std::string reason) { damages.push_back({file.path, place.name, place.offset, std::move(reason)}); };
@@ -49,12 +49,12 @@ void examine_tensor(const opened_file& file, const tensor_place& place, std::opt
     t.crc32c = *crc;
 }
 
-/// Reports a shard without a manifest that could describe it.
+/// Reports a shard that no manifest describes.
 expected<void> add_safetensors(file_system& fs, const std::string& directory, const std::string& name, const inspect_options& options,
                                checkpoint_report& report) {
   opened_file file{nullptr, join_path(directory, name)};
   auto opened = fs.open(file.path);
-  if (!opened && report.id) {  // There is more of this checkpoint to report.
+  if (!opened && report.id) {  // The rest of this checkpoint can still be reported.
     report.damages.push_back(damage_of(opened.error(), file.path, "", {}));
     return {};
   }
@@ -77,7 +77,7 @@ expected<void> add_safetensors(file_system& fs, const std::string& directory, co
     const bool known = !e.problem;
     const auto type = known ? std::string{to_string(e.place.type)} : e.type_name;
     tensor_report t{e.place.name, type, e.extents, name, e.place.offset, e.place.bytes};
-    // An unsupported dtype is no damage; its bytes are not checked.
+    // An unsupported dtype is not damage; its bytes are not checked.
     if (e.problem && e.problem->category == errc::data_loss)
       report.damages.push_back({file.path, e.place.name, e.place.offset, reason_of(*e.problem, file.path)});
     else if (known)
@@ -90,13 +90,13 @@ expected<void> add_safetensors(file_system& fs, const std::string& directory, co
   return {};
 }
 
-/// Where a manifest stops being JSON, if it does: changed bytes that keep it valid JSON leave no such mark.
+/// The offset at which a manifest stops being JSON. Absent if it is JSON: the damaged bytes cannot be located then.
 std::optional<int64_t> broken_at(const std::string& text) {
   const auto flaw = find_flaw(text);
   return flaw ? std::optional{static_cast<int64_t>(flaw->at)} : std::nullopt;
 }
 
-/// Opens the files that the manifest names, by name; missing or mismatching files are damage.
+/// Opens the files that the manifest names, by name. Adds damage for missing or different files.
 std::map<std::string, opened_file> open_files(file_system& fs, const std::string& directory, const manifest& m, checkpoint_report& report) {
   std::map<std::string, opened_file> files;
   for (const auto& f : m.files) {
@@ -139,7 +139,7 @@ void add_manifest(file_system& fs, const std::string& directory, const manifest&
   }
 }
 
-/// What evaluations found after the commit takes the place of the manifest's own properties.
+/// Replaces properties of the manifest with those that evaluations added after the commit.
 void add_verdict(file_system& fs, const std::string& directory, checkpoint_id id, checkpoint_report& report) {
   const std::string path = join_path(directory, verdict_name(id));
   const auto info = fs.info(path);
@@ -185,7 +185,7 @@ expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::strin
                                                const inspect_options& options) {
   checkpoint_report report{.path = join_path(directory, checkpoint_name(id)), .id = id, .verified = options.verify || options.values};
   const std::string path = join_path(directory, manifest_name(id));
-  const auto lease = fs.hold(path);  // Without a file to hold, there is nothing to protect.
+  const auto lease = fs.hold(path);  // If there is no file to hold, there is nothing to protect.
   auto text = read_file(fs, path);
   if (!text && text.error().category != errc::not_found)
     return fail(std::move(text.error()));

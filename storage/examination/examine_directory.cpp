@@ -11,14 +11,16 @@ namespace troupe {
 
 namespace {
 
-constexpr int looks_max = 8;  // Fails if a writer replaces its list each time.
-constexpr int depth_max = 4;  // Deeper directories are not ours, or a link leads back.
+// If a writer replaces its list this many times, the last report counts, even with damage.
+constexpr int looks_max = 8;
+constexpr int depth_max = 4;  // Deeper directories are not ours, or belong to a cycle of links.
 
 bool is_event_file(std::string_view name) {
   return name.find("tfevents") != std::string_view::npos;
 }
 
-/// Adds the total size, and the event files, in `below` (relative to the report's path) and deeper.
+/// Adds to the report the total size and the event files in `below` and deeper. `below` is relative to the report's
+/// path.
 expected<void> add_files(file_system& fs, directory_report& report, const std::string& below, int depth) {
   const auto files = fs.list(join_path(report.path, below));
   if (!files)
@@ -39,12 +41,12 @@ expected<void> add_files(file_system& fs, directory_report& report, const std::s
 
 bool is_scalar(const tag_report& t) { return t.last && t.last->what == summary_value::kind::scalar; }
 
-/// The scalars of the last step of the newest event file of each "eval" and "eval_<name>".
+/// Adds the scalars of the last step in the newest event file of each "eval" and "eval_<name>".
 void add_evaluations(file_system& fs, directory_report& report) {
   std::map<std::string, std::string> newest;
   for (const auto& f : report.event_files)
     if (const auto folder = f.substr(0, f.find('/')); folder != f && (folder == "eval" || folder.starts_with("eval_")))
-      newest[folder] = std::max(newest[folder], f);  // Names of event files sort by their age.
+      newest[folder] = std::max(newest[folder], f);  // Names of event files sort by age.
   for (const auto& [folder, name] : newest) {
     const auto events = examine_event_file(fs, join_path(report.path, name));
     if (!events) {
@@ -72,7 +74,7 @@ void add_record(file_system& fs, directory_report& report) {
     report.warnings.push_back(record.error().message);
 }
 
-/// Reads the state file; nothing, with a warning, if it cannot be parsed.
+/// Reads the state file; absent, with a warning, if it cannot be parsed.
 expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_report& report) {
   const std::string path = join_path(report.path, state_file_name);
   const auto text = read_file(fs, path);
@@ -90,7 +92,7 @@ expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_
   return std::optional{std::move(*state)};
 }
 
-/// Absent if it was deleted meanwhile.
+/// Absent if the checkpoint was deleted meanwhile.
 std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string& directory, checkpoint_id id,
                                               const std::optional<checkpoint_state>& state, bool owned, const inspect_options& options) {
   checkpoint_entry entry{.id = id};
@@ -106,7 +108,7 @@ std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string
     return {};
   if (found) {
     const bool has_manifest = std::find(found->files.begin(), found->files.end(), manifest_name(id)) != found->files.end();
-    // An owner deletes the files of a checkpoint removed from the list one by one.
+    // The owner may be deleting it: its files disappear one by one.
     const bool in_hand = owned && !entry.preserved && !found->damages.empty();
     entry.unfinished = !entry.foreign && !entry.listed && (state || owned) && (!has_manifest || in_hand);
     entry.wall_time = found->wall_time;
@@ -143,7 +145,8 @@ expected<directory_report> examine_once(file_system& fs, const std::string& dire
   if (!foreign)
     return fail(foreign.error());
   ids->merge(*foreign);
-  // After the names: a process that has written a shard of its first save was the owner before that.
+  // After the files are listed: if a process has written a shard of its first save by then, it has owned the directory
+  // for longer.
   if (auto owner = fs.lock_owner(directory))
     report.owner = std::move(*owner);
   if (*state)
@@ -168,7 +171,7 @@ expected<directory_report> examine_directory(file_system& fs, const std::string&
     auto report = examine_once(fs, directory, options);
     const auto is_whole = [](const checkpoint_entry& c) { return c.damages.empty(); };
     const bool sound = report && std::all_of(report->checkpoints.begin(), report->checkpoints.end(), is_whole);
-    // A checkpoint deleted by a running job meanwhile looks damaged, so the list is read again.
+    // A checkpoint that a running job deletes meanwhile looks damaged. If the list has changed, examines again.
     if (sound || attempt == looks_max || state_text(fs, directory) == before)
       return report;
   }

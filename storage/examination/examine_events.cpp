@@ -26,7 +26,7 @@ std::string_view to_string(event_attachment::kind k) {
   return "unknown";
 }
 
-/// All values of one tag and kind, by both.
+/// Reports by tag and kind of value.
 using tag_reports = std::map<std::string, tag_report>;
 
 tag_report& report_of(tag_reports& tags, int64_t step, const std::string& tag, std::string_view kind) {
@@ -102,12 +102,12 @@ expected<evaluation_history> read_evaluations(file_system& fs, const std::string
 
 namespace {
 
-/// The points of one tag, as far as no later start took them back, and the other tags that have values then.
+/// The points of one tag, and the names of other tags with values, without those that a later start has made invalid.
 struct tag_points {
   std::string_view tag;
   std::vector<event_point> points = {};
-  std::map<std::string, int64_t> others = {};  ///< The least step of each.
-  bool taken_back = false;                     ///< There were points.
+  std::map<std::string, int64_t> others = {};  ///< The least step of each tag.
+  bool taken_back = false;                     ///< There were points, but a start has made them invalid.
 
   void add(log_event e) {
     if (e.note && e.note->what == session_note::kind::start) {

@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-/// A file of the checkpoint, if it is there; else it is damage.
+/// Adds a file of the checkpoint to the report. If it is missing, adds damage.
 void add_file(file_system& fs, const std::string& path, checkpoint_report& report) {
   report.files.push_back(file_name_of(path));
   const auto info = fs.info(path);
@@ -20,7 +20,7 @@ void add_file(file_system& fs, const std::string& path, checkpoint_report& repor
     report.damages.push_back(damage_of(info.error(), path, "", {}));
 }
 
-/// Reads a tensor as far as `options` ask for. Types that cannot be read are no damage.
+/// Reads a tensor as far as `options` require. A type that cannot be read is not damage.
 void examine_tensor(file_system& fs, tensor_bundle& bundle, const bundle_tensor& t, const inspect_options& options, tensor_report& row,
                     std::vector<damage>& damages) {
   const auto path_of = [&](const bundle_piece& p) { return bundle_data_name(bundle.prefix(), p.shard, bundle.shards()); };
@@ -32,7 +32,7 @@ void examine_tensor(file_system& fs, tensor_bundle& bundle, const bundle_tensor&
   for (const auto& p : t.pieces) {
     const auto info = fs.info(path_of(p));
     if (!info)
-      return;  // The file itself is reported.
+      return;  // The missing file itself is already in the report.
     if (p.offset > info->size - p.bytes) {
       damages.push_back({path_of(p), t.name, p.offset, "needs " + std::to_string(p.bytes) + " bytes, and the file ends at " + std::to_string(info->size)});
       return;

@@ -14,14 +14,15 @@ namespace troupe {
 
 namespace {
 
-/// More processes than export to one place at the same time, and more than a day leaves temporary directories.
+/// Greater than the number of processes that export to one place at the same time, plus the temporary directories that
+/// a day leaves.
 constexpr int numbers_tried_max = 100;
-/// How often an export is made whose files somebody removes meanwhile.
+/// How often an export is written if somebody removes its files meanwhile.
 constexpr int makings_max = 3;
 constexpr size_t seconds_digits = 10;
-constexpr int64_t number_max = 9'999'999'999;  // In the year 2286.
+constexpr int64_t number_max = 9'999'999'999;  // Seconds since the epoch, in the year 2286.
 constexpr std::string_view temporary_prefix = "temp-", removed_prefix = "removed-";
-/// No export takes so long to write. Clocks of machines that share a directory differ by less.
+/// Longer than any export takes to write, and than clocks of machines that share a directory differ.
 constexpr int64_t abandoned_after_s = 24 * 60 * 60;
 
 bool is_number(std::string_view name) {
@@ -30,7 +31,7 @@ bool is_number(std::string_view name) {
 
 bool is_there(const expected<file_info>& info) { return info || info.error().category != errc::not_found; }
 
-/// The text of a whole small file, or one tensor after the other.
+/// Creates and syncs a file. `fill` writes its content.
 template <class Fill>
 expected<void> write_file(file_system& fs, const std::string& path, Fill fill) {
   auto file = fs.create(path);
@@ -39,7 +40,7 @@ expected<void> write_file(file_system& fs, const std::string& path, Fill fill) {
   return fill(**file).and_then([&] { return (*file)->sync(); }).and_then([&] { return (*file)->close(); });
 }
 
-/// Files as the manifest is to list them.
+/// The entries of the manifest.
 using file_list = std::vector<listed_file>;
 
 expected<void> write_text(file_system& fs, const std::string& directory, std::string_view name, const expected<std::string>& text, file_list& list) {
@@ -53,7 +54,8 @@ expected<void> write_weights(file_system& fs, const std::string& directory, cons
   std::vector<tensor_place> places;
   for (const auto& [name, t] : tensors)
     places.push_back({.name = name, .type = t.type(), .dims = t.dims()});
-  // Wide elements come first, so that each tensor begins at a multiple of its element: some readers map the file.
+  // Tensors with wide elements come first, so that each tensor begins at a multiple of its element size: some readers
+  // map the file.
   std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return size_of(a.type) > size_of(b.type); });
   const auto header = lay_out_safetensors(places);
   if (!header)
@@ -72,7 +74,7 @@ expected<void> write_weights(file_system& fs, const std::string& directory, cons
 
 // -- assets --------------------------------------------------------------------------
 
-/// Relative, and without a part that leads elsewhere.
+/// Checks that an asset's name is a relative path that stays below its directory.
 expected<void> check_asset(const std::string& name) {
   for (size_t begin = 0; begin <= name.size();) {
     const size_t end = std::min(name.find('/', begin), name.size());
@@ -117,9 +119,10 @@ expected<void> copy_assets(file_system& fs, const std::string& directory, const 
 
 // -- names ---------------------------------------------------------------------------
 
-/// The number of a directory "temp-<number>" that is made for this export alone. Who makes the directory may use the number, unless an export
-/// has it already. It is above those that are there, as long as it has ten digits: the newest export is the one that is served, and the last to be
-/// removed. Nobody waits for a second that no export has: the number is ahead of the clock for a while.
+/// Takes the number for a new export: creates the directory "temp-<number>", whose creator may use the number unless an
+/// export has it already. The number is greater than all existing ones of ten digits, since the newest export is the
+/// one that is served and is removed last. If the clock's number is taken, the next one is used without waiting, so
+/// numbers may be ahead of the clock for a while.
 expected<int64_t> take_number(file_system& fs, const std::string& base, int64_t now) {
   const auto others = exports_in(fs, base);
   if (!others)
@@ -144,8 +147,8 @@ expected<int64_t> take_number(file_system& fs, const std::string& base, int64_t 
                              + " on are taken");
 }
 
-/// What processes that died have left: exports that were begun a day ago, which their numbers show, and those that were being removed. What
-/// cannot be removed stays for the next time.
+/// Removes what processes that died have left: exports that were begun more than a day ago by their number, and exports
+/// that were being removed. Errors are ignored; the next call tries again.
 void remove_abandoned(file_system& fs, const std::string& base, int64_t now) {
   const auto number_after = [](std::string_view name, std::string_view prefix) -> std::optional<int64_t> {
     const bool is_one = name.starts_with(prefix) && name.size() == prefix.size() + seconds_digits && is_number(name.substr(prefix.size()));
@@ -161,7 +164,7 @@ void remove_abandoned(file_system& fs, const std::string& base, int64_t now) {
   }
 }
 
-/// Makes `path` and those above it that are missing, durably.
+/// Creates `path` and its missing parents, durably.
 expected<void> make_base(file_system& fs, const std::string& path) {
   std::vector<std::string> missing;
   for (std::string up = path; !is_there(fs.info(up)); up = parent_of(up)) {
@@ -177,7 +180,8 @@ expected<void> make_base(file_system& fs, const std::string& path) {
   return {};
 }
 
-/// not_found where one that was written is not there: the directory is being removed.
+/// Checks that every written file exists. Error: not_found if one is missing, because somebody is removing the
+/// directory.
 expected<void> check_presence(file_system& fs, const std::string& directory, const file_list& list, const export_assets& assets) {
   for (const auto& f : list)
     if (const auto there = fs.info(join_path(directory, f.name)); !there)
@@ -212,7 +216,7 @@ expected<std::string> make_export(file_system& fs, const std::string& base, cons
   const std::string name = std::to_string(*number), temporary = join_path(base, std::string{temporary_prefix} + name), path = join_path(base, name);
   auto done = write_files(fs, temporary, content, assets).and_then([&] { return fs.rename(temporary, path); });
   if (!done) {
-    (void)remove_tree(fs, temporary);  // The disk may be full.
+    (void)remove_tree(fs, temporary);  // Errors are ignored: the disk may be full.
     return fail(std::move(done.error()));
   }
   return fs.sync_directory(base).map([&] { return path; });
@@ -230,7 +234,7 @@ expected<std::string> write_export(file_system& fs, const std::string& base, con
     if (auto right = check_asset(name); !right)
       return fail(right.error());
   auto path = make_export(fs, base, content, assets, clock());
-  // What is not found is what was just made, unless it is an asset.
+  // not_found means that somebody removed what was just made, unless an asset's source is missing.
   const auto was_removed = [&] {
     return !path && path.error().category == errc::not_found
            && std::all_of(assets.begin(), assets.end(), [&](const auto& a) { return is_there(fs.info(a.second)); });
@@ -267,14 +271,14 @@ expected<std::vector<std::string>> keep_exports(file_system& fs, const std::stri
       continue;
     const auto graph = fs.info(join_path(join_path(base, name), graph_file_name));
     if (!graph && graph.error().category != errc::not_found)
-      return fail(graph.error());  // Whether it counts cannot be known.
+      return fail(graph.error());  // It cannot be known whether this export counts.
     if (graph && !graph->directory)
       ours.push_back(name);
   }
   std::vector<std::string> removed;
   for (size_t i = 0; i + static_cast<size_t>(keep) < ours.size(); ++i) {
     const std::string path = join_path(base, ours[i]), leaving = join_path(base, std::string{removed_prefix} + ours[i]);
-    auto gone = remove_tree(fs, leaving)  // Left by a process that died at this point.
+    auto gone = remove_tree(fs, leaving)  // May be left over from a process that died here.
                   .and_then([&] { return fs.rename(path, leaving); })
                   .and_then([&] { return fs.sync_directory(base); })
                   .and_then([&] { return remove_tree(fs, leaving); });

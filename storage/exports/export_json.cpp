@@ -14,10 +14,10 @@ using export_fields::as_json;
 
 constexpr std::string_view graph_format = "troupe graph", signature_format = "troupe signatures", preparation_format = "troupe preparation",
                            best_format = "troupe best export";
-constexpr int64_t best_version = 1;  // It belongs to no export, and has its own.
+constexpr int64_t best_version = 1;  // It is not part of an export and has its own version.
 constexpr int64_t most = std::numeric_limits<int64_t>::max();
 
-/// Calls `read` with what the text of a file has; what it finds damaged is the file's data_loss.
+/// Calls `read` with the JSON value of a file. Damage that `read` finds becomes the error data_loss of the file.
 template <class Read>
 auto reading(std::string_view text, const std::string& path, std::string_view format, int64_t newest, Read read) {
   return read_json(text, path + ": ", [&](const tree& j) -> expected<std::invoke_result_t<Read, const tree&>> {

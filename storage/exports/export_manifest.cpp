@@ -27,7 +27,7 @@ expected<std::vector<listed_file>> parse_export_manifest(std::string text, const
   const auto damaged = [&](const std::string& what) { return fail(errc::data_loss, path + ": " + what); };
   if (const auto whole = unseal(text, export_crc_member); !whole)
     return damaged(whole.error().message);
-  // From here on, only a writer's mistake or a later version can cause an error.
+  // The checksum is right, so from here on only a defect of the writer or a later version can cause an error.
   return read_json(text, path + ": ", [&](const json_tree::value& j) -> expected<std::vector<listed_file>> {
     if (j.at("format") != export_format)
       return damaged("it is not a " + std::string{export_format});

@@ -1,4 +1,5 @@
-// manifest.json of an export: its files with their sizes and checksums. It is written last; docs/export_format.md has the bytes.
+// manifest.json of an export: its files with sizes and checksums. It is written last. Byte layout:
+// docs/export_format.md.
 #pragma once
 
 #include "storage/encodings/listed_files.hpp"
@@ -7,9 +8,10 @@ namespace troupe {
 
 inline constexpr std::string_view manifest_file_name = "manifest.json";
 
-/// JSON that ends in its own checksum.
+/// The manifest as JSON that ends in its own checksum.
 std::string write_export_manifest(const std::vector<listed_file>& files);
-/// Parses the output of `write_export_manifest`; the checksum is verified first. data_loss, naming `path`; unimplemented for a later version.
+/// Parses the output of `write_export_manifest`; the checksum is verified first. Errors: data_loss naming `path`;
+/// unimplemented for a later version.
 expected<std::vector<listed_file>> parse_export_manifest(std::string text, const std::string& path);
 
 }  // namespace troupe

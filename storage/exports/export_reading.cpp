@@ -1,4 +1,5 @@
-// Reading an export: files that the manifest lists, or those of an older one as they are.
+// Reads an export: verifies the files that its manifest lists, or reads the files of an older export without a
+// manifest.
 #include "storage/encodings/crc32c.hpp"
 #include "storage/encodings/safetensors.hpp"
 #include "storage/exports/export_directory.hpp"
@@ -12,7 +13,7 @@ namespace troupe {
 
 namespace {
 
-/// The files of an export, open.
+/// The open files of an export.
 struct export_files {
   std::string directory;
   bool has_manifest = false;
@@ -29,7 +30,7 @@ struct export_files {
 
 constexpr std::array all_names{graph_file_name, weights_file_name, signature_file_name, preparation_file_name};
 
-/// An export of the first version: nothing is known of its files but that they must be there.
+/// Opens an export of format version 1. It has no manifest, so it is only checked that the files exist.
 expected<export_files> open_unlisted(file_system& fs, const std::string& directory, std::span<const std::string_view> names) {
   export_files all{directory};
   for (const auto name : names) {
@@ -45,7 +46,7 @@ expected<export_files> open_unlisted(file_system& fs, const std::string& directo
   return all;
 }
 
-/// Opens the named ones of the four files, and compares them with the manifest.
+/// Opens those of the four files that `names` lists, and compares them with the manifest.
 expected<export_files> open_files(file_system& fs, const std::string& directory, std::span<const std::string_view> names) {
   const auto manifest_path = join_path(directory, manifest_file_name);
   auto text = read_file(fs, manifest_path);

@@ -15,16 +15,16 @@ namespace {
 constexpr std::pair<std::string_view, double> not_finite[] = {
   {"inf", std::numeric_limits<double>::infinity()}, {"-inf", -std::numeric_limits<double>::infinity()}, {"nan", std::numeric_limits<double>::quiet_NaN()}};
 
-/// No extent or coefficient of a graph is greater.
+/// Upper limit for extents and coefficients of a graph.
 constexpr int64_t extent_most = int64_t{1} << 48;
 
-/// "batch", "3*batch"
+/// Parses an extent with an unknown: "batch", "3*batch".
 extent named_extent(const std::string& text, const std::vector<std::string>& unknowns, const std::string& where) {
   int64_t coefficient = 1;
   std::string_view name = text;
   if (const size_t star = text.find('*'); star != std::string::npos) {
     const auto [end, failed] = std::from_chars(text.data(), text.data() + star, coefficient);
-    // One spelling for each number, so that what is read is written as it was.
+    // Each number has only one accepted spelling, so that writing what was read gives the same text.
     if (failed != std::errc{} || end != text.data() + star || coefficient < 2 || coefficient > extent_most || text[0] == '0')
       throw damage_found{where + " has the extent '" + text + "'"};
     name.remove_prefix(star + 1);
@@ -55,7 +55,7 @@ expected<std::string> dump_file(const json& j, const std::string& file) {
     std::string text = "{";
     for (const auto& [name, value] : j.items()) {
       text.append(text.size() == 1 ? "\n" : ",\n").append(" ").append(json(name).dump()).append(": ");
-      // Lists and objects have a line for each element, however deep that is.
+      // Lists and objects have one line for each element, at this level only.
       if (!value.is_structured() || value.empty()) {
         text += value.dump();
         continue;

@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// A file's bytes in order, in parts of bounded size.
+/// Reads a file in order, in parts of bounded size.
 class window {
  public:
   explicit window(const readable_file& file) : file_(file) {}
@@ -21,7 +21,7 @@ class window {
   int64_t offset() const noexcept { return at_ - static_cast<int64_t>(rest_.size()); }
   int64_t left() const noexcept { return file_.size() - offset(); }
 
-  /// `rest()` is empty afterwards only at the end.
+  /// Reads the next part if `rest()` is empty. Afterwards it is empty only at the end of the file.
   expected<void> fill() {
     if (!rest_.empty() || at_ == file_.size())
       return {};
@@ -34,7 +34,7 @@ class window {
     rest_ = part;
     return {};
   }
-  /// Bypasses the buffer, which must be empty.
+  /// Reads without the buffer, which must be empty.
   expected<void> read_directly(std::span<std::byte> into) {
     auto done = file_.read(at_, into);
     if (done)
@@ -106,14 +106,15 @@ class inflating_source final : public byte_source {
       window_.drop(given - stream_.avail_in);
       done += room - stream_.avail_out;
       if (auto ok = judge(code); !ok) {
-        if (done == into.size())  // zlib reads ahead. The next call reports the error.
+        // zlib reads ahead, so the bytes in `into` are valid. The next call reports the error.
+        if (done == into.size())
           return done;
         return fail(std::move(ok.error()));
       }
     }
     return done;
   }
-  /// Deflate compresses at most 1032 : 1.
+  /// Deflate expands to at most 1032 : 1.
   int64_t size_max() const noexcept override { return size_ > INT64_MAX / 1032 ? INT64_MAX : size_ * 1032; }
 
  private:

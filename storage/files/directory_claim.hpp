@@ -1,4 +1,4 @@
-// Ownership of a directory, for writers that do not hold its lock.
+// Lets writers that do not hold the lock of a directory check that the job still owns it.
 #pragma once
 
 #include "storage/files/file_system.hpp"
@@ -7,15 +7,15 @@
 
 namespace troupe {
 
-/// Shared by a job's writers: the owner of the lock registers it here, and all others check it before they write. Any
-/// thread.
+/// Shared by the writers of a job. The owner of the lock registers it here; all other writers check it before they
+/// write. Any thread may use it.
 class directory_claim {
  public:
   void held(const std::shared_ptr<const directory_lock>& lock) {
     const std::lock_guard guard{guard_};
     lock_ = lock;
   }
-  /// The lock's own check; success if there is no lock.
+  /// Calls the lock's own check. Succeeds if there is no lock.
   expected<void> check() const {
     std::shared_ptr<const directory_lock> lock;
     {
@@ -27,7 +27,7 @@ class directory_claim {
 
  private:
   mutable std::mutex guard_;
-  std::weak_ptr<const directory_lock> lock_;  // Ends with its owner.
+  std::weak_ptr<const directory_lock> lock_;  // Expires when the owner releases the lock.
 };
 
 }  // namespace troupe

@@ -8,14 +8,14 @@ namespace troupe {
 
 namespace {
 
-/// The state that decides on faults, shared with the open files.
+/// The state that decides which calls fail. The open files share it.
 struct trouble {
   mutable std::mutex mutex;
   int64_t calls = 0;
   int64_t failures = 0;
   int64_t last_good = std::numeric_limits<int64_t>::max();
   bool tear = false;
-  std::vector<injected_fault> faults;  ///< In the order in which they were injected.
+  std::vector<injected_fault> faults;  ///< In the order of injection.
   std::vector<std::string> trace;
 
   expected<void> admit(file_operation operation, const std::string& path) {
@@ -39,7 +39,7 @@ struct trouble {
     return {};
   }
 
-  /// The lock must be held.
+  /// `mutex` must be held.
   tl::unexpected<error> gone(const std::string& what) {
     ++failures;
     return fail(errc::unavailable, "cannot " + what + ": the disk is gone (injected at call " + std::to_string(calls) + ")");

@@ -33,7 +33,7 @@ expected<void> write_file_atomically(file_system& fs, const std::string& directo
     .and_then([&] { return lock ? lock->check() : expected<void>{}; })
     .and_then([&] { return fs.rename(temporary, path); });
   if (!renamed) {
-    (void)fs.remove(temporary);  // The disk may be full.
+    (void)fs.remove(temporary);  // Errors are ignored: the disk may be full.
     return renamed;
   }
   return fs.sync_directory(directory.empty() ? "." : directory);
@@ -45,7 +45,8 @@ expected<void> remove_tree(file_system& fs, const std::string& path) {
     return entries.error().category == errc::not_found ? expected<void>{} : fail(entries.error());
   for (const auto& e : *entries) {
     const std::string inner = join_path(path, e.name);
-    // A link to a directory looks like one, and cannot be entered for removal: it is tried as a file first.
+    // A link to a directory is listed as a directory, but must not be entered: so first tries to remove each entry as a
+    // file.
     auto removed = fs.remove(inner);
     if (!removed && e.directory)
       removed = remove_tree(fs, inner);

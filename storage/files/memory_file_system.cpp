@@ -320,10 +320,10 @@ class disk final : public memory_disk {
   struct found_place {
     directory* in;
     std::string name;
-    node_ptr found;  ///< Null when the name is free.
+    node_ptr found;  ///< Null if the name is free.
   };
 
-  /// An empty file at `place`.
+  /// Starts an empty file at `place`.
   std::unique_ptr<writable_file> begin(const found_place& place, const std::string& path) {
     node_ptr file = place.found;
     if (!file) {

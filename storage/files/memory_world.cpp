@@ -38,7 +38,7 @@ void directory::make(change c) {
 
 void world::survive(node& n, const crash_options& options, std::mt19937_64& random, std::set<const node*>& alive) {
   if (!alive.insert(&n).second)
-    return;  // A file may have two names if the rename between them was lost.
+    return;  // A file has two names if a crash loses the rename between them.
   if (!n.directory)
     return n.crash(options, random);
   directory& d = directories[&n];

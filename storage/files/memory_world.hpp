@@ -1,4 +1,4 @@
-// The state of a memory disk: nodes, the directories that name them, and which of it survives a crash.
+// The state of a memory disk: its nodes, the directories that name them, and which part of this survives a crash.
 #pragma once
 
 #include "storage/files/memory_file_system.hpp"
@@ -17,14 +17,15 @@ struct node {
   bool directory = false;
   bytes_ptr content = std::make_shared<std::string>();
   size_t synced = 0;
-  bytes_ptr before_truncation;  ///< Restored by a crash if the file was truncated and not synced since.
+  /// The content before a truncation; a crash restores it unless the file has been synced since.
+  bytes_ptr before_truncation;
   double modified = 0;
 
   void crash(const crash_options& options, std::mt19937_64& random);
 };
 using node_ptr = std::shared_ptr<node>;
 
-/// One change of a directory; a rename is one change, so it cannot survive by half.
+/// One change of a directory. A rename is a single change, so it cannot survive in part.
 struct change {
   std::string erased;
   std::string set;
@@ -47,19 +48,20 @@ struct world {
   node_ptr root = std::make_shared<node>(node{.directory = true});
   std::set<const node*> locked;
   std::multiset<const node*> held;
-  std::vector<node_ptr> removed;  ///< Directories that a crash may restore; their addresses stay valid as keys.
-  uint64_t life = 0;  ///< Incremented by every crash; handles of an earlier life are dead.
+  /// Removed directories that a crash may restore. Kept so that their addresses stay valid as keys.
+  std::vector<node_ptr> removed;
+  uint64_t life = 0;  ///< The number of crashes so far. Handles of an earlier life are invalid.
   double clock = 0;   ///< Advances with every change, so that times are ordered and reproducible.
 
   void crash(const crash_options& options);
-  /// Null if nothing has this path.
+  /// Null if nothing is at this path.
   node_ptr node_at(const std::vector<std::string>& parts);
 
  private:
   void survive(node& n, const crash_options& options, std::mt19937_64& random, std::set<const node*>& alive);
 };
 
-/// The names on the way from the root to `path`.
+/// The names on the path from the root to `path`.
 std::vector<std::string> parts_of(const std::string& path);
 
 }  // namespace troupe::memory

@@ -6,7 +6,8 @@ namespace troupe {
 
 namespace {
 
-/// What has the temporary name is of a process that died, or a link or a pipe in its place: it is removed, and neither followed nor waited for.
+/// Creates the temporary file. Anything that already has its name (a file of a dead process, a link, a pipe) is
+/// removed, so that it is neither followed nor waited for.
 expected<std::unique_ptr<writable_file>> create_temporary(file_system& files, const std::string& path) {
   auto made = files.create_new(path);
   if (!made || *made)

@@ -1,36 +1,37 @@
-// A file that a user names for what a command writes. It grows under a temporary name and gets its own when it is complete.
+// A file that a command writes and a user has named. It has a temporary name until it is complete.
 #pragma once
 
 #include "storage/files/file_system.hpp"
 
 namespace troupe {
 
-/// Has a temporary name until `keep`; a device, a pipe or a socket is written as it is, since it cannot be replaced. Used by one thread at a time.
+/// Has a temporary name until `keep`. A device, a pipe or a socket is written directly, since it cannot be replaced.
+/// Used by one thread at a time.
 class output_file {
  public:
   static constexpr int64_t buffer_bytes = int64_t{1} << 20;
 
-  /// The final name is `name`, or the end of its symbolic links. Waits for the reader of a pipe.
+  /// The final name is `name`, or the end of its symbolic links. If that is a pipe, waits for its reader.
   static expected<output_file> create(std::shared_ptr<file_system> files, const std::string& name);
   output_file(output_file&&) noexcept = default;
   output_file& operator=(output_file&&) = delete;
-  /// Unless kept, removes what was written.
+  /// Removes the temporary file, if it was not kept.
   ~output_file();
 
   const std::string& path() const noexcept { return path_; }
-  /// Whether it is a device, a pipe or a socket.
+  /// Whether the target is a device, a pipe or a socket.
   bool is_stream() const noexcept { return name_.empty(); }
   expected<void> append(std::string_view bytes);
   expected<void> append(std::span<const std::byte> bytes) { return append({reinterpret_cast<const char*>(bytes.data()), bytes.size()}); }
   expected<void> flush();
-  /// Makes all bytes durable after the last append; the file does not have its name yet. failed_precondition: its temporary name was removed, or
-  /// taken by another file.
+  /// Call after the last append. Makes all bytes durable; the file still has its temporary name. Error:
+  /// failed_precondition if that name was removed, or taken by another file.
   expected<void> complete();
-  /// After `complete`.
+  /// Call after `complete`. Renames the file to its final name.
   expected<void> keep();
-  /// After `keep`: makes the name durable too.
+  /// Call after `keep`. Makes the name durable.
   expected<void> settle();
-  /// All three, for a file that stands alone.
+  /// Does all three, for a file on its own.
   expected<void> finish();
 
  private:
@@ -39,7 +40,7 @@ class output_file {
 
   std::shared_ptr<file_system> files_;
   std::string path_;
-  std::string name_;  ///< Empty: the target is written directly, not replaced.
+  std::string name_;  ///< The final name. Empty: the target is written directly.
   std::unique_ptr<writable_file> file_;
   std::string buffer_;
 };

@@ -22,7 +22,7 @@ errc category_of(int code) {
     case EIO:
     case ESTALE:
     case ETIMEDOUT: return errc::unavailable;
-    default: return errc::failed_precondition;  // EACCES, EPERM, ENOTDIR, EISDIR, EEXIST, EROFS and the like.
+    default: return errc::failed_precondition;  // Such as EACCES, EPERM, ENOTDIR, EISDIR, EEXIST, EROFS.
   }
 }
 

@@ -1,4 +1,4 @@
-// The system's file descriptors, and its errors as Troupe's. Only for posix_file_system.cpp.
+// File descriptors, and conversion of errno to errors. Only for posix_file_system.cpp.
 #pragma once
 
 #include "storage/files/file_system.hpp"
@@ -10,10 +10,10 @@
 
 namespace troupe {
 
-/// "cannot <operation> <path>: <what the system says>", in the category that fits `code`, an errno.
+/// The error "cannot <operation> <path>: <the system's text>". `code` is an errno and decides the category.
 tl::unexpected<error> fail_at(std::string_view operation, const std::string& path, int code);
 
-/// Repeats a slow call that a signal interrupted, which happens to threads that do not handle signals too.
+/// Repeats a system call that a signal interrupted. Signals also interrupt threads that do not handle them.
 template <class Call>
 auto uninterrupted(Call call) {
   decltype(call()) result;
@@ -23,7 +23,7 @@ auto uninterrupted(Call call) {
   return result;
 }
 
-/// An open file of the system, closed with this object.
+/// Owns a file descriptor and closes it.
 class descriptor {
  public:
   explicit descriptor(int fd) : fd_(fd) {}
@@ -39,7 +39,7 @@ class descriptor {
 
   int get() const noexcept { return fd_; }
   bool valid() const noexcept { return fd_ >= 0; }
-  /// On Linux, an interrupted close has closed; calling it again could close another thread's file.
+  /// On Linux, a close that was interrupted has closed the file; a second call could close the file of another thread.
   int close() noexcept {
     const int result = ::close(std::exchange(fd_, -1));
     return result < 0 && errno == EINTR ? 0 : result;
@@ -49,7 +49,7 @@ class descriptor {
   int fd_;
 };
 
-/// With O_CLOEXEC; invalid, with errno, when that fails.
+/// Opens with O_CLOEXEC. On failure the result is not valid and errno is set.
 descriptor open_file(const std::string& path, int flags);
 
 }  // namespace troupe

@@ -17,7 +17,8 @@ namespace troupe {
 
 namespace {
 
-/// What `path` leads to, where that is still the open file: it may have been removed or replaced by another of its name.
+/// The status of `path`, if it still leads to the open file `fd`; absent if that was removed, or replaced by another
+/// file.
 expected<std::optional<struct stat>> status_if_named(const descriptor& fd, const std::string& path) {
   struct stat held, named;
   if (::fstat(fd.get(), &held) < 0)
@@ -63,8 +64,8 @@ class posix_writable_file final : public writable_file {
   }
 
  private:
-  /// Starts writeback while the rest is still being checksummed and copied, so that `sync` waits for the last part
-  /// only. A hint, whose failure does not matter.
+  /// Starts writeback while later bytes are still being checksummed and copied, so that `sync` waits only for the last
+  /// part. This is a hint; its failure does not matter.
   void started(ssize_t n) {
     unstarted_ += n;
 #ifdef SYNC_FILE_RANGE_WRITE
@@ -78,7 +79,7 @@ class posix_writable_file final : public writable_file {
 
   descriptor fd_;
   std::string path_;
-  int64_t begun_ = 0, unstarted_ = 0;  ///< Bytes whose writeback was started, and those after them.
+  int64_t begun_ = 0, unstarted_ = 0;  ///< Bytes whose writeback was started; bytes written since.
 };
 
 class posix_readable_file final : public readable_file {
@@ -109,9 +110,9 @@ class posix_readable_file final : public readable_file {
   int64_t size_;
 };
 
-/// The lock belongs to the open file, so a second open in the same process is refused too, and its owner can be queried
-/// without taking it. The file stays when the lock ends: removing it would let two processes lock two files of one
-/// name.
+/// The lock belongs to the open file description: a second open in the same process is refused too, and the owner can
+/// be queried without locking. The lock file is not removed when the lock ends: otherwise two processes could lock two
+/// files of the same name.
 class posix_lock final : public directory_lock {
  public:
   posix_lock(descriptor fd, std::string directory, std::string path)
@@ -131,7 +132,7 @@ class posix_lock final : public directory_lock {
   std::string path_;
 };
 
-/// A shared flock on the file itself, which ends with its descriptor.
+/// A shared flock on the file itself. Closing the descriptor releases it.
 class posix_hold final : public file_hold {
  public:
   explicit posix_hold(descriptor fd) : fd_(std::move(fd)) {}
@@ -140,12 +141,13 @@ class posix_hold final : public file_hold {
   descriptor fd_;
 };
 
-/// On file systems without locks nothing can be held, and nobody is refused.
+/// Whether the file system has no locks. Files can then not be held, and no removal is refused.
 bool without_locks(int code) {
   return code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL;
 }
 
-/// Takes (F_OFD_SETLK) or queries (F_OFD_GETLK) a lock on the whole file; negative, with errno, on failure.
+/// Takes (F_OFD_SETLK) or queries (F_OFD_GETLK) a lock on the whole file. On failure returns a negative number and sets
+/// errno.
 int lock_call(const descriptor& fd, int command, struct flock& lock) {
   return uninterrupted([&] { return ::fcntl(fd.get(), command, &lock); });
 }
@@ -161,7 +163,7 @@ std::string kind_of(const struct stat& s) {
   return S_ISFIFO(s.st_mode) ? "a pipe" : S_ISSOCK(s.st_mode) ? "a socket" : "a device";
 }
 
-/// The target of the link at `path`: relative to its directory, or absolute.
+/// The path that the link at `path` leads to: its target, absolute or relative to the link's directory.
 expected<std::string> target_of(const std::string& path) {
   char target[PATH_MAX];
   const auto n = ::readlink(path.c_str(), target, sizeof target);
@@ -172,8 +174,8 @@ expected<std::string> target_of(const std::string& path) {
 }
 
 file_info to_info(std::string name, const struct stat& s) {
-  // The ctime cannot be set, so a copy that preserves file times has another one. It advances with the kernel's ticks,
-  // so two files made at once differ only in the inode.
+  // `changed` combines ctime and inode. ctime cannot be set, so a copy that preserves file times has another one. It
+  // advances only with the kernel's ticks, so two files made at the same time differ only in the inode.
   return {std::move(name), S_ISDIR(s.st_mode), s.st_size,
           static_cast<double>(s.st_mtim.tv_sec) + 1e-9 * static_cast<double>(s.st_mtim.tv_nsec),
           (static_cast<int64_t>(s.st_ctim.tv_sec) * 1'000'000'000 + s.st_ctim.tv_nsec) ^ (static_cast<int64_t>(s.st_ino & 0xfffff) << 40)};
@@ -198,7 +200,8 @@ class posix final : public file_system {
   }
 
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
-    auto fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);  // A pipe would wait for its writer; of a file it means nothing.
+    // O_NONBLOCK: opening a pipe does not wait for its writer. It has no effect on files.
+    auto fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (!fd.valid())
       return fail_at("open", path, errno);
     struct stat s;
@@ -221,7 +224,7 @@ class posix final : public file_system {
     struct stat s;
     if (::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
       return std::nullopt;
-    constexpr int links_max = 40;  // As in the kernel.
+    constexpr int links_max = 40;  // The same limit as in the kernel.
     std::string name = path;
     for (int links = 0; ::lstat(name.c_str(), &s) == 0 && S_ISLNK(s.st_mode); ++links) {
       if (name.starts_with("/proc/"))
@@ -246,7 +249,8 @@ class posix final : public file_system {
       const std::string part = path.substr(0, end);
       if (part.empty() || ::mkdir(part.c_str(), 0755) == 0)
         continue;
-      const int code = errno;  // An existing ancestor may fail with a read-only disk and the like.
+      // For an existing ancestor mkdir may also fail with another code than EEXIST, for example on a read-only disk.
+      const int code = errno;
       struct stat s;
       if (::stat(part.c_str(), &s) < 0)
         return fail_at("create directory", part, code);
@@ -274,7 +278,7 @@ class posix final : public file_system {
     auto fd = open_file(path, O_RDONLY | O_DIRECTORY);
     if (!fd.valid())
       return fail_at("sync directory", path, errno);
-    // Some file systems have no fsync for directories and return EINVAL; nothing better can be done there.
+    // Some file systems cannot fsync a directory and return EINVAL. There is nothing better to do then.
     if (uninterrupted([&] { return ::fsync(fd.get()); }) < 0 && errno != EINVAL)
       return fail_at("sync directory", path, errno);
     return {};
@@ -321,12 +325,12 @@ class posix final : public file_system {
         return fail_at("lock", path, errno);
       return fail(errc::failed_precondition, directory + " is in use by " + owner_of(fd));
     }
-    // The number serves the message above only: a full disk must not prevent locking.
+    // The process id is only for the message above. Its errors are ignored, since a full disk must not prevent locking.
     const std::string text = std::to_string(::getpid()) + "\n";
     if (::ftruncate(fd.get(), 0) < 0 || ::pwrite(fd.get(), text.data(), text.size(), 0) < 0)
       errno = 0;
     auto lock = std::make_unique<posix_lock>(std::move(fd), directory, path);
-    if (auto same = lock->check(); !same)  // Removed between the two calls.
+    if (auto same = lock->check(); !same)  // The lock file may have been removed between opening and locking.
       return fail(std::move(same.error()));
     return lock;
   }
@@ -350,7 +354,7 @@ class posix final : public file_system {
       return fail_at("hold", path, errno);
     if (uninterrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) < 0 && !without_locks(errno))
       return fail_at("hold", path, errno == EWOULDBLOCK ? ENOENT : errno);
-    // The file may have been removed between the two calls.
+    // The file may have been removed between opening and holding.
     const auto same = is_named(fd, path);
     if (!same)
       return fail(same.error());
@@ -360,7 +364,7 @@ class posix final : public file_system {
   }
 
   expected<bool> remove_unless_held(const std::string& path) override {
-    // Writable, since exclusive locks on a network file system need write access.
+    // Opened for writing: exclusive locks on a network file system require it.
     auto fd = open_file(path, O_RDWR);
     if (!fd.valid() && (errno == EACCES || errno == EPERM))
       fd = open_file(path, O_RDONLY);

@@ -23,11 +23,11 @@ std::optional<std::string> text_of_file(const std::string& path) {
 }
 
 int32_t affinity() {
-  cpu_set_t set;  // Of 1024 processors; the call fails on a machine with more.
+  cpu_set_t set;  // Has room for 1024 processors; the call fails on a machine with more.
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : processors_max;
 }
 
-/// Processors that a group may keep busy: nothing where it has no limit ("max", -1).
+/// The number of processors that a group may use; absent if it has no limit ("max", -1).
 std::optional<double> limit_of(const std::string& folder, bool unified, const file_reader& read) {
   const auto text = unified ? read(folder + "/cpu.max") : read(folder + "/cpu.cfs_quota_us");
   if (!text)
@@ -43,8 +43,8 @@ std::optional<double> limit_of(const std::string& folder, bool unified, const fi
   return in >> period && period > 0 ? std::optional{quota / period} : std::nullopt;
 }
 
-/// The folder of the hierarchy with the processor controller that a line names ("0::/a/b" of version 2, "4:cpu,cpuacct:/a/b" of version 1),
-/// and the group in it; nothing for lines of other controllers.
+/// The group that a line names, and the folder of its hierarchy. For example "0::/a/b" of cgroup version 2, or
+/// "4:cpu,cpuacct:/a/b" of version 1. Absent for lines of other controllers.
 struct group_place { std::string root, group; bool unified; };
 std::optional<group_place> place_of(const std::string& line) {
   const auto first = line.find(':'), second = line.find(':', first + 1);
@@ -65,7 +65,8 @@ int32_t usable_processors(int32_t affinity, const std::string& groups, const fil
   std::istringstream lines{groups};
   for (std::string line; std::getline(lines, line);)
     if (auto at = place_of(line))
-      // Each group above limits it too. In a container the path may be that of the host, of which only the root is to be seen.
+      // The limits of all parent groups apply too. In a container the path may be that of the host, of which only the
+      // root is visible.
       for (;;) {
         while (at->group.ends_with('/'))
           at->group.pop_back();

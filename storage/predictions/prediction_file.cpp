@@ -13,7 +13,7 @@ struct npy_column {
   dtype type;
   shape row;
   std::string name;     ///< "<directory>/<key>.npy".
-  output_file rows;    ///< Elements only: their header needs the number of rows, known at the end.
+  output_file rows;    ///< Only the elements. The header needs the number of rows, which is known at the end.
 };
 
 }  // namespace
@@ -84,7 +84,7 @@ expected<output_file> prediction_file::impl::complete(npy_column& c) {
   return whole;
 }
 
-/// All files are written before any is renamed: by then only the renaming itself can fail.
+/// Completes all files before it renames any, so that afterwards only a rename can fail.
 expected<void> prediction_file::impl::keep_columns() {
   std::vector<std::pair<const npy_column*, output_file>> whole;
   for (auto& [key, column] : columns) {

@@ -1,4 +1,4 @@
-// Prediction files on any file system: the public class knows only the disk.
+// Creates prediction files on any file system; the public class only uses the real disk.
 #pragma once
 
 #include "storage/files/file_system.hpp"

@@ -1,4 +1,4 @@
-// One prediction as a line of CSV or JSON.
+// Writes one prediction as a line of CSV or JSON.
 #include <troupe/prediction_file.hpp>
 
 #include "words/text.hpp"
@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-/// Element `i`; non-finite ones as "nan", "inf" or "-inf".
+/// Element `i` as text; non-finite values as "nan", "inf" or "-inf".
 std::string element(const tensor& t, int64_t i) {
   const auto at = static_cast<size_t>(i);
   switch (t.type()) {
@@ -39,7 +39,7 @@ std::string csv_field(const std::string& field) {
   return text + '"';
 }
 
-/// "x" for a scalar, "x_0_1" for an element of a tensor.
+/// The name of a CSV column: "x" for a scalar, "x_0_1" for an element of a tensor.
 std::string column(const std::string& name, const shape& dims, int64_t i) {
   std::string suffix;
   for (int axis = dims.rank() - 1; axis >= 0; i /= dims[axis--])
@@ -47,7 +47,7 @@ std::string column(const std::string& name, const shape& dims, int64_t i) {
   return name + suffix;
 }
 
-/// Calls `value(name, tensor)` or `text(name, words)` for all values and texts in the order of their names.
+/// Calls `value(name, tensor)` or `text(name, words)` for every value and text, ordered by name.
 template <class Value, class Text>
 void in_order(const prediction& one, Value value, Text text) {
   auto words = one.texts.begin();
@@ -62,7 +62,7 @@ void in_order(const prediction& one, Value value, Text text) {
 
 std::string csv_record(const std::vector<std::string>& fields) { return joined(fields, ",", csv_field) + "\n"; }
 
-/// Replaces damaged UTF-8, so that the line stays valid JSON.
+/// A JSON string. Invalid UTF-8 is replaced, so that the line stays valid JSON.
 std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

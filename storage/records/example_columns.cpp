@@ -17,7 +17,7 @@ proto::Feature::KindCase kind_for(dtype type) {
   return type == dtype::uint8 ? proto::Feature::kBytesList : type == dtype::float32 ? proto::Feature::kFloatList : proto::Feature::kInt64List;
 }
 
-/// "a list of 3 floats".
+/// A feature in words, for errors: "a list of 3 floats".
 std::string found(const proto::Feature& f) {
   switch (f.kind_case()) {
     case proto::Feature::kBytesList: {
@@ -50,7 +50,7 @@ expected<void> copy(const component& column, const proto::Feature& from, std::by
     return refuse(found(from));
   const auto bytes = static_cast<size_t>(column.dims.elements() * size_of(column.type));
   if (bytes == 0)
-    return {};  // An empty list may have a null address.
+    return {};  // An empty list may have a null address, which memcpy must not get.
   if (column.type == dtype::uint8) {
     std::memcpy(into, from.bytes_list().value(0).data(), bytes);
   } else if (column.type == dtype::float32) {
@@ -72,7 +72,7 @@ expected<void> copy(const component& column, const proto::Feature& from, std::by
 
 struct example_columns::impl {
   std::vector<component> columns;
-  proto::Example message = {};  // Kept, since clearing it keeps its memory.
+  proto::Example message = {};  // A member, since clearing a message keeps its memory.
 };
 
 example_columns::example_columns(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
@@ -99,7 +99,7 @@ expected<void> example_columns::read(std::string_view payload, std::span<std::by
   const auto& entries = message.features().feature();
   for (size_t i = 0; i < into.size(); ++i) {
     const auto& column = impl_->columns[i];
-    // For a name given twice the last one counts, as in every map of protobuf.
+    // If a name occurs twice, the last entry counts, as in every map of protobuf.
     const auto entry = std::find_if(entries.rbegin(), entries.rend(), [&](const auto& e) { return e.key() == column.name; });
     if (entry == entries.rend())
       return fail(errc::invalid_argument, "feature '" + column.name + "' is missing, wanted " + text_of(column));

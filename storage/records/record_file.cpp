@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t part_bytes = size_t{1} << 18;
 
-/// The destination of a writer's bytes: the file, or zlib in front of it.
+/// Where a writer's bytes go: to the file, directly or through zlib.
 class byte_sink {
  public:
   virtual ~byte_sink() = default;
@@ -32,7 +32,7 @@ class deflating_sink final : public byte_sink {
   ~deflating_sink() override { deflateEnd(&stream_); }
 
   expected<void> start(const std::string& path, int window_bits) {
-    constexpr int memory_level = 8;  // zlib's own default.
+    constexpr int memory_level = 8;  // zlib's default.
     if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
       return fail(errc::resource_exhausted, path + ": no memory to compress");
     return {};
@@ -42,13 +42,13 @@ class deflating_sink final : public byte_sink {
     do {
       const size_t given = std::min(bytes.size(), size_t{1} << 30);
       const bool end = last && given == bytes.size();
-      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // Only read.
+      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib only reads the input.
       stream_.avail_in = static_cast<uInt>(given);
       bytes.remove_prefix(given);
       do {
         stream_.next_out = reinterpret_cast<Bytef*>(buffer_.data());
         stream_.avail_out = static_cast<uInt>(buffer_.size());
-        deflate(&stream_, end ? Z_FINISH : Z_NO_FLUSH);  // Fails only on misuse.
+        deflate(&stream_, end ? Z_FINISH : Z_NO_FLUSH);  // Fails only if it is used wrongly.
         if (auto ok = file_.append(std::span{buffer_}.first(buffer_.size() - stream_.avail_out)); !ok)
           return ok;
       } while (stream_.avail_out == 0);
@@ -99,7 +99,7 @@ class file_writer final : public record_file_writer {
   }
 
  private:
-  /// A record file has no successor, as its user has named it.
+  /// A record file that is no longer in its place is not replaced by another, since its user chose the name.
   expected<void> check_place() const {
     if (file_->is_in_place().value_or(true))
       return {};
@@ -110,7 +110,7 @@ class file_writer final : public record_file_writer {
     pending_.clear();
     return done;
   }
-  /// Nothing after half a record could be read, so the first failure is final.
+  /// Remembers the first failure: nothing after an incomplete record can be read, so every later call fails too.
   expected<void> attempt(expected<void> done) {
     if (!done)
       failed_ = done.error();
@@ -121,7 +121,7 @@ class file_writer final : public record_file_writer {
   std::string path_;
   std::unique_ptr<writable_file> file_;
   std::unique_ptr<byte_sink> sink_;
-  std::string pending_;  ///< Whole records.
+  std::string pending_;  ///< Whole records that are not yet written.
   std::optional<error> failed_;
 };
 

@@ -1,4 +1,4 @@
-// Record files on any file system: the implementation of <troupe/tfrecord.hpp>.
+// Record files on any file system. Implements <troupe/tfrecord.hpp>.
 #pragma once
 
 #include "storage/records/record_framing.hpp"
@@ -8,7 +8,7 @@ namespace troupe {
 class record_file_writer {
  public:
   virtual ~record_file_writer() = default;
-  /// Contract: `record_writer`.
+  /// The contract is that of `record_writer`.
   virtual expected<void> write(std::string_view record) = 0;
   virtual expected<void> close() = 0;
 };
@@ -18,7 +18,7 @@ class record_file_reader {
  public:
   static expected<std::unique_ptr<record_file_reader>> open(file_system& files, const std::string& path, compression how);
 
-  /// Valid until the next call; otherwise as in `record_reader`.
+  /// The record is valid until the next call. Otherwise as in `record_reader`.
   expected<std::optional<std::string_view>> next() { return records_.next(); }
   int64_t offset() const noexcept { return records_.offset(); }
 

@@ -87,7 +87,7 @@ expected<std::optional<std::string_view>> record_parser::parse() {
   return std::string_view{payload_};
 }
 
-/// Reads in growing parts, since for the content of a compressed file only a loose upper bound is known.
+/// Reads in growing parts, since only a loose upper bound is known for the size of compressed content.
 expected<void> record_parser::read_payload(uint64_t length) {
   const int64_t left = std::max<int64_t>(0, from_.size_max() - offset_ - record_header_bytes);
   if (left < record_footer_bytes || length > static_cast<uint64_t>(left - record_footer_bytes))

@@ -49,7 +49,7 @@ expected<record_index::place> record_index::place_at(const readable_file& file, 
 
 expected<record_index::place> record_index::find(const readable_file& file, int64_t record) const {
   int64_t at_record = record / stride_ * stride_, at = kept_[static_cast<size_t>(record / stride_)];
-  if (stride_ == 1)  // The length follows from the places.
+  if (stride_ == 1)  // The next place gives the length.
     return place{at + record_header_bytes,
                  (record + 1 < records_ ? kept_[static_cast<size_t>(record + 1)] : end_) - at - record_header_bytes - record_footer_bytes};
   if (next_record_ > at_record && next_record_ <= record)

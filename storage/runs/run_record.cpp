@@ -48,7 +48,7 @@ std::string run_record_text(const run_record& record) {
 expected<run_record> parse_run_record(std::string text, const std::string& path) {
   if (const auto whole = unseal(text, record_crc_member); !whole)
     return damaged_record(path, whole.error().message);
-  // From here on, only a writer's mistake or a later version can cause an error.
+  // The checksum is right, so from here on only a defect of the writer or a later version can cause an error.
   return read_json(text, path + " is damaged: ", [&](const json_tree::value& j) -> expected<run_record> {
     if (j.at("format") != record_format)
       return damaged_record(path, "it is no " + std::string{record_format});

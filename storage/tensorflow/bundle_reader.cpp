@@ -12,11 +12,11 @@ namespace troupe {
 
 namespace {
 
-constexpr int32_t version_max = 1;       // TensorFlow has written no other.
-constexpr int32_t shards_max = 100'000;  // Five digits in the name of a file.
-constexpr int64_t bundle_chunk_max = 1 << 20;   // Small enough to be still in the cache for the checksum.
+constexpr int32_t version_max = 1;       // TensorFlow has written no other version.
+constexpr int32_t shards_max = 100'000;  // File names have five digits for the shard.
+constexpr int64_t bundle_chunk_max = 1 << 20;   // Small enough that the checksum finds the bytes in the cache.
 
-/// A key that begins with 0 is that of a slice; names of variables do not.
+/// Keys of slices begin with byte 0; names of variables do not.
 bool is_slice_key(std::string_view key) { return key.starts_with('\0'); }
 
 std::string shape_text(const std::vector<int64_t>& extents) { return "[" + joined(extents) + "]"; }
@@ -36,7 +36,7 @@ const table_entry* find_entry(const table& entries, std::string_view key) {
   return at != entries.end() && at->key == key ? &*at : nullptr;
 }
 
-/// Reads the entries of tensors; what is wrong with one of them is kept in it.
+/// Reads the index entries of tensors. A problem of one tensor is stored in that tensor.
 class entry_parser {
  public:
   entry_parser(const table& entries, const std::string& path, int32_t shards) : entries_(entries), path_(path), shards_(shards) {}
@@ -126,7 +126,7 @@ class entry_parser {
   expected<void> check_bytes(const bundle_tensor& t, const bundle_piece& p) const {
     const int64_t elements = *elements_of(p.lengths);
     int64_t wanted = 0;
-    if (t.type->bytes == 0) {  // A length of at least a byte for each text, and their checksum.
+    if (t.type->bytes == 0) {  // Each text has a length of at least one byte; the lengths have a checksum of 4 bytes.
       const bool fits = p.bytes >= 4 && elements <= p.bytes - 4;
       return fits ? expected<void>{} : wrong(t, "has " + std::to_string(p.bytes) + " bytes, too few for " + std::to_string(elements) + " texts");
     }
@@ -135,7 +135,8 @@ class entry_parser {
     return {};
   }
 
-  /// The slices hold as many elements as the tensor; that none is in two of them is seen when they are put together.
+  /// Checks that the slices together have as many elements as the tensor. Overlaps are detected when the slices are put
+  /// together.
   expected<void> check_cover(const bundle_tensor& t) const {
     int64_t bytes = 0;
     if (__builtin_mul_overflow(*elements_of(t.extents), int64_t{t.type->bytes}, &bytes) || bytes != t.bytes)
@@ -148,7 +149,8 @@ class entry_parser {
   int32_t shards_;
 };
 
-/// Copies a box into the whole tensor, a run of the last axis at a time; false if an element was written before.
+/// Copies a slice into the whole tensor, one row of the last axis at a time. Returns false if an element was already
+/// written.
 bool put_box(const bundle_tensor& t, const bundle_piece& p, const std::byte* from, std::byte* to, std::vector<bool>& written) {
   const size_t rank = t.extents.size();
   const int64_t width = t.type->bytes, run = rank == 0 ? 1 : p.lengths.back();
@@ -229,7 +231,7 @@ expected<readable_file*> tensor_bundle::data_file(int32_t shard) {
   return file.get();
 }
 
-/// Reads a piece, or, without memory to read into, its checksum alone.
+/// Reads a piece and verifies its checksum. If `into` is empty, only verifies.
 expected<void> tensor_bundle::read_piece(const bundle_tensor& t, const bundle_piece& p, std::span<std::byte> into) {
   const std::string path = bundle_data_name(prefix_, p.shard, shards_);
   const auto file = data_file(p.shard);
@@ -247,7 +249,7 @@ expected<void> tensor_bundle::read_piece(const bundle_tensor& t, const bundle_pi
       return read;
     crc = crc32c(chunk, crc);
   }
-  // The checksum of texts counts their lengths as numbers of fixed width: `read_texts` compares it.
+  // In the checksum of texts, lengths count as numbers of fixed width, so `read_texts` verifies it.
   if (t.type->bytes != 0 && crc != p.crc32c)
     return fail(errc::data_loss, path + ": tensor " + t.name + " at offset " + std::to_string(p.offset) + " has the checksum " + crc32c_text(crc)
                                    + " and should have " + crc32c_text(p.crc32c));
@@ -262,7 +264,7 @@ expected<std::shared_ptr<std::byte>> tensor_bundle::read(const bundle_tensor& t)
   const auto no_memory = [&] {
     return fail(errc::resource_exhausted, prefix_ + ": no memory for the " + std::to_string(t.bytes) + " bytes of tensor " + t.name);
   };
-  for (const auto& p : t.pieces)  // A length that no file can have is refused before memory is asked for.
+  for (const auto& p : t.pieces)  // Rejects a length that does not fit the file before memory is allocated.
     if (const auto file = data_file(p.shard); !file)
       return fail(file.error());
     else if (p.offset > (*file)->size() - p.bytes)
@@ -276,7 +278,8 @@ expected<std::shared_ptr<std::byte>> tensor_bundle::read(const bundle_tensor& t)
     auto part = divided ? allocate_buffer(p.bytes) : whole;
     if (!part)
       return no_memory();
-    if (auto done = read_piece(t, p, {part.get(), static_cast<size_t>(p.bytes)}); !done)  // An empty one has a checksum, too.
+    // Empty pieces have a checksum too.
+    if (auto done = read_piece(t, p, {part.get(), static_cast<size_t>(p.bytes)}); !done)
       return fail(std::move(done.error()));
     if (divided && !put_box(t, p, part.get(), whole.get(), written))
       return fail(errc::data_loss, bundle_index_name(prefix_) + ": tensor " + t.name + " has slices that overlap");
@@ -319,7 +322,7 @@ expected<std::vector<std::string>> tensor_bundle::read_texts(const bundle_tensor
   std::memcpy(&stored, rest.data(), sizeof stored);
   if (stored != masked(crc))
     return damaged("has wrong lengths: their checksum is " + crc32c_text(crc) + " and should be " + crc32c_text(unmasked(stored)));
-  if (crc = crc32c(rest, crc); crc != p.crc32c)  // That of the lengths, and the texts.
+  if (crc = crc32c(rest, crc); crc != p.crc32c)  // Covers the checksum of the lengths, and the texts.
     return damaged("has the checksum " + crc32c_text(crc) + " and should have " + crc32c_text(p.crc32c));
   rest.remove_prefix(sizeof stored);
   std::vector<std::string> texts;
@@ -338,7 +341,7 @@ expected<void> tensor_bundle::verify(const bundle_tensor& t) {
   if (t.type->bytes == 0)
     return read_texts(t).map([](const auto&) {});
   if (t.pieces.size() != 1)
-    return read(t).map([](const auto&) {});  // Slices may overlap.
+    return read(t).map([](const auto&) {});  // Slices may overlap, which only `read` detects.
   return read_piece(t, t.pieces.front(), {});
 }
 

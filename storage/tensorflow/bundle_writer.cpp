@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-constexpr int32_t producer = 1;  // The version of the format that TensorFlow writes.
+constexpr int32_t producer = 1;  // The format version that TensorFlow writes.
 
 std::string header_text() {
   proto::BundleHeaderProto header;
@@ -19,7 +19,7 @@ std::string header_text() {
   return header.SerializeAsString();
 }
 
-/// Writes the tensors' bytes end to end, and describes each in an entry of the index.
+/// Writes the bytes of all tensors without gaps, and makes an index entry for each.
 expected<std::vector<table_entry>> write_data(writable_file& file, const std::vector<bundle_source>& tensors) {
   std::vector<table_entry> entries{{"", header_text()}};
   int64_t offset = 0;
@@ -48,7 +48,7 @@ expected<std::vector<table_entry>> write_data(writable_file& file, const std::ve
   return entries;
 }
 
-/// A file under a temporary name; it is removed unless it gets its own.
+/// A file with a temporary name. The destructor removes it unless it got its final name.
 class new_file {
  public:
   static expected<new_file> create(file_system& fs, const std::string& path) {
@@ -107,7 +107,7 @@ expected<void> write_bundle(file_system& fs, const std::string& directory, const
   auto written = index->file().append(std::as_bytes(std::span{table})).and_then([&] { return index->complete(); });
   if (!written)
     return written;
-  // A reader looks for the index first, so that gets its name when the data have theirs.
+  // Readers look for the index first, so it gets its name after the data.
   if (auto named = data->name(); !named)
     return named;
   if (auto named = index->name(); !named) {

@@ -1,4 +1,4 @@
-// Keys of slices, in TensorFlow's ordered code: the order of the bytes is that of the values.
+// Keys of slices, in TensorFlow's ordered code: bytes sort in the same order as the encoded values.
 #include "storage/tensorflow/tensor_bundle.hpp"
 
 #include <bit>
@@ -7,7 +7,7 @@ namespace troupe {
 
 namespace {
 
-/// The number of bytes, and then the bytes, the highest first.
+/// Appends the number of bytes, then the bytes, highest first.
 void append_rising(std::string& to, uint64_t value) {
   const int bytes = (static_cast<int>(std::bit_width(value)) + 7) / 8;
   to.push_back(static_cast<char>(bytes));
@@ -15,7 +15,7 @@ void append_rising(std::string& to, uint64_t value) {
     to.push_back(static_cast<char>(value >> (8 * i)));
 }
 
-/// 0 and 255, which end a text or escape, get a byte behind them; 0 1 ends the text.
+/// Appends a text. The bytes 0 and 255 get an extra byte behind them, since they end a text or escape. The end is 0 1.
 void append_text(std::string& to, std::string_view text) {
   for (const char c : text) {
     to.push_back(c);
@@ -27,7 +27,7 @@ void append_text(std::string& to, std::string_view text) {
   to.append("\0\1", 2);
 }
 
-/// n bytes hold 7 n bits: the leading ones of the first bytes, or zeros of a negative value, say how many bytes there are.
+/// n bytes hold 7 n bits. The leading ones of the first bytes (for a negative value, zeros) give the number of bytes.
 void append_signed(std::string& to, int64_t value) {
   constexpr size_t bytes_max = 10;
   const auto magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);

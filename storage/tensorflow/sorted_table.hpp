@@ -1,11 +1,12 @@
-// Sorted string tables, in the format of LevelDB's files: keys and values in the order of the keys' bytes, in blocks with checksums.
-// TensorFlow keeps the index of a checkpoint in one.
+// Sorted string tables in LevelDB's file format: keys and values, ordered by the bytes of the keys, in blocks with
+// checksums. TensorFlow stores the index of a checkpoint in such a table.
 //
 //   block*  metaindex block  index block  footer      each block: contents, a byte (0: as it is, 1: Snappy), masked CRC-32C of both
 //   contents: (shared, added, value length, added bytes of the key, value)*, restarts, their number
 //   footer: the places of the metaindex and the index, zeros up to 40 bytes, a magic number
 //
-// A table is read and written whole: an index has some 100 bytes for each tensor. docs/tensorflow_format.md.
+// Tables are read and written as a whole: an index has about 100 bytes for each tensor. Byte layout:
+// docs/tensorflow_format.md.
 #pragma once
 
 #include "storage/files/file_system.hpp"
@@ -18,15 +19,16 @@ struct table_entry {
 };
 
 struct table_options {
-  size_t block_bytes = size_t{1} << 18;  ///< A block is closed once it has so many; TensorFlow's are as large.
-  int restart_every = 16;                ///< After so many entries a key is written whole.
+  size_t block_bytes = size_t{1} << 18;  ///< A block is closed when it has this many bytes, as in TensorFlow.
+  int restart_every = 16;                ///< A key is stored in full after this many entries.
 };
 
-/// Entries with rising keys (asserted) as the bytes of a table, without compression.
+/// The bytes of an uncompressed table. Keys must be in ascending order without duplicates (asserted).
 std::string write_sorted_table(std::span<const table_entry> entries, const table_options& options = {});
 
-/// The entries of a whole table. data_loss naming the file, the offset and what is wrong: every byte of a block is covered by its
-/// checksum, keys rise, and what is decoded is bounded by a multiple of the file's size. unimplemented: another compression.
+/// The entries of a whole table. Checksums cover every byte of a block, keys must ascend, and the decoded size is
+/// limited to a multiple of the file's size. Errors: data_loss naming the file, the offset and the problem;
+/// unimplemented: another compression.
 expected<std::vector<table_entry>> read_sorted_table(const readable_file& file, const std::string& path);
 
 }  // namespace troupe

@@ -11,7 +11,8 @@ using namespace table_layout;
 
 namespace {
 
-/// Keys share their beginnings, so a table decodes to more bytes than it has: an index of long names to some five times as many.
+/// Limits the decoded size of a table, as a multiple of the file's size. Keys share prefixes, so a table decodes to
+/// more bytes than the file has: an index with long names to about five times as many.
 constexpr uint64_t block_growth_max = 256;
 constexpr uint64_t decoded_least = 1 << 16;
 
@@ -77,13 +78,14 @@ class table_reader {
     return bytes;
   }
 
-  /// The contents of a block, decompressed.
+  /// Reads and decompresses the contents of a block.
   expected<std::string> contents_of(const place& at, const std::string& what) {
     const uint64_t room = size_ - footer_bytes;
     if (at.bytes > room || at.offset > room - at.bytes || room - at.bytes - at.offset < trailer_bytes)
       return damaged(size_ - footer_bytes, what + " is said to have " + std::to_string(at.bytes) + " bytes at byte " + std::to_string(at.offset)
                                              + ", and the file has " + std::to_string(size_));
-    if (auto fits = charge(at.bytes, at, what); !fits)  // An index may name a block without entries any number of times.
+    // Also limits repeated blocks: an index may name an empty block any number of times.
+    if (auto fits = charge(at.bytes, at, what); !fits)
       return fail(std::move(fits.error()));
     auto bytes = bytes_at({at.offset, at.bytes + trailer_bytes});
     if (!bytes)
@@ -136,7 +138,7 @@ class table_reader {
   const readable_file& file_;
   const std::string& path_;
   uint64_t size_;
-  uint64_t left_;  ///< So many bytes may still be decoded.
+  uint64_t left_;  ///< The number of bytes that may still be decoded.
 };
 
 }  // namespace

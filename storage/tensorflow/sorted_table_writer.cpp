@@ -32,10 +32,10 @@ class block_builder {
   size_t bytes() const noexcept { return contents_.size(); }
   const std::string& last() const noexcept { return last_; }
 
-  /// Appends the block to the table and says where it lies.
+  /// Appends the block to the table and returns its place.
   place finish(std::string& table) {
     if (restarts_.empty())
-      restarts_.push_back(0);  // LevelDB's blocks have one at least.
+      restarts_.push_back(0);  // LevelDB's blocks always have at least one restart.
     for (const uint32_t r : restarts_)
       append_fixed(contents_, r);
     append_fixed(contents_, static_cast<uint32_t>(restarts_.size()));
@@ -68,7 +68,8 @@ std::string write_sorted_table(std::span<const table_entry> entries, const table
     const std::string last = block.last();
     std::string value;
     append_place(value, block.finish(table));
-    index.add(last, value);  // Any key from the block's last one up to the next block's first one would do.
+    // The key may be any from this block's last key up to, but not including, the next block's first key.
+    index.add(last, value);
   };
   const table_entry* before = nullptr;
   for (const auto& e : entries) {
@@ -81,7 +82,7 @@ std::string write_sorted_table(std::span<const table_entry> entries, const table
   if (!block.empty())
     close();
   std::string footer;
-  append_place(footer, block.finish(table));  // The metaindex, which has no entries.
+  append_place(footer, block.finish(table));  // The metaindex; it has no entries.
   append_place(footer, index.finish(table));
   footer.resize(footer_bytes - sizeof magic);
   append_fixed(footer, magic);

@@ -1,4 +1,4 @@
-// What the reader and the writer of sorted tables share.
+// Constants and helpers of the reader and the writer of sorted tables.
 #pragma once
 
 #include "storage/tensorflow/sorted_table.hpp"
@@ -12,10 +12,11 @@ static_assert(std::endian::native == std::endian::little, "numbers of fixed widt
 
 inline constexpr uint64_t magic = 0xdb4775248b80fb57u;
 inline constexpr size_t footer_bytes = 48;
-inline constexpr size_t trailer_bytes = 5;  ///< After a block's contents: the compression, and the checksum.
+/// After a block's contents: the compression (1 byte) and the checksum (4 bytes).
+inline constexpr size_t trailer_bytes = 5;
 inline constexpr char uncompressed = 0, snappy = 1;
 
-/// Of a block's contents, in the file.
+/// The place of a block's contents in the file.
 struct place {
   uint64_t offset = 0, bytes = 0;
 };
@@ -26,7 +27,7 @@ void append_fixed(std::string& to, T value) {
   std::memcpy(bytes, &value, sizeof value);
   to.append(bytes, sizeof bytes);
 }
-/// `from` has so many bytes at least.
+/// `from` must have at least `sizeof(T)` bytes.
 template <class T>
 T load_fixed(std::string_view from) noexcept {
   T value;

@@ -1,14 +1,14 @@
-// concat: parts one after the other along an axis.
+// concat: joins operands along an axis.
 #include "compute/operations/arrays/reduce.hpp"
 
 namespace troupe {
 namespace {
 
-constexpr int parts_max = 5;  ///< Limit for one call, whose last operand is the output.
+constexpr int parts_max = 5;  ///< Operands of one call, besides the output.
 
 enum extent_of { runs, of_first_part, part_count = of_first_part + parts_max };
 
-/// The axis and all after it are one contiguous run in each part; the axes before it count the runs.
+/// In each operand, the axis and all after it form contiguous ranges; the axes before it give their number, `runs`.
 void concat_kernel(const kernel_call& c, run_state& s) {
   const auto count = static_cast<int>(c.n[part_count]);
   auto* y = c.to<std::byte>(s, count);
@@ -86,7 +86,7 @@ const operation concat{.name = "concat", .gradient = concat_gradient, .lower = l
 symbol concat(std::span<const symbol> parts, int axis, std::source_location at) {
   if (parts.size() < 2)
     return parts.empty() ? symbol{} : parts[0];  // Without an operand there is no graph to keep an error in.
-  // In groups of five, recursively, so that none of many parts is copied more than a few times.
+  // Joins at most five at a time, recursively, so that no operand is copied more than a few times.
   std::vector<symbol> few;
   const size_t pieces = std::min<size_t>(parts_max, parts.size());
   for (size_t i = 0; i < pieces; ++i) {

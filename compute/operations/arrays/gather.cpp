@@ -1,4 +1,5 @@
-// Rows at indices: gather, its adjoint scatter_add, one_hot. The operand is seen as [outer, n, inner].
+// Operations on rows at indices: gather, its adjoint scatter_add, and one_hot. The operand is seen as [outer, n,
+// inner].
 #include "compute/operations/arrays/reduce.hpp"
 
 namespace troupe {
@@ -95,7 +96,7 @@ void lower_one_hot(lowering& l) {
 
 bool is_index(dtype type) { return type == dtype::int32 || type == dtype::int64; }
 
-/// The product of extents [first, last); at most one of them may be an unknown.
+/// The product of extents [first, last); nothing if more than one is unknown.
 std::optional<extent> product(const symbol_shape& dims, size_t first, size_t last) {
   extent all{1};
   for (size_t i = first; i < last; ++i) {
@@ -108,7 +109,7 @@ std::optional<extent> product(const symbol_shape& dims, size_t first, size_t las
   return all;
 }
 
-/// Reshapes dy [outer..., indices..., inner...] to [outer, indices, inner] for scatter_add_along.
+/// The gradient of gather: reshapes dy [outer..., indices..., inner...] to [outer, indices, inner] and scatters it.
 std::vector<symbol> gather_gradient(const gradient_input& in) {
   const auto axis = static_cast<size_t>(in.n.attr.axis);
   const auto& x = in.x[0].dims();

@@ -1,4 +1,5 @@
-// matmul: [m, k] × [k, n] -> [m, n], where the planner may give the call a bias, a relu or a mask; and many of them at once.
+// matmul: [m, k] × [k, n] -> [m, n], into which the planner may fuse a bias, a relu or a mask. Also batched_matmul:
+// many such products at once.
 #include "compute/kernels/gemm.hpp"
 #include "compute/operations/walk.hpp"
 
@@ -6,7 +7,8 @@ namespace troupe {
 namespace {
 
 enum at { a_at, b_at, c_at, bias_at, mask_at, workspace_at };
-enum extent_of { rows, columns, depth, matrices, row_a, row_b, row_c };  ///< The last three: elements from row to row as they are stored.
+/// The last three are row strides as stored, in elements.
+enum extent_of { rows, columns, depth, matrices, row_a, row_b, row_c };
 enum flag : uint32_t { transposed_a = 1, transposed_b = 2, with_relu = 4 };
 
 /// The shape of the product over the last two axes.
@@ -35,7 +37,7 @@ void batched_kernel(const kernel_call& c, run_state& s) {
     gemm<T>(one, {a, b, y}, c.maybe<std::byte>(s, workspace_at));
 }
 
-/// By rows of C where each share has many tiles of them, else by columns.
+/// Divides by rows of C if each share gets many rows or columns are few, else by columns.
 void divide_matrix(lowering& l, const gemm_shape& s) {
   constexpr int64_t many_rows = 64, panel = 32;
   const auto& n = l.kernel.n;
@@ -85,7 +87,7 @@ int64_t flops_of(const lowering& l) {
   return 2 * s.m * s.n * s.k * (l.out().dims.rank() > 2 ? l.out().dims[0] : 1);
 }
 
-/// With op(A) and op(B) as taken: d op(A) = dC·op(B)ᵀ, d op(B) = op(A)ᵀ·dC, transposed where the operand was.
+/// d op(A) = dC·op(B)ᵀ and d op(B) = op(A)ᵀ·dC, each transposed if its operand was.
 std::vector<symbol> matmul_gradient(const gradient_input& in) {
   const bool ta = in.n.attr.transpose_a, tb = in.n.attr.transpose_b;
   const symbol a = in.x[0], b = in.x[1];
@@ -109,10 +111,10 @@ symbol_shape with_matrix(symbol_shape lead, symbol x) {
   return lead;
 }
 
-/// At least one operand has leading axes; they have been broadcast to `lead`.
+/// The product if at least one operand has leading axes. These are broadcast to `lead`.
 symbol many(graph& g, symbol a, symbol b, const symbol_shape& lead, symbol_shape dims, const matmul_options& options, attributes attr,
             std::source_location at) {
-  if (b.rank() == 2 && !options.transpose_a)  // One product of all the rows.
+  if (b.rank() == 2 && !options.transpose_a)  // A single product of all rows of `a` with one matrix.
     return reshape(matmul(reshape(a, {extent{-1}, a.dims().back()}, at), b, options, at), std::move(dims), at);
   const auto flat = [&](symbol x) {
     x = broadcast_to(x, with_matrix(lead, x), at);

@@ -1,4 +1,5 @@
-// Operations that move or repeat elements and compute nothing: one kernel copies along a walk whose strides say where from.
+// Operations that copy or repeat elements and compute nothing. One kernel copies along a walk whose strides address the
+// source elements.
 #include "compute/operations/arrays/reduce.hpp"
 #include "words/text.hpp"
 
@@ -12,7 +13,8 @@ using list = std::vector<symbol>;
 
 // -- kernels -------------------------------------------------------------------------
 
-/// y [rows, columns] from x [columns, rows], whose rows are `stride` apart: in blocks that stay in the first-level cache.
+/// Transposes x [columns, rows], whose rows are `stride` apart, to y [rows, columns], in blocks that stay in the
+/// first-level cache.
 template <class T>
 void turn(const T* x, int64_t stride, T* y, int64_t rows, int64_t columns) {
   constexpr int64_t high = 16, wide = 64 / sizeof(T);
@@ -25,14 +27,14 @@ void turn(const T* x, int64_t stride, T* y, int64_t rows, int64_t columns) {
     }
 }
 
-/// y, in order, from x's elements along the walk, beginning at n[0].
+/// Fills y in order with the elements of x along the walk, which begins at element n[0] of x.
 template <class T>
 void read_kernel(const kernel_call& c, run_state& s) {
   const T* x0 = c.to<const T>(s, 0) + c.n[0];
   T* y0 = c.to<T>(s, 1);
   const int last = c.strides->rank - 1;
   if (last > 0 && c.strides->stride[0][last] != 1 && c.strides->stride[0][last - 1] == 1) {
-    walk planes = *c.strides;  // Their rows are its innermost loop.
+    walk planes = *c.strides;  // Without the last loop: its innermost loop runs over the rows of a plane.
     planes.rank = last;
     const int64_t columns = c.strides->extent[last];
     return for_each_run(planes, [&](const walk_run& r) { turn(x0 + r.at[0], c.strides->stride[0][last], y0 + r.out * columns, r.n, columns); });
@@ -48,7 +50,8 @@ void read_kernel(const kernel_call& c, run_state& s) {
   });
 }
 
-/// x, in order, to y's elements along the walk, beginning at n[0]; the n[1] elements of y are `number` before.
+/// Fills the n[1] elements of y with the value in `key`, then writes x in order along the walk, which begins at element
+/// n[0] of y.
 template <class T>
 void write_kernel(const kernel_call& c, run_state& s) {
   const T* x0 = c.to<const T>(s, 0);
@@ -131,7 +134,7 @@ void lower_pad(lowering& l) {
   l.run_by_size(l.out().type, write_kernel<uint8_t>, write_kernel<uint32_t>, write_kernel<uint64_t>);
 }
 
-/// Tile: each axis of the output becomes two, times and extent; along the first one, x does not move.
+/// Tile: splits each repeated axis of the output into two, repetitions and extent; x has stride 0 along the first.
 void lower_tile(lowering& l) {
   const shape& x = l.in(0).dims;
   const strides own = row_major(x);
@@ -160,7 +163,8 @@ list transpose_gradient(in i) {
   return {transpose(i.dy, back, i.at)};
 }
 
-/// Elements that a step leaves over at the end of an axis belong to neither `low` nor `high`.
+/// A step may leave over elements at the end of an axis that `high` does not count, so the padding there is computed
+/// from the extents.
 list slice_gradient(in i) {
   pad_options to;
   const auto& x = i.x[0].dims();
@@ -179,7 +183,7 @@ list slice_gradient(in i) {
 
 list pad_gradient(in i) { return {strided_slice(i.dy, {i.n.attr.low, i.n.attr.high, i.n.attr.step}, i.at)}; }
 
-/// The sum over the repetitions, which a reshape turns into axes.
+/// Sums over the repetitions, after a reshape has made an axis of each.
 list tile_gradient(in i) {
   symbol_shape apart;
   reduce_options over;
@@ -198,8 +202,8 @@ list tile_gradient(in i) {
 
 std::string list_of(const std::vector<int64_t>& x) { return "{" + joined(x) + "}"; }
 
-/// An empty list becomes `rank` times the value; false when a list has another length, or an element below `least` or
-/// above any extent.
+/// Fills an empty list with `rank` copies of `value`. False if the list has another length, or an element below `least`
+/// or above `elements_max`.
 bool complete(std::vector<int64_t>& x, int rank, int64_t value, int64_t least) {
   if (x.empty())
     x.assign(static_cast<size_t>(rank), value);
@@ -239,7 +243,7 @@ symbol transpose(symbol x, std::vector<int> order, std::source_location at) {
       attr.axes.push_back(*a);
   if (attr.axes.size() != order.size() || order.size() != x.dims().size())
     return refuse(*g, "transpose", list_of({order.begin(), order.end()}) + " is not an order of the axes of " + describe(x), at);
-  // A transpose of a transpose becomes one transpose, or none.
+  // Merges a transpose of a transpose into one transpose, or none.
   if (const node& n = g->internals().nodes[static_cast<size_t>(x.node())]; n.op == &ops::transpose) {
     for (int& axis : attr.axes)
       axis = n.attr.axes[static_cast<size_t>(axis)];
@@ -370,7 +374,8 @@ symbol tile(symbol x, std::vector<int64_t> times, std::source_location at) {
                   "times " + list_of(times) + " does not fit " + describe(x) + ": one number of at least 1 for each axis, 8 axes with what is repeated", at);
   symbol_shape dims = x.dims();
   for (size_t i = 0; i < dims.size(); ++i)
-    dims[i].coefficient = product_within_limit(dims[i].coefficient, times[i]).value_or(elements_max + 1);  // Refused with the whole shape.
+    // Too large: refused later, with the whole shape.
+    dims[i].coefficient = product_within_limit(dims[i].coefficient, times[i]).value_or(elements_max + 1);
   attributes attr;
   attr.step = std::move(times);
   return append(*g, ops::tile, {x}, x.type(), std::move(dims), at, std::move(attr));

@@ -1,4 +1,4 @@
-// Reductions. The shape fixes the order of each: bits depend on neither addresses nor threads.
+// Reductions. The shape alone fixes the order of additions, so bits depend on neither addresses nor threads.
 #include "compute/kernels/simd.hpp"
 #include "compute/kernels/sums.hpp"
 #include "compute/operations/arrays/reduce.hpp"
@@ -49,7 +49,7 @@ symbol reduce(const operation& op, domain of, symbol x, const reduce_options& op
 
 namespace {
 
-// The operand seen as [outer, reduced, inner] when the reduced axes are neighbours.
+// If the reduced axes are adjacent, the operand is seen as [outer, reduced, inner].
 enum extent_of { outer, reduced, inner, row_stride };
 
 /// The sum of n contiguous elements.
@@ -73,7 +73,7 @@ void sum_columns_kernel(const kernel_call& c, run_state& s) {
     sum_columns(c.to<const T>(s, 0) + o * rows * stride, rows, c.n[inner], stride, c.to<T>(s, 1) + o * stride, {c.number, c.number2});
 }
 
-/// Any axes and dtypes: element by element in the operand's order, each folded into the output element at its stride.
+/// Reduces any axes and dtypes: folds each element, in the operand's order, into its output element.
 template <class T, class F>
 void fold_walk(const kernel_call& c, run_state& s, T start, F f) {
   const T* x = c.to<const T>(s, 0);
@@ -96,7 +96,8 @@ void fold_walk(const kernel_call& c, run_state& s, T start, F f) {
   });
 }
 
-/// Axes that are not neighbours: each output element is added up in float64, runs of its terms as in sum_of.
+/// Sums over axes that are not adjacent. Each output element is accumulated in float64; contiguous terms are summed by
+/// `sum_of`.
 template <class T>
 void sum_any_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
@@ -131,7 +132,7 @@ constexpr T infinity = std::is_floating_point_v<T> ? std::numeric_limits<T>::inf
 template <class T>
 void max_kernel(const kernel_call& c, run_state& s) {
   const T start = std::is_floating_point_v<T> ? -infinity<T> : std::numeric_limits<T>::min();
-  fold_walk(c, s, start, [](T best, T v) { return v > best || v != v ? v : best; });  // A NaN wins and stays.
+  fold_walk(c, s, start, [](T best, T v) { return v > best || v != v ? v : best; });  // A NaN wins, and stays.
 }
 
 template <class T>
@@ -139,7 +140,7 @@ void min_kernel(const kernel_call& c, run_state& s) {
   fold_walk(c, s, infinity<T>, [](T best, T v) { return v < best || v != v ? v : best; });
 }
 
-/// The first of equal extremes; NaN is more extreme than any number.
+/// The index of the extreme; of equal ones, the first. NaN is more extreme than any number.
 template <class T, bool Least>
 void argmax_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
@@ -164,7 +165,7 @@ void lower_ends(lowering& l) {
   l.kernel.number2 = l.call.divisor;
 }
 
-/// Extents before, of and after the reduced axes; false when they are not neighbours.
+/// Sets `n` to the extents before, of and after the reduced axes; false if these are not adjacent.
 bool three_parts(const shape& x, const std::vector<int>& axes, int64_t (&n)[7]) {
   n[outer] = n[reduced] = n[inner] = 1;
   for (int i = 0; i < x.rank(); ++i) {
@@ -176,7 +177,7 @@ bool three_parts(const shape& x, const std::vector<int>& axes, int64_t (&n)[7]) 
   return true;
 }
 
-/// A walk over the operand whose stride a addresses the output element.
+/// Makes a walk over the operand, whose strides address the output element.
 void lower_walk(lowering& l) {
   const shape& x = l.in(0).dims;
   std::vector<int64_t> kept(x.extents().begin(), x.extents().end());
@@ -212,7 +213,7 @@ void lower_sum(lowering& l) {
   }
 }
 
-/// Of float32 over axes that are not neighbours: a float64 for each element of the output.
+/// For float32 over axes that are not adjacent: a float64 for each element of the output.
 int64_t workspace_of_sum(const lowering& l) {
   int64_t n[7];
   return l.in(0).type == dtype::float32 && !three_parts(l.in(0).dims, l.call.attr.axes, n) ? l.out().dims.elements() * static_cast<int64_t>(sizeof(double)) : 0;
@@ -244,7 +245,7 @@ symbol stretch(const gradient_input& in, symbol y) {
   return broadcast_to(reshape(y, without(dims, in.n.attr.axes, true), in.at), symbol_shape{dims}, in.at);
 }
 
-/// Divides dy among the elements that equal the result.
+/// Divides dy equally among the elements that equal the result.
 std::vector<symbol> extreme_gradient(const gradient_input& in) {
   const symbol chosen = stop_gradient(cast(equal(in.x[0], stretch(in, in.y), in.at), in.n.type, in.at), in.at);
   const symbol ties = reduce_sum(chosen, {in.n.attr.axes, in.n.attr.keep}, in.at);
@@ -289,7 +290,8 @@ symbol reduce_mean(symbol x, reduce_options options, std::source_location at) {
   const auto axes = *normal_axes(options.axes, x.rank());
   for (int axis : axes)
     per.push_back(x.dims()[static_cast<size_t>(axis)]);
-  return scale_per(sum, 1, std::move(per), at);  // A division: the mean of equal numbers is that number.
+  // Divides instead of multiplying by 1/n, so that the mean of equal numbers is that number.
+  return scale_per(sum, 1, std::move(per), at);
 }
 
 symbol argmax(symbol x, int axis, std::source_location at) { return reduce(ops::argmax, domain::number, x, {{axis}}, dtype::int64, at); }

@@ -15,7 +15,8 @@ void lower_along(lowering& l, int axis) {
     l.kernel.at[i] = l.in_at(i);
 }
 
-/// The output has the operand's size, or one element for each column.
+/// Divides the outer axis among threads. The output has the operand's size or, if `column_each`, one element per
+/// column.
 void divide_outer(lowering& l, int outputs_at, bool column_each) {
   const auto& n = l.kernel.n;
   const int64_t size = size_of(l.in(0).type), all = n[along] * n[inner] * size;
@@ -25,7 +26,7 @@ void divide_outer(lowering& l, int outputs_at, bool column_each) {
   l.division.step[static_cast<size_t>(outputs_at)] = column_each ? n[inner] * size : all;
 }
 
-/// f(column, stride between its elements, number of the column) for each column along the axis.
+/// Calls f(first element, stride, column number) for each column along the axis.
 template <class F>
 void for_each_column(const kernel_call& c, F f) {
   for (int64_t o = 0; o < c.n[outer]; ++o)
@@ -103,7 +104,7 @@ void product_without_gradient_kernel(const kernel_call& c, run_state& s) {
 template <class T>
 void cumsum_kernel(const kernel_call& c, run_state& s) {
   using sum = std::conditional_t<std::is_floating_point_v<T>, double, T>;
-  constexpr int64_t columns_max = 16;  // As many lie in one cache line.
+  constexpr int64_t columns_max = 16;  // As many float32 as one cache line holds.
   const bool exclusive = (c.flags & 1) != 0, reverse = (c.flags & 2) != 0;
   for (int64_t o = 0; o < c.n[outer]; ++o)
     for (int64_t i = 0; i < c.n[inner]; i += columns_max) {
@@ -177,7 +178,8 @@ const operation cumsum{.name = "cumsum", .gradient = [](in i) {
 
 symbol reduce_prod(symbol x, reduce_options options, std::source_location at) {
   const auto axes = x.valid() ? normal_axes(options.axes, x.rank()) : std::nullopt;
-  if (!axes || axes->size() < 2)  // One axis after another, the last first, which refuses wrong axes.
+  // Several axes are reduced one after the other, the last first. `reduce` refuses wrong axes.
+  if (!axes || axes->size() < 2)
     return axes && axes->empty() ? x : reduce(ops::reduce_prod, domain::number, x, options, x.type(), at);
   for (auto axis = axes->rbegin(); axis != axes->rend(); ++axis)
     x = reduce(ops::reduce_prod, domain::number, x, {{*axis}, options.keep}, x.type(), at);

@@ -1,5 +1,5 @@
-// A sparse gradient, written over the previous one: rows touched before become zeros, and rows touched now the sums of
-// their updates. The cost grows with those rows, not with the table.
+// Writes a sparse gradient over the previous one: clears the rows that were touched before, then sums the updates of
+// the rows touched now. The cost grows with these rows, not with the table.
 #include "compute/operations/lowering.hpp"
 #include "compute/parameters/touched_rows.hpp"
 

@@ -1,4 +1,5 @@
-// Binary search in a sorted row (numpy.searchsorted, side "left"): into which of n + 1 buckets each element falls.
+// Binary search in a sorted row (numpy.searchsorted, side "left"): yields the bucket, of n + 1, that each element falls
+// into.
 #include "compute/operations/lowering.hpp"
 
 namespace troupe {
@@ -10,7 +11,7 @@ void search_sorted_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 1);
   auto* y = c.to<int32_t>(s, 2);
   for (int64_t i = 0; i < c.n[0]; ++i) {
-    // The answer lies in [first, first + n]. Without branches, since their outcome is random. NaN is above nothing.
+    // Without branches, since their outcome would be random. The result lies in [first, first + n]. NaN yields 0.
     const T* first = sorted;
     int64_t n = c.n[1];
     while (n > 1) {

@@ -1,10 +1,11 @@
-// Other shapes for the same elements.
+// Operations that give the same elements another shape.
 #include "compute/operations/arrays/reduce.hpp"
 
 namespace troupe {
 namespace {
 
-/// Coefficient and sorted unknowns of the product of all extents; a coefficient of -1 where there can be no such product.
+/// The product of all extents, as a coefficient and sorted unknowns. The coefficient is -1 if an extent is negative or
+/// the product is too large.
 std::pair<int64_t, std::vector<int32_t>> product(const symbol_shape& dims) {
   std::pair<int64_t, std::vector<int32_t>> p{1, {}};
   for (const extent& e : dims) {
@@ -38,7 +39,7 @@ symbol reshape(symbol x, symbol_shape dims, std::source_location at) {
   const extent inferred{-1};
   const auto have = product(x.dims());
   if (const auto hole = std::find(dims.begin(), dims.end(), inferred); hole != dims.end()) {
-    // The elements divided by all other extents.
+    // The inferred extent is the number of elements divided by all other extents.
     *hole = extent{1};
     const auto want = product(dims);
     *hole = inferred;

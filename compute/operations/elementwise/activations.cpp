@@ -1,4 +1,4 @@
-// Activations that are expressions of other operations; the planner makes one pass over memory of each.
+// Activations that are expressions of other operations. The planner fuses each into one sweep over memory.
 #include "compute/operations/elementwise/elementwise.hpp"
 
 #include <cmath>
@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-/// Calls `build` with a floating symbol and the constants 0 and 1 of its dtype, under a scope of that name.
+/// Calls `build` with the constants 0 and 1 of x's dtype, in a scope called `name`. Refuses an x that is not floating.
 template <class F>
 symbol expression(std::string_view name, symbol x, std::source_location at, F build) {
   graph* g = common_graph(name, {x}, at);

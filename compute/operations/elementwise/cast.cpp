@@ -12,7 +12,8 @@ void cast_kernel(const kernel_call& c, run_state& s) {
   To* y = c.to<To>(s, 1);
   for (int64_t i = 0; i < c.n[0]; ++i)
     if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>)
-      // Values out of range become the nearest one in range, NaN becomes 0: never undefined behaviour.
+      // Values out of range become the nearest one in range, and NaN becomes 0, so that there is no undefined
+      // behaviour.
       y[i] = x[i] != x[i] ? To{0}
              : x[i] >= static_cast<From>(std::numeric_limits<To>::max()) ? std::numeric_limits<To>::max()
              : x[i] <= static_cast<From>(std::numeric_limits<To>::min()) ? std::numeric_limits<To>::min()

@@ -1,4 +1,4 @@
-// An identity that fails the run where an element is not finite: the error names the node, the message and the element.
+// An identity that fails the run if an element is not finite. The error names the node, the message and the element.
 #include "compute/kernels/element_text.hpp"
 #include "compute/kernels/finite.hpp"
 #include "compute/operations/lowering.hpp"

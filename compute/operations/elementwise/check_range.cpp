@@ -1,4 +1,5 @@
-// An identity that fails the run where an element lies outside of a range: the error names the node, the message, the element and the range.
+// An identity that fails the run if an element lies outside of a range. The error names the node, the message, the
+// element and the range.
 #include "compute/operations/elementwise/elementwise.hpp"
 
 #include <cmath>
@@ -12,7 +13,8 @@ void check_range_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
   T* y = c.to<T>(s, 1);
   const auto fits = [&](T value) {
-    if constexpr (std::is_same_v<T, int64_t>)  // A double does not hold each of these, but each bound that is finite.
+    // A double cannot hold every int64, but it holds each finite bound exactly, so int64 are compared.
+    if constexpr (std::is_same_v<T, int64_t>)
       return (std::isinf(c.number) || value >= static_cast<int64_t>(c.number)) && (std::isinf(c.number2) || value <= static_cast<int64_t>(c.number2));
     else
       return static_cast<double>(value) >= c.number && static_cast<double>(value) <= c.number2 && std::isfinite(static_cast<double>(value));

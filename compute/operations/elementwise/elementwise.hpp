@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Applies f to integers as unsigned, so that they wrap around, and to floating numbers as they are.
+/// Applies f to integers as unsigned numbers, so that they wrap around, and to floating numbers as they are.
 template <class T, class F>
 constexpr T modular(T a, T b, F f) {
   if constexpr (std::is_integral_v<T>) {

@@ -40,7 +40,7 @@ std::vector<symbol> to_operands(const gradient_input& in, symbol da, symbol db) 
 
 namespace {
 
-// Each function of two numbers.
+// The functions of two numbers.
 struct add_of { template <class T> static T f(T a, T b) { return modular(a, b, [](auto x, auto y) { return x + y; }); } };
 struct sub_of { template <class T> static T f(T a, T b) { return modular(a, b, [](auto x, auto y) { return x - y; }); } };
 struct mul_of { template <class T> static T f(T a, T b) { return modular(a, b, [](auto x, auto y) { return x * y; }); } };
@@ -53,7 +53,8 @@ struct relu_gradient_of { template <class T> static T f(T dy, T y) { return y > 
 using in = const gradient_input&;
 using list = std::vector<symbol>;
 
-/// dy goes to the chosen operand, half to each where they are equal. `a_wins`: a is chosen or equal.
+/// Passes dy to the chosen operand, half to each where they are equal. `a_wins`: a is chosen or equal; `b_wins`
+/// likewise.
 list chosen_gradient(in i, symbol a_wins, symbol b_wins) {
   const symbol zero = fill(i.g, 0, i.n.type, {}, i.at), half = scale(i.dy, 0.5, i.at);
   const symbol to_b = select(a_wins, select(b_wins, half, zero, i.at), i.dy, i.at);
@@ -61,8 +62,8 @@ list chosen_gradient(in i, symbol a_wins, symbol b_wins) {
   return to_operands(i, to_a, to_b);
 }
 
-/// da = dy·b·a^(b-1), and 0 where b is 0; db = dy·a^b·log a, and 0 where a <= 0 or a^b is 0: 0·∞ is no derivative. In
-/// TensorFlow's way a^(b-1) is not a^b / a, which 0 would spoil.
+/// da = dy·b·a^(b-1), and 0 where b is 0; db = dy·a^b·log a, and 0 where a <= 0 or a^b is 0, since 0·∞ is NaN. As in
+/// TensorFlow, a^(b-1) is computed directly: a^b / a would fail for a = 0.
 list pow_gradient(in i) {
   const symbol a = i.x[0], b = i.x[1];
   const symbol one = fill(i.g, 1, i.n.type, {}, i.at), zero = fill(i.g, 0, i.n.type, {}, i.at);
@@ -70,7 +71,8 @@ list pow_gradient(in i) {
   const symbol da = mul(i.dy, select(equal(b, zero, i.at), zero, slope, i.at), i.at);
   const symbol negative = less_equal(a, zero, i.at), flat = logical_or(negative, equal(i.y, zero, i.at), i.at);
   const symbol log_a = log(select(negative, one, a, i.at), i.at);
-  return to_operands(i, da, select(flat, zero, mul(i.dy, mul(i.y, log_a, i.at), i.at), i.at));  // Also where a^b is not finite.
+  // `select` yields 0 even where a^b is not finite.
+  return to_operands(i, da, select(flat, zero, mul(i.dy, mul(i.y, log_a, i.at), i.at), i.at));
 }
 
 }  // namespace
@@ -86,7 +88,8 @@ const operation mul{.name = "mul", .gradient = [](in i) {
                     }, .lower = lower_number<mul_of>, .in_place = true, .elementwise = true};
 // d(a/b) = da/b - (a/b)·db/b
 const operation div{.name = "div", .gradient = [](in i) {
-                      const symbol down = troupe::div(i.y, i.x[1], i.at);  // Not dy/b · y: dy/b may be 0 or infinite where this is not.
+                      // y/b · dy, not dy/b · y: dy/b may be 0 or infinite where the result is not.
+                      const symbol down = troupe::div(i.y, i.x[1], i.at);
                       return to_operands(i, troupe::div(i.dy, i.x[1], i.at), troupe::neg(troupe::mul(i.dy, down, i.at), i.at));
                     }, .lower = lower_floating<div_of>, .in_place = true, .elementwise = true};
 const operation pow{.name = "pow", .gradient = pow_gradient, .lower = lower_floating<pow_of>, .in_place = true, .elementwise = true};

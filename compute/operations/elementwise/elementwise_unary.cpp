@@ -30,10 +30,11 @@ namespace {
 
 // Functions that the compiler vectorises. The second operand is the attribute `number`.
 struct neg_of { template <class T> static T f(T x, T) { return modular(T{0}, x, [](auto zero, auto y) { return zero - y; }); } };
-template <> float neg_of::f(float x, float) { return -x; }     // 0 - x would make +0 of 0.
+template <> float neg_of::f(float x, float) { return -x; }     // 0 - x would make +0, not -0, of 0.
 template <> double neg_of::f(double x, double) { return -x; }
 struct sqrt_of { template <class T> static T f(T x, T) { return std::sqrt(x); } };
-struct rsqrt_of { template <class T> static T f(T x, T) { return T{1} / std::sqrt(x); } };  // The instruction for it differs between makers.
+// Not the instruction for rsqrt, whose result differs between makers of processors.
+struct rsqrt_of { template <class T> static T f(T x, T) { return T{1} / std::sqrt(x); } };
 struct square_of { template <class T> static T f(T x, T) { return modular(x, x, [](auto a, auto b) { return a * b; }); } };
 struct abs_of { template <class T> static T f(T x, T) { return x < T{0} ? neg_of::f(x, x) : x; } };
 template <> float abs_of::f(float x, float) { return std::abs(x); }
@@ -43,7 +44,7 @@ struct floor_of { template <class T> static T f(T x, T) { return std::floor(x); 
 struct relu_of { template <class T> static T f(T x, T) { return x < T{0} ? T{0} : x; } };  // NaN stays.
 struct scale_of { template <class T> static T f(T x, T factor) { return x * factor; } };
 
-/// x · factor / divisor; a division by the correctly rounded quotient, where the factor is 1.
+/// x · factor / divisor. With a factor of 1 this is the correctly rounded quotient.
 template <class T>
 void quotient_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
@@ -75,11 +76,11 @@ void clip_kernel(const kernel_call& c, run_state& s) {
     y[i] = x[i] < least ? least : x[i] > greatest ? greatest : x[i];
 }
 
-// Functions without a vector instruction: packets where there is a polynomial, else (float64, which is for checking)
-// number by number; never the C library's functions, whose bits are not the same everywhere.
+// Functions without a vector instruction. They work on packets where there is a polynomial, else (in float64, which is
+// for checking) number by number. They never call the C library's functions, whose bits are not the same everywhere.
 struct exp_of { template <class P> static P f(const P& x) { return simd::pexp(x); } };
 struct log_of { template <class P> static P f(const P& x) { return simd::plog(x); } };
-// 1 / (1 + e^-x); e^-x may be infinite, which yields 0.
+// 1 / (1 + e^-x). e^-x may be infinite, which yields 0.
 struct sigmoid_of {
   template <class P>
   static P f(const P& x) {

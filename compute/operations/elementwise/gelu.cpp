@@ -1,5 +1,5 @@
-// gelu_tanh and its gradient, one pass each: as expressions of small operations they would keep four values of x's size
-// for the gradient, and make twenty-five passes.
+// gelu_tanh and its gradient, each in one sweep over memory. As expressions of small operations they would keep four
+// values of x's size for the gradient, and make twenty-five sweeps.
 #include "compute/kernels/elementary.hpp"
 #include "compute/kernels/simd.hpp"
 #include "compute/operations/elementwise/elementwise.hpp"
@@ -20,17 +20,17 @@ inline double tanh_of(double x) { return elementary::tanh(x); }
 template <class P>
 P number(double x) { return Eigen::internal::pset1<P>(static_cast<typename Eigen::internal::unpacket_traits<P>::type>(x)); }
 
-/// t of x, and x².
+/// t, from x and x².
 template <class P>
 P bend(const P& x, const P& squared) {
   using namespace simd;
   return tanh_of(pmul(number<P>(a), pmul(x, pmadd(number<P>(b), squared, number<P>(1)))));
 }
 
-// Beyond `far`, t is ±1 in both dtypes. There -∞ would make ∞ - ∞ of y, and x² would make 0·∞ of the slope.
+// Where |x| > `far`, t is ±1 in both dtypes. x is bounded there, because y(-∞) would be ∞ - ∞, and the slope 0·∞.
 constexpr double far = 1e4;
 
-/// The lesser or greater one; NaN where x is.
+/// The lesser or the greater of x and the bound; NaN where x is NaN.
 template <class P>
 P at_most(const P& x, double most) { return simd::pmin(x, number<P>(most)); }
 template <class P>
@@ -43,7 +43,7 @@ P gelu_of(const P& x) {
   return pmadd(half, bend(x, pmul(x, x)), half);
 }
 
-/// (1 + t)/2 + x/2 · (1 - t²) · a·(1 + 3b·x²)
+/// y' = (1 + t)/2 + x/2 · (1 - t²) · a·(1 + 3b·x²)
 template <class P>
 P slope_of(const P& any) {
   using namespace simd;
@@ -59,7 +59,7 @@ void gelu_kernel64(const kernel_call& c, run_state& s) {
   std::transform(c.to<const double>(s, 0), c.to<const double>(s, 0) + c.n[0], c.to<double>(s, 1), gelu_of<double>);
 }
 
-/// dy and x, both of the output's shape, along a walk.
+/// The gradient kernel. dy and x have the output's shape and are read along a walk.
 void gradient_kernel(const kernel_call& c, run_state& s) {
   for_each_run(*c.strides, [&](const walk_run& r) {
     const float *dy = c.to<const float>(s, 0) + r.at[0], *x = c.to<const float>(s, 1) + r.at[1];

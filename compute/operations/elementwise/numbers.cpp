@@ -7,13 +7,14 @@
 namespace troupe {
 namespace {
 
-/// Whether a T holds `value`: exactly if T is an integer, else rounded, but not to infinity.
+/// Whether type T can hold `value`: exactly if T is an integer, else rounded, but not to infinity.
 template <class T>
 bool holds(double value) {
   if constexpr (std::is_floating_point_v<T>) {
     return !std::isfinite(value) || std::abs(value) <= static_cast<double>(std::numeric_limits<T>::max());
   } else {
-    // The least integer is a power of two or 0, and one more than the greatest is a power of two: both are exact.
+    // As doubles both are exact: the least integer is 0 or minus a power of two, and the greatest plus 1 is a power of
+    // two.
     constexpr auto least = static_cast<double>(std::numeric_limits<T>::min());
     const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
     return value >= least && value < beyond && value == std::trunc(value);
@@ -41,7 +42,7 @@ std::optional<tensor> scalar_of(dtype type, double value) {
 std::string text_of(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.17g", value);
-  for (int digits = 1; digits < 17; ++digits) {  // As few digits as give the number back.
+  for (int digits = 1; digits < 17; ++digits) {  // The fewest digits that read back as the same number.
     std::snprintf(text, sizeof text, "%.*g", digits, value);
     if (std::strtod(text, nullptr) == value)
       break;
@@ -64,7 +65,7 @@ symbol number_like(symbol x, double value, std::source_location at) {
 symbol operator*(left_operand a, double b) {
   if (!a.value.valid() || !is_floating(a.value.type()) || !scalar_of(a.value.type(), b))
     return mul(a.value, number_like(a.value, b, a.at), a.at);
-  return scale(a.value, b, a.at);  // Neither a constant nor a gradient for it.
+  return scale(a.value, b, a.at);  // `scale` needs no constant, and no gradient for it.
 }
 
 }  // namespace troupe

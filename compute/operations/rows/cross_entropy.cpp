@@ -1,7 +1,8 @@
-// sparse_softmax_cross_entropy: loss[i] = log Σ_j e^(x_ij - max_i) - (x_i,label(i) - max_i), and its gradient, softmax(x) - one_hot(label).
+// sparse_softmax_cross_entropy: loss[i] = log Σ_j e^(x_ij - max_i) - (x_i,label(i) - max_i), and its gradient,
+// softmax(x) - one_hot(label).
 //
-// One kernel computes either or both. A packet holds one column of several rows, so that rows of two or ten classes cost
-// few exponentials and a row's bits do not depend on its neighbours.
+// One kernel computes either or both. A packet holds one column of several rows, so that rows of two or ten classes
+// cost few exponentials and a row's bits do not depend on its neighbours.
 #include "compute/kernels/simd.hpp"
 #include "compute/operations/lowering.hpp"
 
@@ -10,12 +11,12 @@ namespace {
 
 enum at { logits_at, labels_at, loss_at, gradient_at, dy_at };
 
-/// One packet's worth of rows of the operands.
+/// As many rows of the operands as one packet has lanes.
 template <class T>
 struct row_block {
   static constexpr int64_t w = simd::width<T>;
   int64_t count;    ///< Rows that exist, at most `w`; the other lanes are zeros.
-  int64_t classes;  ///< From row to row.
+  int64_t classes;  ///< Elements from row to row.
 
   simd::packet<T> column(const T* x, int64_t j) const {
     if (count == w)
@@ -39,8 +40,9 @@ template <class T, class Label>
 void cross_entropy_kernel(const kernel_call& c, run_state& s) {
   using simd::packet;
   constexpr int64_t w = simd::width<T>;
-  constexpr int64_t classes_kept = 32;  // Up to so many classes, columns are gathered once; with more, each time.
-  constexpr int64_t chunk = 512;        // So many classes are added in one chain.
+  // Up to this many classes, columns are gathered once and kept; with more, each time.
+  constexpr int64_t classes_kept = 32;
+  constexpr int64_t chunk = 512;        // This many classes are added in one chain.
   const int64_t rows = c.n[0], classes = c.n[1];
   const bool keeps = classes <= classes_kept;
   const Label* labels = c.to<const Label>(s, labels_at);
@@ -53,7 +55,7 @@ void cross_entropy_kernel(const kernel_call& c, run_state& s) {
   for (int64_t first = 0; first < rows; first += w, labels += w) {
     const row_block<T> block{std::min(w, rows - first), classes};
     const T* x = c.to<const T>(s, logits_at) + first * classes;
-    T* g = gradient ? gradient + first * classes : nullptr;  // May lie over the logits.
+    T* g = gradient ? gradient + first * classes : nullptr;  // May overwrite the logits.
     packet<T> highest = block.column(x, 0);
     for (int64_t j = 0; j < classes; ++j) {
       const packet<T> v = block.column(x, j);
@@ -65,7 +67,7 @@ void cross_entropy_kernel(const kernel_call& c, run_state& s) {
     for (int64_t r = 0; r < block.count; ++r)
       chosen[r] = x[r * classes + static_cast<int64_t>(labels[r])];
     packet<T> sum = simd::set(T{0});
-    alignas(64) double sums[w] = {};  // Of whole chunks of classes.
+    alignas(64) double sums[w] = {};  // Sums of whole chunks of classes.
     alignas(64) T lanes[w];
     for (int64_t j = 0; j < classes; ++j) {
       if (j > 0 && j % chunk == 0) {
@@ -87,7 +89,7 @@ void cross_entropy_kernel(const kernel_call& c, run_state& s) {
         lanes[r] = static_cast<T>(sums[r] + static_cast<double>(lanes[r]));
       sum = simd::load(static_cast<const T*>(lanes));
     }
-    if (loss)  // The maximum is taken from the logit, not added to the logarithm, which would be lost beside a great one.
+    if (loss)  // Subtracts the maximum from the logit: added to the logarithm, a large maximum would absorb it.
       simd::store_part(loss + first, simd::psub(simd::plog(sum), simd::psub(simd::load(chosen), highest)), block.count);
     if (!g)
       continue;
@@ -109,7 +111,8 @@ void lower_common(lowering& l) {
   l.kernel.n[1] = l.in(0).dims[1];
   l.kernel.number = l.call.attr.number;
   const int64_t size = size_of(l.in(0).type), row = l.kernel.n[1] * size;
-  l.division = {.items = l.kernel.n[0], .unit = 64, .step = {row, size_of(l.in(1).type), size, row, size}};  // As the operands are numbered.
+  // The steps are in the order of `enum at`.
+  l.division = {.items = l.kernel.n[0], .unit = 64, .step = {row, size_of(l.in(1).type), size, row, size}};
   switch (l.in(1).type) {
     case dtype::int32: l.run(l.in(0).type, cross_entropy_kernel<float, int32_t>, cross_entropy_kernel<double, int32_t>); break;
     case dtype::int64: l.run(l.in(0).type, cross_entropy_kernel<float, int64_t>, cross_entropy_kernel<double, int64_t>); break;

@@ -1,5 +1,5 @@
-// Normalises the rows of x along its last axis by mean and standard deviation; and the gradient. One pass each, over
-// rows that are in the cache. Ba et al. 2016.
+// Normalises the rows of x along the last axis by mean and standard deviation (Ba et al. 2016), and computes the
+// gradient, each in one sweep over memory: a row stays in the cache.
 //
 //   y = h = (x - μ)·r,  r = 1/√(σ² + ε)        dx = r·(dy - mean(dy) - h·mean(dy·h))
 #include "compute/kernels/simd.hpp"

@@ -16,7 +16,7 @@ void over_row(const T* x, int64_t n, F f) {
     f(simd::load_part(x + j, n - j), j, n - j);
 }
 
-/// x with `rest` in all elements from `count` on.
+/// x with `rest` in all lanes from `count` on.
 template <class T>
 simd::packet<T> filled(const simd::packet<T>& x, int64_t count, T rest) {
   if (count == simd::width<T>)
@@ -33,7 +33,7 @@ void softmax_kernel(const kernel_call& c, run_state& s) {
   for (int64_t i = 0; i < c.n[0]; ++i) {
     const T* x = c.to<const T>(s, 0) + i * n;
     T* y = c.to<T>(s, 1) + i * n;
-    // The maximum may ignore a NaN here: the sum becomes NaN.
+    // The maximum may ignore a NaN here, because the sum becomes NaN.
     auto highest_lanes = simd::set(x[0]);
     over_row(x, n, [&](const simd::packet<T>& v, int64_t, int64_t count) { highest_lanes = simd::pmax(filled<T>(v, count, x[0]), highest_lanes); });
     const T highest = simd::fold<T>(highest_lanes, [](T a, T b) { return a > b ? a : b; });
@@ -44,7 +44,7 @@ void softmax_kernel(const kernel_call& c, run_state& s) {
         simd::store_part(y + j, e, count);
       return e;
     }));
-    if constexpr (Log) {  // Not v - (max + log Σ), which loses log Σ where the maximum is great.
+    if constexpr (Log) {  // Not v - (max + log Σ), where a large maximum would absorb log Σ.
       const auto all = simd::set(elementary::log(sum));
       over_row(x, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) { simd::store_part(y + j, simd::psub(simd::psub(v, shift), all), count); });
     } else {

@@ -1,7 +1,7 @@
-// Convolutions, the gradient for their image and that for their kernel.
+// Convolution, its gradient for the image, and its gradient for the kernel.
 //
-// The three operations are each other's gradients: y = x * k is linear in both, and each of y, dx and dk is the product of
-// the other two under the same windows. Kernels of one element are products of matrices.
+// The three operations are each other's gradients: y = x * k is linear in both operands, and each of y, dx and dk is
+// the product of the other two under the same windows. Kernels of one element are matrix products.
 #include "compute/kernels/convolution.hpp"
 #include "compute/operations/lowering.hpp"
 #include "compute/operations/windows/windows.hpp"
@@ -12,13 +12,14 @@ namespace troupe {
 namespace {
 
 enum at { image_at, kernel_at, output_at, workspace_at, bias_at };
-enum extent_of { images, outputs, groups };                                        ///< For a convolution.
-enum product_extent_of { rows, columns, depth, row_a = 4, row_b, row_c };  ///<   and of a product: the last from row to row as they are stored.
+enum extent_of { images, outputs, groups };  ///< Extents of a convolution.
+/// Extents of a matrix product. The last three are row strides as stored.
+enum product_extent_of { rows, columns, depth, row_a = 4, row_b, row_c };
 
 /// The extents that all three operations share, whichever of them are operands.
 struct geometry {
-  int64_t batch, height, width, channels;   ///< x
-  int64_t rows, columns, outputs;           ///< y
+  int64_t batch, height, width, channels;   ///< Extents of x.
+  int64_t rows, columns, outputs;           ///< Extents of y.
   windows w;
   int64_t taps() const { return w.y.size * w.x.size; }
   int64_t group_channels() const { return channels / w.groups; }
@@ -34,14 +35,15 @@ geometry forward_geometry(const lowering& l) { return geometry_of(l.in(0).dims, 
 geometry kernel_geometry(const lowering& l) { return geometry_of(l.in(0).dims, l.in(1).dims, l.call.attr.window); }
 geometry image_geometry(const lowering& l) { return geometry_of(l.out().dims, l.in(0).dims, l.call.attr.window); }
 
-/// For one group: the others are beside it in the innermost axis.
+/// The convolution of one group; the other groups lie beside it in the innermost axis.
 convolution forward_of(const geometry& g) {
   const auto axis = [](const windows::axis& a) { return image_windows::axis{a.size, a.stride, a.dilation, a.pad, 1}; };
   return {{g.height, g.width, g.group_channels(), g.channels, g.rows, g.columns, axis(g.w.y), axis(g.w.x)},
           g.batch, g.group_outputs(), g.outputs, g.outputs, false};
 }
 
-/// Transposed: a pixel's gradient sums over the windows that contain it, each with another element of the kernel.
+/// The transposed convolution: a pixel's gradient sums over the windows that contain it, each with a different element
+/// of the kernel.
 convolution backward_of(const geometry& g) {
   const auto axis = [](const windows::axis& a) { return image_windows::axis{a.size, 1, a.dilation, (a.size - 1) * a.dilation - a.pad, a.stride}; };
   return {{g.rows, g.columns, g.group_outputs(), g.outputs, g.height, g.width, axis(g.w.y), axis(g.w.x)},
@@ -106,13 +108,13 @@ void lower_operands(lowering& l) {
     k.at[bias_at] = l.in_at(l.call.bias);
 }
 
-/// Divides by images, each of which is `each` of n[extent].
+/// Divides the call by images, each of which is `each` units of n[extent].
 void divide_images(lowering& l, int extent, int64_t each) {
   const auto bytes_of = [](const planned_value& v) { return v.dims.inner().elements() * size_of(v.type); };
   l.division = {.items = l.out().dims[0], .extent = extent, .each = each, .step = {bytes_of(l.in(0)), 0, bytes_of(l.out())}};
 }
 
-/// Divides by outputs, at whole vectors.
+/// Divides the call by outputs, at whole vectors.
 void divide_outputs(lowering& l, int extent, int64_t count) {
   const int64_t size = size_of(l.out().type);
   l.division = {.items = count, .unit = 64 / size, .extent = extent, .step = {0, size, size}};
@@ -185,7 +187,8 @@ void lower_kernel_gradient(lowering& l) {
   l.run(l.out().type, kernel_gradient_kernel<float>, kernel_gradient_kernel<double>);
 }
 
-/// Workspace of `of(one)` bytes for a group; none if a matrix product replaces it, or nothing is packed.
+/// Bytes of workspace for one group: `of(is float64)`, the need of a matrix product that replaces it, or 0 if
+/// depthwise.
 template <class F>
 int64_t workspace_of(const lowering& l, const geometry& g, const gemm_shape& product, F of) {
   if (g.depthwise())
@@ -269,7 +272,8 @@ symbol conv2d_kernel_gradient(symbol x, symbol dy, symbol_shape kernel, const wi
 
 namespace {
 
-/// The graph of an image and a kernel [height, width, any, any] of known extents; null (and the reason kept) otherwise.
+/// The graph of an image and a kernel [height, width, any, any] of known extents. Null, with an error kept in the
+/// graph, if they do not fit.
 graph* checked(std::string_view name, symbol x, symbol kernel, const conv2d_options& o, windows& w, std::source_location at) {
   graph* g = common_graph(name, {x, kernel}, at);
   if (!g)
@@ -325,7 +329,8 @@ symbol conv2d_transpose(symbol x, symbol kernel, conv2d_options options, std::so
     return refuse(*g, "conv2d_transpose", "a kernel " + to_string(*g, kernel.dims()) + " in " + std::to_string(w.groups) + " groups does not fit the "
                                             + std::to_string(channels) + " channels of " + describe(x), at);
   const auto extent_of = [&](int64_t count, const windows::axis& a) {
-    const int64_t span = product_within_limit(count, a.stride).value_or(elements_max);  // An image so large is refused.
+    // Too large: the image is refused.
+    const int64_t span = product_within_limit(count, a.stride).value_or(elements_max);
     return options.padding == padding::same ? span : span + std::max<int64_t>((a.size - 1) * a.dilation + 1 - a.stride, 0);
   };
   for (auto* a : {&w.y, &w.x})

@@ -1,7 +1,7 @@
 // Pooling: the maximum or the mean of windows of an image, channel by channel.
 //
-// max_pool_pick(x, f) takes f where x is greatest in the window; max_pool_gradient(x, dy) puts dy there: each is linear in its
-// second operand and the other's adjoint. max_pool(x) is the pick of x itself.
+// max_pool_pick(x, f) takes f where x is greatest in the window, and max_pool_gradient(x, dy) puts dy there. Each is
+// linear in its second operand and the other's adjoint. max_pool(x) is the pick of x itself.
 #include "compute/kernels/convolution.hpp"
 #include "compute/kernels/simd.hpp"
 #include "compute/operations/lowering.hpp"
@@ -19,7 +19,7 @@ std::pair<int64_t, int64_t> covered(const image_windows::axis& a, int64_t i, int
   return {std::max<int64_t>(0, first), std::min(extent, first + a.kernel)};
 }
 
-/// f(first element of the pooled pixel, first pixel of the window, its rows, its columns) for each window.
+/// Calls f(first element of the pooled pixel, first pixel of the window, its rows, its columns) for each window.
 template <class F>
 void for_each_window(const kernel_call& c, F f) {
   const image_windows& g = c.convolution->windows;
@@ -53,8 +53,8 @@ using pixel_number = std::conditional_t<std::is_same_v<count_of<V>, bool>, int32
 template <class V, class T>
 __attribute__((always_inline)) inline void read(V& v, const T* p) { std::memcpy(&v, p, sizeof v); }
 
-/// The position of each channel's maximum in a window, counted pixel by pixel: the first of equals; NaN is greater than
-/// all.
+/// Each channel's maximum in a window and its position, counted pixel by pixel: the first of equals. NaN is greater
+/// than all numbers.
 template <class V>
 struct greatest {
   V most{};
@@ -75,7 +75,8 @@ struct greatest {
   auto is(int64_t pixel) const __attribute__((always_inline)) { return at == pixel_number<V>{} + static_cast<int32_t>(pixel); }
 };
 
-/// Calls f(maxima of some channels, the first of these channels in x and in the result) for each window.
+/// For each window and some channels at a time, calls f(their maxima, first element in x, first element in the result,
+/// rows of the window, columns).
 template <class T, class F>
 void for_each_greatest(const kernel_call& c, const T* x, F f) {
   const image_windows& g = c.convolution->windows;
@@ -86,7 +87,7 @@ void for_each_greatest(const kernel_call& c, const T* x, F f) {
         f(greatest<V>{x + first, g, high, wide}, first, pooled + i, high, wide);
       });
     };
-    if (rows == 2 && columns == 2)  // The usual size, without loops.
+    if (rows == 2 && columns == 2)  // The usual size: known to the compiler, which unrolls the loops.
       window(2, 2);
     else
       window(rows, columns);
@@ -127,7 +128,7 @@ bool tiled(const image_windows& g) {
   return whole(g.y, g.height, g.rows) && whole(g.x, g.width, g.columns);
 }
 
-/// With `flags` only where the maximum is positive: x is the output of relu.
+/// With `flags` set, the result is 0 where the maximum is not positive: x is the output of a relu there.
 template <class T>
 void max_gradient_kernel(const kernel_call& c, run_state& s) {
   const image_windows& g = c.convolution->windows;
