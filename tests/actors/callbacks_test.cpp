@@ -11,7 +11,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Records every call, requests the steps that the test sets, and throws where the test says so.
+/// Records every call, requests the steps that a test sets, and throws in the call `throws_in`.
 struct spy : hook {
   std::vector<need> wants;
   std::string throws_in, as;
@@ -19,7 +19,7 @@ struct spy : hook {
   std::vector<std::string> calls;
   held_facts holds;
   std::map<std::string, tensor> seen;
-  std::vector<std::string>* calls_too = nullptr;  ///< Shared with other hooks, to show the order of calls.
+  std::vector<std::string>* calls_too = nullptr;  ///< Shared by several hooks, to show the order of their calls.
 
   void note(const std::string& what, int64_t step) {
     calls.push_back(as + what + " " + std::to_string(step));
@@ -65,7 +65,7 @@ struct callbacks_alone : simulation {
   void reach(int64_t step, bool gate = false, uint64_t number = 0) {
     tell(hooks, fact{.what = fact::step, .values = {step, {tensor::scalar(0.5f), tensor::scalar(3.0f)}}, .at = step, .gate = gate, .number = number});
   }
-  /// As `start`, with fresh hooks, and without the chief's earlier messages.
+  /// As `start`, after forgetting the earlier calls of hooks and messages to the chief.
   void begin_anew() {
     first->calls.clear();
     second->calls.clear();

@@ -9,7 +9,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Recorders in the place of the nodes of two candidates and a mixture, two replicas each.
+/// Recorders that take the place of the nodes of two candidates and a mixture, with two replicas each.
 struct neighbours : simulation {
   using node = recorder<connect_reader, connect_source, connect_reports, connect_parts, connect_reducer, connect_records, leave>;
   job_plan data = [] {

@@ -31,8 +31,8 @@ struct evaluator_alone : simulation {
   }
   void start() { judge = spawn(evaluator, options, asker.as<evaluation_sink_actor>()); }
   void evaluate(int64_t step = -1) { tell(judge, evaluate_at{1, {step}, ""}); }
-  /// Reports batches [first, first + losses) of the sub-plan's attempt as evaluated: two of four rows in each were
-  /// right.
+  /// Reports the batches [first, first + losses.size()) of an attempt of the sub-plan as evaluated. In each batch two
+  /// of four rows were right.
   void batches(int32_t attempt, int64_t first, std::vector<float> losses) {
     progress p{attempt, first + static_cast<int64_t>(losses.size())};
     for (float loss : losses)

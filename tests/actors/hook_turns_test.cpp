@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Keeps the posted tasks; the test runs them.
+/// Keeps the posted tasks for the test to run.
 struct kept_tasks {
   std::deque<hook_turns::task> tasks;
   hook_turns::executor executor() {
@@ -60,7 +60,7 @@ TEST_CASE("an executor that never runs what it takes is named when the patience 
   REQUIRE_FALSE(late.has_value());
   CHECK(late.error() == error{errc::deadline_exceeded, "the executor of the hooks did not run a task within 5 ms; no hook is called any more"});
   REQUIRE(kept.tasks.size() == 1);
-  kept.tasks[0]();  // The object that it was to call is gone.
+  kept.tasks[0]();  // Does nothing: its call has been given up.
   CHECK_FALSE(turns.call([&] { ++calls; }).value());
   CHECK(kept.tasks.size() == 1);
   CHECK(calls == 0);
@@ -88,7 +88,7 @@ TEST_CASE("withdrawing frees who waits for a task that nobody has begun, and not
                      turns.withdraw();
                    },
                    1h};
-  CHECK_FALSE(turns.call([&] { ++calls; }).value());  // Returns at once, and not in an hour.
+  CHECK_FALSE(turns.call([&] { ++calls; }).value());  // Returns at once, not after an hour.
   CHECK_FALSE(turns.call([&] { ++calls; }).value());
   REQUIRE(kept.tasks.size() == 1);
   kept.tasks[0]();

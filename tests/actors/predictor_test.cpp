@@ -50,7 +50,7 @@ struct predictor_alone : simulation {
 
 TEST_CASE_FIXTURE(predictor_alone, "[EST-36] nothing is loaded or started before a batch is asked for") {
   options.directory = "/m";
-  options.which = {3};  // No such checkpoint exists.
+  options.which = {3};  // There is no checkpoint of step 3.
   start();
   run();
   CHECK(nodes->sources.empty());

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Looks once in every period of `span`; returns the waits that became due, in order.
+/// Passes the time `span` period by period. Returns the waits that became due, in order.
 std::vector<int32_t> look(waits& w, std::chrono::milliseconds span) {
   std::vector<int32_t> due;
   for (auto t = 0ms; t < span; t += w.period())
@@ -55,7 +55,7 @@ TEST_CASE("a wait is due when its patience has passed, is told once, and expires
 TEST_CASE("time in which the process stood still does not count") {
   waits w{1, 250ms};
   w.arm(0, 1s);
-  CHECK(w.pass(1h).empty());  // Two periods of it count.
+  CHECK(w.pass(1h).empty());  // Only two periods of the hour count.
   CHECK(w.pass(250ms).empty());
   CHECK(w.pass(250ms).size() == 1);
 }

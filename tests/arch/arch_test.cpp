@@ -25,7 +25,7 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-/// The documents of the root, of docs/ and of docs/guide/, as paths from the root.
+/// The documents in the root, in docs/ and in docs/guide/, as paths from the root.
 std::set<std::string> documents() {
   std::set<std::string> found;
   for (const std::string folder : {"", "docs/", "docs/guide/"})
@@ -44,7 +44,7 @@ std::string to_text(const violations& found) {
 
 #define CHECK_NONE(found, rule) CHECK_MESSAGE((found).empty(), rule, to_text(found))
 
-/// The lines on which `rule` fires in one planted file, as "1 2 5".
+/// The numbers of the lines of one planted file that break `rule`, as "1 2 5".
 std::string lines_found(violations (*rule)(const source_files&), const std::string& path, const std::string& text) {
   std::set<int> lines;
   for (const auto& v : rule({parse(path, text)}))

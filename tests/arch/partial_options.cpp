@@ -1,5 +1,5 @@
-// Compiles only if each member of a public struct of options may be left out of a designated initialiser: the library is built with
-// -Wmissing-field-initializers as an error, as the programs of embedders are that say -Wextra -Werror.
+// Compiles only if a designated initialiser may omit each member of a public struct of options. The library is built
+// with -Wmissing-field-initializers as an error, as are the programs of users who set -Wextra -Werror.
 #include <troupe/convert.hpp>
 #include <troupe/dataset_iterator.hpp>
 #include <troupe/exported_model.hpp>

@@ -1,4 +1,4 @@
-// Instructions that instructions_test.py must find, and some that only look similar.
+// Instructions that instructions_test.py must find, and others that only look similar.
 #include <cmath>
 
 namespace planted {

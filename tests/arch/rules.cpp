@@ -14,8 +14,8 @@ constexpr size_t lines_max = 400;
 
 using rooms = std::set<std::string>;
 
-/// The arrows: the folders and subfolders that each may include from, beside itself. A name also stands for the
-/// subfolders within it.
+/// The arrows: for each folder, the folders and subfolders from which its files may include. The name of a folder also
+/// stands for its subfolders.
 const std::map<std::string, rooms>& arrows() {
   static const rooms public_words{"include", "words"};
   static const auto with = [](const rooms& all, const rooms& more) {
@@ -77,7 +77,7 @@ const std::map<std::string, rooms>& arrows() {
   return table;
 }
 
-/// The innermost folder of the table that contains the path; empty where none does.
+/// The innermost folder in the table that contains the path; empty if there is none.
 std::string room_of(std::string path) {
   while (path.find('/') != std::string::npos) {
     path.resize(path.rfind('/'));
@@ -98,14 +98,14 @@ bool may_know(const std::string& from, const std::string& to) {
   return std::any_of(known.begin(), known.end(), [&](const auto& k) { return to == k || (is_within(to, k) && !is_within(from, k)); });
 }
 
-/// The path of an included file from the root: "include/troupe/error.hpp"; empty for files that are not ours.
+/// The path of an included file from the root ("include/troupe/error.hpp"); empty for files of others.
 std::string path_of(const include_line& i) {
   if (i.target.starts_with("troupe/"))
     return "include/" + i.target;
   return i.quoted ? i.target : "";
 }
 
-/// Lines whose code without literals matches, in files for which `applies` is true.
+/// The lines whose code, without literals, matches `pattern`, in files for which `applies` is true.
 violations matching(const source_files& files, const std::regex& pattern,
                     const std::function<bool(const source_file&)>& applies) {
   violations found;
@@ -118,7 +118,7 @@ violations matching(const source_files& files, const std::regex& pattern,
   return found;
 }
 
-/// Lines with an include whose `target` begins with one of the prefixes.
+/// The lines with an include whose target begins with one of the prefixes.
 violations including(const source_files& files, const std::vector<std::string>& prefixes,
                      const std::function<bool(const source_file&)>& applies) {
   violations found;
@@ -175,7 +175,8 @@ class reach {
     for (const auto& file : files)
       by_path_[file.path] = &file;
   }
-  /// Calls f(include line of `file`, include that is reached, path to it) for each header that is reached, once.
+  /// Calls f(include line of `file`, include that reaches the header, path to it) once for each header that `file`
+  /// reaches.
   template <class F>
   void each(const source_file& file, F f) const {
     std::set<std::string> seen;
@@ -263,7 +264,7 @@ violations foreign_types_in_public_headers(const source_files& files) {
 violations file_access_outside_storage(const source_files& files) {
   // These map memory and close sockets, not files.
   static const std::set<std::string> no_files{"words/buffer.cpp", "serving/request_body.hpp", "modules/http/descriptor.hpp"};
-  // The guide's programs read data of their own, as a user's do.
+  // The guide's programs read their own data, as users' programs do.
   const auto applies = [&](const source_file& f) {
     return !f.under("storage") && !f.under("tests") && !f.under("examples/guide") && !no_files.contains(f.path);
   };

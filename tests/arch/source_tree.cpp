@@ -12,7 +12,7 @@ namespace troupe::arch {
 
 namespace {
 
-/// Replaces comments of both forms by spaces and, in `bare`, the text between quotes too. Lines keep their numbers.
+/// Replaces comments of both forms by spaces; in `bare` also the text between quotes. Line numbers stay the same.
 class stripper {
  public:
   explicit stripper(const std::string& text) : text_(text) {}

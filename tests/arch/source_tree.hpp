@@ -1,4 +1,4 @@
-// The source tree as the rules see it: every C++ file, line by line, code and comments apart.
+// The source tree for the rules: every C++ file, line by line, with code and comments apart.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 namespace troupe::arch {
 
 struct source_line {
-  int number = 0;    ///< From 1.
-  std::string text;  ///< As in the file.
-  std::string code;  ///< Without comments.
-  std::string bare;  ///< Without comments and the contents of string and character literals.
+  int number = 0;    ///< The first line is 1.
+  std::string text;  ///< The line as it is in the file.
+  std::string code;  ///< The line without comments.
+  std::string bare;  ///< The line without comments and without the contents of literals.
 
-  /// Characters of UTF-8, each of which takes one column.
+  /// The width of the line: each UTF-8 character takes one column.
   int columns() const;
-  /// The text with spaces in place of code.
+  /// The line with spaces in place of code.
   std::string comment() const;
 };
 
@@ -28,11 +28,11 @@ struct source_file {
 
 struct include_line {
   int number = 0;
-  std::string target;   ///< "actors/steps/infeed.hpp"
-  bool quoted = false;  ///< With "" and not <>.
+  std::string target;   ///< Such as "actors/steps/infeed.hpp".
+  bool quoted = false;  ///< True for "", false for <>.
 };
 
-/// One line that breaks a rule.
+/// A line that breaks a rule.
 struct violation {
   std::string path;
   int line = 0;

@@ -1,4 +1,4 @@
-// A project with an export, and the program that serves it.
+// A project with an export, for tests of the program that serves it.
 #pragma once
 
 #include "tests/cli/program.hpp"
@@ -7,7 +7,7 @@
 
 namespace troupe::cli {
 
-/// An export of a model for 784 numbers.
+/// A project with an export of a model that reads 784 numbers.
 struct exported_project : small_project {
   exported_project() {
     REQUIRE(run_program(train({"--max-steps", "8", "--quiet"})).status == 0);
@@ -20,7 +20,7 @@ struct exported_project : small_project {
   }
 };
 
-/// The first port that a server tells once it listens, or the first after `before`.
+/// Waits until a server listens. Returns the port that it prints after `before`.
 inline int port_of(program& server, const std::string& before = "http://127.0.0.1:") {
   REQUIRE(server.wait_for("\n"));
   const size_t at = server.printed().find(before);

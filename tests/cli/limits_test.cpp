@@ -1,4 +1,4 @@
-// The program where the system refuses threads, memory or disk space, or does not answer.
+// The program when the system refuses threads, memory or disk space, or does not answer.
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
 
@@ -12,7 +12,7 @@ using test::has;
 
 namespace {
 
-/// Preloads tests/support/preloaded_faults.cpp, with that variable.
+/// A shell command that preloads tests/support/preloaded_faults.cpp with this variable set.
 std::string with_fault(const std::string& variable) {
   return "export LD_PRELOAD='" TROUPE_PRELOADED_FAULTS "' " + variable;
 }
@@ -63,7 +63,7 @@ TEST_CASE("with too little memory the program ends with an error, with enough wi
     std::filesystem::remove_all(project.path("new"));
     const auto result = run_program("ulimit -v " + std::to_string(megabytes * 1024), everything(project, "new"));
     if (has(result.err, "error while loading shared libraries"))
-      continue;  // The process failed before main.
+      continue;  // It failed before `main`.
     CAPTURE(result.err);
     CHECK((result.status == 0 || result.status == 1));
     CHECK(has(result.err, "error: ") == (result.status == 1));

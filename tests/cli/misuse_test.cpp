@@ -1,4 +1,4 @@
-// Every kind of wrong command line, and the program's own error for it.
+// Every kind of wrong command line, and the program's error for it.
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
 

@@ -1,4 +1,4 @@
-// What commands write to paths of the user's choice: devices, pipes, links, full disks, names of any bytes.
+// What commands write to paths that the user chooses: devices, pipes, links, full disks, names of arbitrary bytes.
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
 
@@ -25,14 +25,15 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-/// A project with a checkpoint, which every command that writes to a path can write something of.
+/// A project with a checkpoint, from which every command that writes to a path has something to write.
 struct writing_project : small_project {
   explicit writing_project(uint32_t test_images = 64) : small_project(test_images) {
     const auto trained = run_program(train({"--max-steps", "8", "--quiet"}));
     REQUIRE_MESSAGE(trained.status == 0, trained.err);
     weights = path("model") + "/model.ckpt-8-00000-of-00001.safetensors";
   }
-  /// A device made for a test, since a program that replaces devices would replace the machine's; that one where none can be made.
+  /// A device made for a test, since a program that replaces devices would replace the machine's. Users who cannot
+  /// create a device get the machine's.
   std::string device(const std::string& name, unsigned minor) const {
     const auto made = path(name);
     return mknod(made.c_str(), S_IFCHR | 0600, makedev(1, minor)) == 0 ? made : "/dev/" + name;
@@ -51,7 +52,7 @@ struct writing_project : small_project {
   std::string weights;
 };
 
-/// Until the program blocks the signal, which its watching thread then receives.
+/// Waits until the program has blocked the signal, so that its watching thread receives it.
 void wait_for_watch(pid_t id, int signal) {
   const auto is_blocked = [&] {
     std::ifstream status{"/proc/" + std::to_string(id) + "/status"};
@@ -235,7 +236,7 @@ TEST_CASE("control characters of names and of damaged files are printed as text,
   }
   const auto missing = run_program({"inspect", directory + "/none"});
   CHECK(has(missing.err, "cannot look at " + seen + "/none"));
-  // The state file of a damaged directory.
+  // Damages the state file of the directory.
   std::ofstream{directory + "/checkpoint"} << "model_checkpoint_path: \"\x1b]0;title\x07\xc2\x9b" "31m\"\n";
   const auto damaged = run_program(project.evaluate({"--model-dir", directory}));
   CHECK_MESSAGE(clean(damaged.out + damaged.err), (damaged.out + damaged.err));

@@ -19,7 +19,7 @@ namespace troupe::cli {
 
 namespace {
 
-/// Milliseconds of silence after which a program is taken to hang, even on a slow machine.
+/// After so many milliseconds of silence a program counts as hung, even on a slow machine.
 constexpr int patience = 60'000;
 
 std::string contents(const std::string& path) {
@@ -34,7 +34,8 @@ void write_big_endian(std::ofstream& file, uint32_t value) {
     file.put(static_cast<char>(value >> shift));
 }
 
-/// Class c is a bright band of 78 pixels at c · 78; which class an image has is a fixed pattern.
+/// Writes images whose class is a fixed function of their number. Class c is a bright band of 78 pixels from pixel 78 c
+/// on.
 void write_images(const std::string& directory, const std::string& name, uint32_t count) {
   std::ofstream images{directory + "/" + name + "-images-idx3-ubyte", std::ios::binary};
   std::ofstream labels{directory + "/" + name + "-labels-idx1-ubyte", std::ios::binary};
@@ -50,8 +51,7 @@ void write_images(const std::string& directory, const std::string& name, uint32_
   }
 }
 
-/// Sanitizers print matched suppressions into the output that tests read, so this is switched off; findings are still
-/// reported.
+/// Keeps sanitizers from printing matched suppressions into output that tests read. Findings are still reported.
 void quieten_sanitizers() {
   for (const char* name : {"TSAN_OPTIONS", "LSAN_OPTIONS"})
     if (const char* options = std::getenv(name); options && !std::string_view{options}.ends_with(":print_suppressions=0"))
@@ -93,14 +93,14 @@ void program::start(std::vector<std::string> command, output standard_output) {
     posix_spawn_file_actions_addclose(&actions, 1);
   else
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  // The child holds this open until it ends, even if its standard output is closed.
+  // The child keeps this pipe open until it ends, even if its standard output is closed.
   int alive[2];
   if (pipe2(alive, O_CLOEXEC) != 0)
     throw std::runtime_error{"no pipe"};
   alive_ = alive[0];
   posix_spawn_file_actions_adddup2(&actions, alive[1], 9);
   posix_spawn_file_actions_addopen(&actions, 2, (directory_ / "stderr").c_str(), O_CREAT | O_WRONLY, 0600);
-  // The parent of the tests, nohup or a shell in the background, may ignore signals, and children would inherit that.
+  // The parent of the tests (nohup, or a shell in the background) may ignore signals, which children would inherit.
   sigset_t heeded;
   sigemptyset(&heeded);
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})

@@ -1,4 +1,4 @@
-// The program runs on small data: its output, its files, and how signals end it.
+// The program on small data: its output, its files, and how signals end it.
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
 
@@ -35,7 +35,7 @@ TEST_CASE("with --json every line is an event, and the last one is finished") {
   const auto events = result.events();
   REQUIRE(events.size() > 2);
   auto told = names(events);
-  told.erase(std::find(told.begin(), told.end(), "saved"));  // The save of step 0 may come at any time.
+  told.erase(std::find(told.begin(), told.end(), "saved"));  // The save of step 0 may be told at any time.
   CHECK(told
         == std::vector<std::string>{"started", "progress", "progress", "saved", "evaluated", "progress", "progress", "saved",
                                     "evaluated", "finished"});
@@ -51,7 +51,8 @@ TEST_CASE("with --json every line is an event, and the last one is finished") {
 
 TEST_CASE("[reduce_on_plateau] reduces the learning rate once evaluations are no better, and counts on where an earlier run stood") {
   const small_project project;
-  // No loss is better by 1,000: the second evaluation without an improvement is one too many.
+  // No loss improves by 1,000: every evaluation after the first is one without improvement, and the second of them
+  // reduces the rate.
   const std::vector<std::string> how{"--set", "reduce_on_plateau.min_delta=1000", "--set", "reduce_on_plateau.patience=1",
                                      "--set", "reduce_on_plateau.factor=0.5", "--set", "run.save_checkpoints_steps=4", "--set", "evaluate.throttle_secs=0"};
   const auto run = [&](const std::string& until) {
@@ -306,7 +307,7 @@ TEST_CASE("a signal saves, closes and exits with its status, and the run that go
     const std::string end = std::to_string(at + 20);
     const auto resumed = run_program(project.train({"--max-steps", end, "--json"}));
     REQUIRE(resumed.status == 0);
-    const auto events = resumed.events();  // The first one may tell what was configured in another way.
+    const auto events = resumed.events();  // The first may be a warning about changed settings.
     const auto begun = std::find_if(events.begin(), events.end(), [](const auto& e) { return e["event"] == "started"; });
     CHECK((*begun)["global_step"] == at);
     REQUIRE(run_program(project.train({"--max-steps", end, "--set", "save_checkpoints_steps=100000000", "--model-dir", project.path("whole")})).status == 0);
@@ -322,7 +323,7 @@ TEST_CASE("a second signal ends the program with the status of the first") {
   REQUIRE(running.wait_for("\"progress\""));
   running.send(SIGTERM);
   running.send(SIGINT);
-  // Both may be pending at once; then the lower number is delivered first.
+  // If both signals are pending at once, the one with the lower number is delivered first.
   const int status = running.finish().status;
   CHECK((status == 143 || status == 130));
 }
@@ -354,7 +355,7 @@ TEST_CASE("a model directory that another process trains in is refused, naming t
 TEST_CASE("standard output that was closed from the start is no file to print into") {
   const small_project project;
   program running{project.train({"--max-steps", "16"}), program::output::closed};
-  CHECK(running.finish().status == 1);  // The result was not printed; the trained model is saved all the same.
+  CHECK(running.finish().status == 1);  // The result could not be printed; the model is saved.
   CHECK(run_program(project.evaluate()).out.starts_with("step 16,"));
 }
 

@@ -1,4 +1,4 @@
-// `troupe serve` where the system gives little memory, and what it takes of it.
+// `troupe serve` with little memory, and the memory that it uses.
 #include "tests/cli/exported_project.hpp"
 #include "tests/serving/http_client.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 const std::string path = "/v1/models/m:predict";
 
-/// Rows of 784 numbers, filled up with blanks to so many bytes.
+/// A request body of `rows` rows of 784 numbers, padded with spaces to `bytes` bytes.
 std::string body_of(const std::string& number, int rows, size_t bytes) {
   std::string row = "[" + number;
   for (int i = 1; i < 784; ++i)
@@ -37,7 +37,7 @@ std::string list_of(size_t bytes) {
   return body + "]]}";
 }
 
-/// The statuses of so many requests at once, all of which are whole at one time.
+/// Sends `clients` requests whose bodies become complete at the same time. Returns their statuses.
 std::vector<int> statuses(int port, const std::string& body, int clients) {
   std::barrier together{clients};
   std::vector<std::future<int>> asked;
@@ -45,7 +45,8 @@ std::vector<int> statuses(int port, const std::string& body, int clients) {
     asked.push_back(std::async(std::launch::async, [&] {
       test::http_client client{port};
       const auto head = "POST " + path + " HTTP/1.1\r\nHost: t\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n";
-      (void)(client.send(head) && client.send(std::string_view{body}.substr(0, body.size() - 1)));  // The answer may come before.
+      // The sends may fail: the server may answer and close before.
+      (void)(client.send(head) && client.send(std::string_view{body}.substr(0, body.size() - 1)));
       together.arrive_and_wait();
       (void)client.send(std::string_view{body}.substr(body.size() - 1));
       return client.receive().status;
@@ -56,7 +57,7 @@ std::vector<int> statuses(int port, const std::string& body, int clients) {
   return all;
 }
 
-/// A line of /proc/PID/status in MB: "VmHWM" is the greatest memory so far, "VmRSS" that of now.
+/// A line of /proc/PID/status in MB: "VmHWM" is the peak of resident memory, "VmRSS" its present size.
 int64_t megabytes(const program& p, const std::string& what) {
   std::ifstream file{"/proc/" + std::to_string(p.id()) + "/status"};
   for (std::string line; std::getline(file, line);)

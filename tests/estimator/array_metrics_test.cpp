@@ -1,4 +1,4 @@
-// Metrics that are arrays, from a model to what a program and its users see.
+// Metrics that are arrays, from the model to results, hooks and event files.
 #include <troupe/estimator.hpp>
 #include <troupe/metrics.hpp>
 
@@ -12,7 +12,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Predicts class x of label y; a variable keeps it a model.
+/// A model that predicts x as the class, for the label y. It has a variable, so that it can be trained.
 estimator told_classes(const std::string& directory) {
   return {model{"told", [](graph& g, const features& x, const labels& y, mode m) {
     const symbol v = g.variable({.name = "v", .dims = {}, .initial = init::ones()});
@@ -28,7 +28,7 @@ dataset told_data() {
 
 const tensor table = tensor::of<double>({3, 3}, {2, 0, 0, 0, 1, 1, 0, 1, 1});
 
-/// Keeps the arrays of events.
+/// Records the confusion matrix of each kind of event.
 struct array_hook final : hook {
   void on_event(const job_event& e, job_control&) override {
     if (!e.arrays.empty())
@@ -37,7 +37,7 @@ struct array_hook final : hook {
   std::map<std::string, tensor> seen;
 };
 
-/// Tags by kind in the event files of a directory.
+/// The last value of each tag in the event files of a directory.
 std::map<std::string, summary_value> last_values(const std::string& directory) {
   std::map<std::string, summary_value> all;
   for (const auto& e : events_in(*posix_file_system(), directory))
@@ -72,7 +72,8 @@ TEST_CASE("[MET-35] an array is in events of training and evaluation, and in the
   REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
   CHECK(result->arrays.at("confusion") == table);
   CHECK(watcher->seen.at("evaluated") == table);
-  CHECK(watcher->seen.at("progress") == tensor::of<double>({3, 3}, {1, 0, 0, 0, 0, 0, 0, 1, 1}));  // The rows of step 1, which leads to the log point.
+  // Of the rows of step 1, which leads to the state of the log point.
+  CHECK(watcher->seen.at("progress") == tensor::of<double>({3, 3}, {1, 0, 0, 0, 0, 0, 0, 1, 1}));
   const auto values = last_values(directory / "m");
   CHECK(values.at("confusion").what == summary_value::kind::text);
   CHECK(values.at("confusion/image").what == summary_value::kind::image);

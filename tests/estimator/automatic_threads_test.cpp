@@ -1,4 +1,4 @@
-// Jobs with the default of intra_op_threads, on real threads.
+// Jobs with the default of `intra_op_threads`, on real threads.
 #include <troupe/job.hpp>
 #include <troupe/predict.hpp>
 

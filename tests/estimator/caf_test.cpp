@@ -16,7 +16,7 @@ namespace troupe::test {
 
 namespace {
 
-/// A host program's own actor system, with an actor that returns what it receives.
+/// A host program's own actor system, with an actor that answers each message with its content.
 struct program {
   struct settings : caf::actor_system_config {
     explicit settings(bool knows) {
@@ -57,7 +57,7 @@ TEST_CASE("a job in the caller's system does what one in a system of its own doe
     REQUIRE_MESSAGE(a.has_value(), why(a));
     REQUIRE(b.has_value());
     CHECK(a->global_step == 40);
-    CHECK(a->metrics == b->metrics);  // The same loss, bit for bit.
+    CHECK(a->metrics == b->metrics);  // This compares the losses bit for bit.
   }
   CHECK(threads_fall_to(before));
   CHECK(p.system.registry().running() == running_before);

@@ -1,4 +1,4 @@
-// Evaluations without training, as a program calls them.
+// Evaluations without training, as a user's program calls them.
 #include <troupe/estimator.hpp>
 
 #include <troupe/job.hpp>
@@ -27,7 +27,7 @@ TEST_CASE("[EST-30] losses 1, 2 and 6 on batches of 1, 1 and 8 rows are 3 on ave
   const auto source = fake_batches(3);
   source->rows = 8;
   source->rows_at = {{0, 1}, {1, 1}};
-  // The loss of batch s is that of each of its rows: 1 + 1.5 s² - 0.5 s, where s = floor(x / 100).
+  // Each row of batch s has the loss 1 + 1.5 s² - 0.5 s, where s = floor(x / 100); so has the batch.
   const estimator e{model{"losses", [](graph& g, const features& x, const labels&, mode m) {
     const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
     const symbol s = floor(scale(mul(x["x"], w), 0.01));
@@ -64,7 +64,7 @@ TEST_CASE("[EST-35] without a checkpoint initial variables are evaluated, and a 
     CHECK(named->metrics.at("loss") == losses[step]);
     CHECK(named->global_step == step);
     CHECK(named->checkpoint == prefixes[step]);
-    // Also by an estimator without a directory, and for predictions.
+    // An estimator without a directory finds it too, and so do predictions.
     CHECK(evaluate({small_model(), {}}, on, checkpoint_ref::of_path(prefixes[step]))->metrics.at("loss") == losses[step]);
     auto predictions = predict(e, {.input = small_dataset(20).batch(8), .checkpoint = checkpoint_ref::of_path(prefixes[step])});
     REQUIRE(predictions);
@@ -89,7 +89,7 @@ TEST_CASE("[EST-31] an evaluation reads all seven batches, three where three are
   CHECK(run(std::nullopt) == std::pair<int64_t, double>{7, 301.5});
   CHECK(run(3) == std::pair<int64_t, double>{3, 101.5});
   CHECK_MESSAGE(run(9).first == 7, "data that end before are no error");
-  for (const int64_t steps : {0, -1}) {  // The data are not opened for it.
+  for (const int64_t steps : {0, -1}) {  // Refused before the data are opened.
     const auto source = fake_batches(7);
     const auto refused = evaluate(mean_of_x(), {.input = dataset_over(source), .steps = steps});
     REQUIRE_FALSE(refused);

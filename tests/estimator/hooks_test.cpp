@@ -1,4 +1,4 @@
-// Ready-made hooks, and hooks of evaluations and predictions, as a program uses them.
+// Ready-made hooks, and hooks of evaluations and predictions, as a user's program calls them.
 #include <troupe/hooks.hpp>
 
 #include <troupe/predict.hpp>
@@ -21,7 +21,7 @@ line_writer into(lines& all) {
   return [&all](const std::string& line) { all.push_back(line); };
 }
 
-/// A job's requests, and nothing else.
+/// Records the requests that a hook makes of a job.
 struct kept_requests final : job_control {
   bool stopped = false;
   std::vector<double> factors;
@@ -32,7 +32,7 @@ struct kept_requests final : job_control {
 
 step_facts at(int64_t step, double seconds, float loss) { return {step, seconds, {{"loss", tensor::scalar(loss)}}}; }
 
-/// Keeps its calls; stops at batch `stops_at`, and throws in the call `throws_in`.
+/// Records its calls. It stops the job at batch `stops_at`, and throws in the call `throws_in`.
 struct recorder_hook final : hook {
   lines calls;
   std::vector<float> losses;
@@ -60,7 +60,7 @@ struct recorder_hook final : hook {
   void on_abort(const error& cause) override { note("abort", "abort: " + cause.message); }
 };
 
-/// The loss of a batch is the mean of its numbers; the only prediction is x + w.
+/// A model whose loss is the mean of x · w, where w is 1 at first. Its only prediction is "product", x · w.
 estimator mean_model() {
   return {model{"mean", [](graph& g, const features& x, const labels&, mode m) {
     const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
@@ -144,7 +144,7 @@ TEST_CASE("a plateau is as many evaluations without an improvement as are borne 
   const auto reductions = [&](reduce_on_plateau_options options, std::vector<double> losses) {
     return look_for_plateau(options, history(std::move(losses)))->reductions;
   };
-  // As torch.optim.lr_scheduler.ReduceLROnPlateau(threshold_mode='abs') has it, version 2.
+  // The expected numbers are those of torch.optim.lr_scheduler.ReduceLROnPlateau(threshold_mode='abs'), version 2.
   CHECK(reductions({.patience = 1}, {1, 1}) == 0);
   CHECK(reductions({.patience = 1}, {1, 1, 1}) == 1);
   CHECK(reductions({.patience = 1}, {1, 1, 0.5, 1}) == 0);

@@ -1,4 +1,4 @@
-// Hooks on a thread of the caller's choice.
+// Hooks that run on a thread which the caller chooses.
 #include "tests/estimator/small_start.hpp"
 #include "tests/support/has.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using task = std::function<void()>;
 
-/// An event loop on its own thread, as in a service.
+/// An event loop with a thread of its own, as in a service.
 class loop {
  public:
   loop() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -54,7 +54,7 @@ class loop {
   std::jthread thread_;
 };
 
-/// Records every call and its thread; without a lock, so that concurrent calls are a race.
+/// Records every call and its thread. It has no lock, so that concurrent calls are a race, which the sanitizer finds.
 struct noting : hook {
   std::set<std::thread::id> where;
   std::vector<std::string> calls;
@@ -123,7 +123,7 @@ TEST_CASE("what a hook asks for on the executor's thread is done") {
   const auto result = running->wait(soon);
   REQUIRE(result.has_value());
   CHECK(result->stopped);
-  CHECK(result->global_step == 12);  // The gate held training at this step.
+  CHECK(result->global_step == 12);  // The gate stopped training here.
 }
 
 TEST_CASE("an exception that leaves a hook ends the job as state after a last save, on the executor's thread as on our own") {
@@ -150,7 +150,8 @@ TEST_CASE("an exception that leaves a hook ends the job as state after a last sa
 TEST_CASE("an executor that stops running tasks ends the job as deadline_exceeded that names it, after a last save") {
   temporary_directory directory;
   const auto seen = std::make_shared<noting>();
-  std::vector<task> kept;  // Only the callbacks' thread posts, and the test reads this after the job's end.
+  // No lock: only the callbacks' thread posts, and the test reads this after the end of the job.
+  std::vector<task> kept;
   const auto executor = [&](task t) {
     if (seen->progress.empty())
       t();
@@ -168,7 +169,7 @@ TEST_CASE("an executor that stops running tasks ends the job as deadline_exceede
   CHECK(kept.size() == 1);
   const auto before = seen->calls;
   for (const auto& t : kept)
-    t();  // Late, and harmless.
+    t();  // A late task does nothing.
   CHECK(seen->calls == before);
 }
 
@@ -189,7 +190,7 @@ TEST_CASE("the thread that ought to run the tasks may end the job without runnin
     REQUIRE(running.has_value());
     std::unique_lock lock{guard};
     REQUIRE(posted.wait_for(lock, soon, [&] { return !kept.empty(); }));
-  }  // Here it would wait for an hour.
+  }  // A wait here would last an hour.
   for (const auto& t : kept)
     t();
   CHECK(seen->calls.empty());

@@ -13,7 +13,7 @@ namespace troupe::test {
 
 namespace {
 
-/// The logged lines: "info: saved ...".
+/// Records the logged lines, such as "info: saved ...".
 class kept_lines final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   std::vector<std::string> lines() {
@@ -75,7 +75,7 @@ TEST_CASE("a job tells the caller's logger what happens, in order, and no other"
   auto told = l.sink->lines();
   REQUIRE(told.size() == 6);
   CHECK(told.front() == "info: started at step 0, to step 10: a fresh start");
-  // A save is reported once it is durable, which may be after the progress of later steps.
+  // A save is logged once it is durable, possibly after the progress of later steps.
   for (const std::string& line : {"info: saved " + (directory / "run/model.ckpt-0"), "info: saved " + (directory / "run/model.ckpt-10")})
     CHECK_MESSAGE(std::count(told.begin(), told.end(), line) == 1, line);
   CHECK(std::count_if(told.begin(), told.end(), [](const auto& line) { return has(line, ": step "); }) == 2);

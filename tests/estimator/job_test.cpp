@@ -29,7 +29,7 @@ TEST_CASE("a job that has finished answers every call: the same result, its last
     const auto again = running->wait(std::chrono::milliseconds{0});
     REQUIRE(again.has_value());
     CHECK(same(*again, *first));
-    CHECK(running->wait().has_value());  // Without a deadline too.
+    CHECK(running->wait().has_value());  // A wait without a deadline returns, too.
     CHECK(running->progress().now == job_progress::phase::finished);
     CHECK(running->progress().step == 20);
     CHECK(running->progress().committed_step == 20);

@@ -1,4 +1,4 @@
-// Prediction streams as a program uses them, on real threads.
+// Prediction streams on real threads, as a user's program calls them.
 #include <troupe/canned_models.hpp>
 #include <troupe/predict.hpp>
 
@@ -24,7 +24,7 @@ prediction_stream stream_of(const estimator& e, predict_spec spec) {
   return std::move(*stream);
 }
 
-/// The next result, which must exist.
+/// Takes the next result, which must exist.
 prediction taken(prediction_stream& stream) {
   auto next = stream.next();
   REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
@@ -47,7 +47,7 @@ std::string message_of(prediction_stream& stream) {
   return next.error().message;
 }
 
-/// Two numbers and their sum, which a linear model fits.
+/// Two numbers a and b with the label a + 2 b, which a linear model can fit.
 dataset sums(int64_t examples) {
   std::vector<float> a(static_cast<size_t>(examples)), b(a), sum(a);
   for (size_t i = 0; i < a.size(); ++i) {
@@ -222,7 +222,8 @@ TEST_CASE("a stream that is cancelled from another thread says so, also while it
   const auto waits = [&inside]() -> expected<void> {
     inside = true;
     inside.notify_all();
-    inside.wait(true);  // Blocks for longer than the stream's destructor would wait, unless it is released.
+    // Blocks until it is released, else longer than the stream's destructor would wait.
+    inside.wait(true);
     return {};
   };
   auto node = std::make_shared<troubled_node>(dataset_over(fake_batches(9)).node(), 2, waits);

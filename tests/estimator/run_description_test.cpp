@@ -10,7 +10,7 @@ namespace troupe::test {
 
 namespace {
 
-/// What the description files of a directory say, by tag.
+/// The texts in the description files of a directory, by tag.
 std::map<std::string, std::string> described(const std::string& directory) {
   std::map<std::string, std::string> said;
   const auto report = inspect_directory(directory);

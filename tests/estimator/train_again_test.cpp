@@ -1,4 +1,4 @@
-// Calls whose goal an earlier job in the same directory has reached already.
+// Calls whose goal was already reached by an earlier job in the same directory.
 #include "tests/estimator/small_start.hpp"
 #include "tests/support/has.hpp"
 

@@ -1,4 +1,4 @@
-// User code that throws: each place where it is called turns the exception into an error that names it.
+// User code that throws exceptions: wherever it is called, the exception becomes an error that names the place.
 #include "tests/estimator/small_start.hpp"
 #include "tests/support/has.hpp"
 
@@ -14,10 +14,12 @@ namespace troupe::test {
 
 namespace {
 
-/// An endless source of batches of 4 rows, which throws in a call that the test chooses.
+/// An endless source of batches of 4 rows that throws in a call which the test chooses.
 struct thrower {
-  std::string in;                   ///< "iterate", "to_text", "source_size", "read", "save", "restore", "warnings"; empty: nowhere.
-  int64_t from = 0;                 ///< The first call of that name that throws.
+  /// The call that throws: "iterate", "to_text", "source_size", "read", "save", "restore", "warnings"; empty: none
+  /// does.
+  std::string in;
+  int64_t from = 0;                 ///< How many calls with that name return before one throws.
   bool returns_null = false;
   int64_t rows = 4;
 };
@@ -67,7 +69,7 @@ class throwing_node final : public dataset_node {
 
 dataset throwing(thrower how) { return dataset{std::make_shared<throwing_node>(std::move(how))}; }
 
-/// The errors of all public calls for an estimator and an input.
+/// A public call that takes an estimator and an input; `run` returns its error.
 struct way_in {
   std::string name;
   std::function<expected<void>(const estimator& e, const dataset& input)> run;
@@ -87,7 +89,7 @@ std::vector<way_in> ways_in() {
          auto stream = predict(e, {.input = input});
          if (!stream)
            return only_error(std::move(stream));
-         for (;;)  // To the end: an error comes after the results before it.
+         for (;;)  // Reads on: an error comes after all earlier results.
            if (auto next = stream->next(); !next || !*next)
              return only_error(std::move(next));
        }},
@@ -96,7 +98,7 @@ std::vector<way_in> ways_in() {
   };
 }
 
-/// Every call returns the error `wanted` and does not throw.
+/// Checks that every public call except those in `but` returns the error `wanted` and does not throw.
 void check_all(const estimator& e, const dataset& input, const std::string& wanted, const std::vector<std::string>& but = {}) {
   for (const auto& way : ways_in()) {
     if (std::find(but.begin(), but.end(), way.name) != but.end())
@@ -206,7 +208,8 @@ TEST_CASE("an input that throws where its position is saved, restored or warned 
     return result.error().message;
   };
   CHECK(thrown("save") == "an exception left save() of the input 'mine': no disk");
-  CHECK(thrown("read", 6) == "an exception left read() of the input 'mine': no disk");  // Leaves a checkpoint of a job that has not ended.
+  // This leaves a checkpoint of a job that has not ended.
+  CHECK(thrown("read", 6) == "an exception left read() of the input 'mine': no disk");
   CHECK(thrown("restore") == "an exception left restore() of the input 'mine': no disk");
   CHECK(thrown("warnings") == "an exception left warnings() of the input 'mine': no disk");
 }

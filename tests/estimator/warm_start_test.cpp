@@ -1,4 +1,4 @@
-// Jobs that begin with the variables of others, as a program starts them.
+// Jobs that begin with the variables of other jobs, as a user's program starts them.
 #include <troupe/warm_start.hpp>
 
 #include "tests/estimator/small_start.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 using variables = std::map<std::string, tensor>;
 
-/// The step-0 checkpoint of a run is what it began with.
+/// The tensors of the checkpoint of `step`; those of step 0 are what the job began with.
 variables at(const std::string& directory, int64_t step) {
   auto found = load_variables(directory, checkpoint_ref::of_step(step));
   REQUIRE_MESSAGE(found, why(found));
@@ -35,12 +35,12 @@ int64_t trained(const estimator& e, int64_t max_steps) {
   return result->global_step;
 }
 
-/// The model of tests/golden/tensorflow-v2: TensorFlow's DNNClassifier of 4 numbers, 3 units and 3 classes.
+/// The model of tests/golden/tensorflow-v2/estimator: TensorFlow's DNNClassifier with 4 numbers, 3 units and 3 classes.
 estimator tensorflow_twin(const std::string& directory, const std::optional<warm_start_settings>& start = {}) {
   return {dnn_classifier({.hidden_units = {3}, .classes = 3, .optimizer = adam{.rate = 0.05f}}),
           {.model_dir = directory, .save_summary_steps = 0, .save_checkpoints_steps = 1'000'000}, start};
 }
-/// Its data: one batch of 8 rows, at every step.
+/// The data of that model: one batch of 8 rows, the same at every step.
 dataset tensorflow_data() {
   std::vector<float> x;
   std::vector<int32_t> y;
@@ -52,10 +52,10 @@ dataset tensorflow_data() {
   return *dataset::from_tensors({{"x", tensor::of<float>({8, 4}, std::span<const float>{x})}}, {{"y", tensor::of<int32_t>({8}, std::span<const int32_t>{y})}});
 }
 const std::string golden = TROUPE_GOLDEN_DIR "/tensorflow-v2/estimator";
-/// The same of its DNNLinearCombinedClassifier, with the optimizers that it has by default.
+/// The same data with TensorFlow's DNNLinearCombinedClassifier and its default optimizers.
 const std::string golden_combined = TROUPE_GOLDEN_DIR "/tensorflow-v2/combined";
 
-/// The greatest difference of two states, element by element; infinite where a tensor of `a` is not in `b`.
+/// The maximum of the differences between elements of two states; infinite if a tensor of `a` is missing in `b`.
 double distance(const variables& a, const variables& b) {
   double far = 0;
   for (const auto& [name, value] : a) {
@@ -90,14 +90,15 @@ TEST_CASE("[EST-64] a job begins with another's variables once, and goes on from
 
 TEST_CASE("the same state and step from another run, slots too, go on as that run would have: to the last bit") {
   temporary_directory directory;
-  const auto input = small_dataset(4).batch(4).repeat();  // The same batch at each step: the position of the data does not matter.
+  // The batch is the same at each step, so the position in the data does not matter.
+  const auto input = small_dataset(4).batch(4).repeat();
   const auto steps_to = [&](const estimator& e, int64_t end) {
     const auto result = train(e, {.input = input, .max_steps = end});
     REQUIRE_MESSAGE(result, why(result));
   };
   steps_to(small_estimator(directory / "old"), 5);
   auto taken = started_from(directory / "new", {.ckpt_to_initialize_from = directory / "old", .global_vars_to_warm_start = {".*"}});
-  taken.config.seed = 7;  // Dropout draws from it.
+  taken.config.seed = 7;  // Dropout depends on the seed.
   steps_to(small_estimator(directory / "old"), 9);
   taken.warm_start->ckpt_to_initialize_from = directory / "old/model.ckpt-5";
   steps_to(taken, 9);

@@ -1,4 +1,5 @@
-// The parts of the example char_model beside its models: the text as numbers, and the character counts as reference.
+// The parts of the example char_model other than its models: text as numbers, and the counts of characters with which
+// it compares.
 #include "examples/count_model.hpp"
 #include "examples/text.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -18,16 +19,16 @@ const std::vector<int32_t> nothing;
 
 TEST_CASE("counts are mixed with those of the shorter context, by how many characters followed it") {
   count_model counts{1, 2};
-  counts.learn(std::vector<int32_t>{0, 1, 0, 1, 1});  // "ababb"
-  // Two a and three b, of two kinds: (2 + 2/2) / (5 + 2), (3 + 2/2) / (5 + 2).
+  counts.learn(std::vector<int32_t>{0, 1, 0, 1, 1});  // The text "ababb".
+  // Two a and three b, so two kinds: (2 + 2/2) / (5 + 2) and (3 + 2/2) / (5 + 2).
   CHECK(counts.probability(nothing, 0) == doctest::Approx(3.0 / 7));
   CHECK(counts.probability(nothing, 1) == doctest::Approx(4.0 / 7));
-  // Followers of a: b twice, one kind. Followers of b: a and b once each, two kinds.
+  // After a: b twice, one kind. After b: a and b once each, two kinds.
   const std::vector<int32_t> a{0}, b{1};
   CHECK(counts.probability(a, 1) == doctest::Approx((2 + 1 * 4.0 / 7) / (2 + 1)));
   CHECK(counts.probability(a, 0) == doctest::Approx((0 + 1 * 3.0 / 7) / (2 + 1)));
   CHECK(counts.probability(b, 1) == doctest::Approx((1 + 2 * 4.0 / 7) / (2 + 2)));
-  // "ab" after the five: -log2 of a after b, and of b after a.
+  // The text continues with "ab": the bits are -log2 of a after b, and -log2 of b after a.
   const double bits = -std::log2((1 + 2 * 3.0 / 7) / 4) - std::log2((2 + 4.0 / 7) / 3);
   CHECK(counts.bits_per_character(std::vector<int32_t>{0, 1, 0, 1, 1, 0, 1}, 5) == doctest::Approx(bits / 2));
 }

@@ -1,4 +1,4 @@
-// A command as a child process: the test writes lines to it, reads its lines, and waits for its end.
+// A command as a child process: the test writes lines to it, reads its output line by line, and waits for its end.
 #pragma once
 
 #include <sys/types.h>
@@ -9,19 +9,20 @@
 
 namespace troupe::test {
 
-/// Standard error is joined to standard output. The process ends with this object.
+/// Standard error goes to standard output. The destructor ends the process.
 class example_program {
  public:
-  /// `more` is added to the environment.
+  /// Adds `more` to the environment.
   explicit example_program(std::vector<std::string> command, const std::map<std::string, std::string>& more = {});
   ~example_program();
   example_program(const example_program&) = delete;
   example_program& operator=(const example_program&) = delete;
 
   void tell(const std::string& line);
-  /// The next line, without its end; empty at the end of its output.
+  /// The next line of output without its newline; empty at the end of the output.
   std::string hear();
-  /// Closes standard input, reads the rest, and waits: the exit status, or minus the signal.
+  /// Closes standard input, reads the rest, and waits. Returns the exit status, or minus the signal that ended the
+  /// process.
   int finish();
   const std::string& text() const { return text_; }
 
@@ -31,7 +32,7 @@ class example_program {
   pid_t child_ = -1;
   int to_ = -1, from_ = -1;
   std::string text_;     ///< All output so far.
-  size_t heard_ = 0;     ///< How much of it `hear` has returned.
+  size_t heard_ = 0;     ///< How many bytes `hear` has returned.
 };
 
 }  // namespace troupe::test

@@ -1,4 +1,5 @@
-// The examples, run as their readers would. Under the thread sanitizer a race in one of them is an exit status that is not 0.
+// The examples, run as their readers would run them. Under the thread sanitizer, a race in an example makes its exit
+// status non-zero.
 #include "tests/examples/example_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -15,7 +16,7 @@ namespace troupe::test {
 
 namespace {
 
-/// The report on `directory`, which must exist and be undamaged.
+/// Inspects `directory`, which must exist and be undamaged.
 directory_report report_of(const std::string& directory) {
   const auto seen = inspect(directory);
   REQUIRE_MESSAGE(seen.has_value(), (seen ? "" : to_string(seen.error())));
@@ -30,19 +31,19 @@ bool says(const example_program& program, const std::string& text) {
   return found;
 }
 
-/// The number after `words` in `line`.
+/// The number after `words` in `line`; -1 if they are not there.
 int64_t number(const std::string& line, const std::string& words) {
   const auto at = line.find(words);
   return at == std::string::npos ? -1 : std::stoll(line.substr(at + words.size()));
 }
 
-/// Asks for the state until `there`, for a minute at most.
+/// Asks for the status until `there` is true, for at most a minute.
 bool eventually(example_program& service, const std::function<bool(const std::string& line)>& there) {
   for (const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1}; std::chrono::steady_clock::now() < end;) {
     service.tell("status");
     std::string line = service.hear();
     while (!line.starts_with("at step ") && !line.empty())
-      line = service.hear();  // The job's log is mixed with the answers.
+      line = service.hear();  // Skips lines of the job's log.
     if (line.empty() || there(line))
       return !line.empty();
   }
@@ -69,7 +70,8 @@ TEST_CASE("the embedding example trains while it answers, saves when asked and w
   const auto end = left.newest.value_or(checkpoint_id{-1}).step;
   CHECK(end >= saved);
   example_program again{{EXAMPLE_EMBED_IN_SERVICE, directory / "model"}};
-  CHECK(again.finish() == 0);  // The end of its input is the end of its loop.
+  // The program's loop ends when its input ends.
+  CHECK(again.finish() == 0);
   says(again, "started at step " + std::to_string(end) + ": resumed from ");
 }
 
@@ -119,12 +121,12 @@ TEST_CASE("a program's own actor hears of the job in its system, and outlives it
   temporary_directory directory;
   example_program program{{EXAMPLE_INSIDE_CAF, directory / "model"}};
   CHECK(program.finish() == 0);
-  CHECK(program.hear() == "4 checkpoints");  // At the start, and every 100 of 300 steps.
+  CHECK(program.hear() == "4 checkpoints");  // At the start and every 100 of 300 steps.
 }
 
 namespace {
 
-/// A text whose next character follows from a long context, and seldom from three characters.
+/// A text whose next character follows from a long context, but seldom from only three characters.
 std::string counting_rhyme(int verses) {
   std::string text;
   for (int v = 0; v < verses; ++v)

@@ -1,4 +1,5 @@
-// The programs of docs/guide/hooks.md and docs/guide/test.md. The pages show their output; here they also run under sanitizers.
+// The programs of docs/guide/hooks.md and docs/guide/test.md. The pages quote their output; this test also runs them
+// under sanitizers.
 #include "tests/examples/example_program.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -34,7 +35,7 @@ TEST_CASE("the guide's hooks see the steps that they asked for, hear of every sa
   const auto first = again.text().find(": loss");
   REQUIRE(first != std::string::npos);
   CHECK(again.text().substr(0, first).ends_with("step " + std::to_string(next)));
-  CHECK_FALSE(has(again.text(), "multiplied by 0.1"));  // The checkpoint has the rate.
+  CHECK_FALSE(has(again.text(), "multiplied by 0.1"));  // It is in the checkpoint.
 }
 
 TEST_CASE("the guide's tests of a model, a hook and an input hold") {

@@ -1,4 +1,4 @@
-// The programs of docs/guide, run in an empty folder as their readers would.
+// The programs of docs/guide, run in an empty folder as their readers would run them.
 #include "tests/examples/example_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -12,7 +12,7 @@ namespace troupe::test {
 
 namespace {
 
-/// What a command line prints in `directory`, which it must leave with `status`.
+/// Runs a command line in `directory`, which must exit with `status`. Returns its output.
 std::string printed(const temporary_directory& directory, const std::string& command, int status = 0) {
   example_program program{{"sh", "-c", "cd '" + (directory / "") + "' && " + command}};
   CHECK_MESSAGE(program.finish() == status, program.text());
@@ -29,7 +29,7 @@ double number_after(const std::string& text, const std::string& words) {
   return says(text, words) ? std::stod(text.substr(text.find(words) + words.size())) : std::nan("");
 }
 
-/// 512 lines AMOUNT,VISITS,LATE: late is 1 where the amount is above the visits.
+/// Writes 512 lines AMOUNT,VISITS,LATE: LATE is 1 if the amount exceeds the visits.
 void write_orders(const std::string& path) {
   std::ofstream file{path};
   for (int i = 0; i < 512; ++i) {
@@ -98,7 +98,7 @@ TEST_CASE("the guide's job is ended by its rule, and names the checkpoint of the
   temporary_directory directory;
   const auto shown = printed(directory, EXAMPLE_GUIDE_JUDGE " runs/judge");
   says(shown, "no decrease of calibration_error within 200 steps");
-  // The line of each evaluation of unknown events has the error; the best is the least of them.
+  // The line of each evaluation of unknown events has its error. The best checkpoint has the least.
   double least = 1;
   std::string best;
   std::istringstream lines{shown};

@@ -1,4 +1,4 @@
-// The files that `meson install` installs suffice for a separate project, which finds them by pkg-config or with CMake.
+// The files that `meson install` installs suffice for another project, which finds them with pkg-config or CMake.
 #include "tests/examples/example_program.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -20,7 +20,7 @@ std::string run(std::vector<std::string> command, const variables& more = {}) {
   return program.text();
 }
 
-/// The files below a directory of their own.
+/// Installs the files below a directory of their own.
 struct installation {
   installation() { run({"meson", "install", "-C", TROUPE_BUILD_ROOT, "--no-rebuild", "--quiet", "--destdir", root}); }
 
@@ -34,10 +34,10 @@ struct installation {
 TEST_CASE_FIXTURE(
     installation,
     "the installed program finds its library, and another project finds it by pkg-config, builds against it and runs") {
-  // The program looks for its library beside itself, wherever the prefix was moved to.
+  // The program finds its library relative to itself, wherever the prefix was moved.
   const auto version = run({root + TROUPE_BINDIR "/troupe", "--version"}, {{"LD_LIBRARY_PATH", ""}});
   CHECK(has(version, TROUPE_VERSION));
-  // Nothing but the installed files can be found: not this build's library, not its headers.
+  // Only the installed files can be found, not this build's library and headers.
   const variables there{{"PKG_CONFIG_PATH", root + TROUPE_LIBDIR "/pkgconfig"},
                         {"PKG_CONFIG_SYSROOT_DIR", root},
                         {"LD_LIBRARY_PATH", root + TROUPE_LIBDIR}};
@@ -65,7 +65,8 @@ TEST_CASE_FIXTURE(
     return program.text();
   };
   CHECK(has(asking_for(TROUPE_VERSION), "found " TROUPE_VERSION));
-  CHECK(has(asking_for("99.0"), "version: " TROUPE_VERSION));  // What was considered, and is another one.
+  // CMake names the version that it found and refused.
+  CHECK(has(asking_for("99.0"), "version: " TROUPE_VERSION));
 }
 
 }  // namespace troupe::test

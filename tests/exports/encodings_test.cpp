@@ -1,4 +1,4 @@
-// Exports of what is not UTF-8: words, and names of directories.
+// Exports of words and of directory names that are not UTF-8.
 #include "tests/exports/exported_case.hpp"
 #include "tests/support/refused.hpp"
 

@@ -1,4 +1,4 @@
-// A small model that is trained for a few steps, and what is exported of it.
+// A small model that is trained for a few steps, and its exports.
 #pragma once
 
 #include "exports/surroundings.hpp"
@@ -12,7 +12,7 @@
 
 namespace troupe::test {
 
-/// The directory of a model with a checkpoint of step 3.
+/// A model directory with a checkpoint of step 3.
 struct exported_case {
   temporary_directory directory;
   estimator e = small_estimator(directory / "run");
@@ -36,7 +36,7 @@ inline exported_model opened(const std::string& path) {
   return *m;
 }
 
-/// The predictions of a whole dataset in batches of `rows`: each tensor with all rows.
+/// The predictions for a whole dataset, read in batches of `rows` rows: for each output, one tensor for each row.
 inline std::map<std::string, std::vector<tensor>> predicted(const estimator& e, const dataset& data, int64_t rows) {
   auto stream = predict(e, {.input = data.batch(rows)});
   REQUIRE_MESSAGE(stream, why(stream));

@@ -29,7 +29,7 @@ void replace_in(const std::string& path, const std::string& from, const std::str
   REQUIRE(write_file_atomically(*posix_file_system(), path.substr(0, slash), path.substr(slash + 1), text));
 }
 
-/// Three rows of three pixels from 0 to 1, the first of them bright.
+/// An image of 9 pixels in [0, 1], of which the first three are bright.
 tensor first_golden_image() {
   std::array<float, 9> pixels{};
   for (size_t p = 0; p < 9; ++p)
@@ -37,7 +37,7 @@ tensor first_golden_image() {
   return tensor::of<float>({1, 9}, std::span<const float>{pixels});
 }
 
-/// A model of two inputs and several signatures, with `outputs` of them.
+/// A model of two inputs with a signature for each name in `outputs`.
 model signatures_model(std::vector<std::string> outputs) {
   return {"several", [outputs = std::move(outputs)](graph&, const features& x, const labels&, mode m) {
             const symbol a = nn::dense(x["a"], {.units = 2, .name = "left"}), b = scale(x["b"], 3);
@@ -65,7 +65,7 @@ struct several {
   expected<std::string> written() { return export_model(e, {.input = two_features().batch(2)}); }
 };
 
-/// What a signature makes of the feature "x" of four rows.
+/// Calls a signature with four rows of the feature "x".
 std::map<std::string, tensor> called(const exported_model& m, const std::string& signature) {
   auto caller = m.caller({.signature = signature});
   REQUIRE_MESSAGE(caller, why(caller));
@@ -225,7 +225,8 @@ TEST_CASE("an export that no program of ours wrote, though its manifest is right
   const auto path = c.written();
   const auto fs = posix_file_system();
   const auto manifest = path + "/manifest.json";
-  /// The file with `from` replaced, and the manifest of that.
+  /// Replaces `from` in a file and then makes the manifest right; opening must fail with `category` and a text with
+  /// `names`.
   const auto changed = [&](const std::string& file, const std::string& from, const std::string& to, errc category, const std::string& names) {
     CAPTURE(to);
     const auto whole = *read_file(*fs, path + "/" + file), listed = *read_file(*fs, manifest);
@@ -290,7 +291,7 @@ TEST_CASE("the export that the first version wrote is opened, remarks that it ha
   CHECK(m.texts().at("classes").words == std::vector<std::string>{"shirt", "bag", "boot"});
   auto call = m.caller();
   REQUIRE_MESSAGE(call, why(call));
-  // The first image of the data that it was trained on, and the logits that the first version printed for it.
+  // The first training image, and the logits that the version which wrote the export printed for it.
   const auto y = call->call({{"pixels", first_golden_image()}});
   REQUIRE_MESSAGE(y, why(y));
   const float logits[] = {-0.23721384f, 0.3762564f, -0.27439353f};

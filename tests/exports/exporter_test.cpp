@@ -21,7 +21,7 @@ using metrics = std::map<std::string, double>;
 
 export_occasion with_loss(double loss) { return {.metrics = {{"loss", loss}, {"accuracy", 1 - loss}, {"global_step", 3}}}; }
 
-/// Exports of the small model by rule, all in one second.
+/// Exports the small model by rules; its clock stands still.
 struct exporting_case : exported_case {
   std::shared_ptr<int64_t> now = std::make_shared<int64_t>(1'700'000'000);
   export_surroundings in{.clock = [now = now] { return *now; }};
@@ -128,7 +128,7 @@ TEST_CASE("[EST-66] losses 0.5, 0.6, 0.4 are two exports; after a restart 0.45 i
   REQUIRE(third);
   CHECK(c.exports("best_exporter") == std::vector<std::string>{*first, *third});
   CHECK(opened(*third).evaluation().at("loss") == 0.4);
-  // An exporter remembers nothing itself: every run is one after a restart.
+  // An exporter keeps nothing in memory: each of these runs could be one after a restart.
   CHECK_FALSE(c.run(best_exporter(), with_loss(0.45)));
   CHECK_FALSE(c.run(best_exporter(), with_loss(0.4)));
   CHECK(c.run(best_exporter(), with_loss(0.39)));
@@ -163,8 +163,9 @@ TEST_CASE("[EST-66] the next process notes the best export of one that died befo
   c.in.files = posix_file_system();
   CHECK(c.exports("best_exporter").size() == 3);
   CHECK(note() == 0.4);
-  // The command that is started again evaluates the same checkpoint again, which is no better than the export of it.
-  auto again = with_loss(static_cast<double>(0.3f));  // As an event file has it.
+  // A command that is started again evaluates the same checkpoint. Its loss is no better than that of the existing
+  // export.
+  auto again = with_loss(static_cast<double>(0.3f));  // Event files store float32.
   again.again = true;
   CHECK_FALSE(c.run(best, again));
   CHECK(note() == 0.3);
@@ -235,7 +236,7 @@ TEST_CASE("[EST-68] the final exporter exports with the flag alone, which is nev
   last.is_final = true;
   CHECK(c.run(final_exporter(), last));
   CHECK(c.exports("final").size() == 1);
-  // It removes nothing.
+  // This exporter removes no exports.
   for (int i = 0; i < 6; ++i)
     CHECK(c.run({.name = "final", .rule = export_rule::final, .exports_to_keep = 1}, last));
   CHECK(c.exports("final").size() == 7);
@@ -330,7 +331,7 @@ TEST_CASE("a finished job that is run again finds its exports behind later ones,
   SUBCASE("results that are no float32") {
     e.model.build = [inner = e.model.build](graph& g, const features& x, const labels& y, mode m) {
       auto spec = inner(g, x, y, m);
-      spec.optimizer = gradient_descent{.rate = 1e-30f};  // Equal results in all evaluations.
+      spec.optimizer = gradient_descent{.rate = 1e-30f};  // All evaluations are equal.
       return spec;
     };
     auto greatest = best_exporter("greatest", {.metric = "loss"}), least = best_exporter("least", {.metric = "loss"});

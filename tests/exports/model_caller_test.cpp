@@ -14,7 +14,7 @@ using namespace test;
 
 namespace {
 
-/// An export of any model over "x", float32 [4], whose variables have their initial values.
+/// An export of any model over "x" of float32 [4], whose variables have their initial values.
 struct one_model {
   temporary_directory directory;
   estimator e;
@@ -35,7 +35,7 @@ struct one_model {
   }
 };
 
-/// Row `row` of a tensor's first axis, without it.
+/// Row `row` of a tensor, without the first axis.
 tensor row_of(const tensor& t, int64_t row) { return t.slice(row, 1).reshape(t.dims().inner()); }
 
 }  // namespace
@@ -94,7 +94,8 @@ TEST_CASE("a model whose rows depend on each other is computed with just the row
   auto call = one.written().caller();
   REQUIRE_MESSAGE(call, why(call));
   CHECK_FALSE(call->rows_are_apart());
-  for (int64_t rows = 1; rows <= 12; ++rows) {  // More numbers of rows than programs are kept.
+  // More different numbers of rows than programs are kept.
+  for (int64_t rows = 1; rows <= 12; ++rows) {
     std::vector<float> x(static_cast<size_t>(rows) * 4);
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = static_cast<float>(i);
@@ -181,7 +182,8 @@ TEST_CASE("a call into given places allocates nothing, and a call for tensors no
   const auto y = call.call(inputs);
   const int64_t during = allocations() - before;
   REQUIRE(y);
-  CHECK(during <= 1 + 2 * std::ssize(*y));  // The list, and for each tensor its buffer's owner and, perhaps, its buffer.
+  // One allocation is the list; each tensor may need one for its buffer's owner and one for the buffer.
+  CHECK(during <= 1 + 2 * std::ssize(*y));
   for (size_t o = 0; o < y->size(); ++o)
     REQUIRE(call.call(20, from, into));
   for (size_t o = 0; o < y->size(); ++o)

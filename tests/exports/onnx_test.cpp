@@ -16,7 +16,7 @@ using namespace test;
 
 namespace {
 
-/// An export of a model with its initial values.
+/// An export of a model whose variables have their initial values.
 struct initialised {
   temporary_directory directory;
   exported_model m;
@@ -84,7 +84,7 @@ TEST_CASE("an operation without a twin in ONNX is named with its node, and no fi
 
 namespace {
 
-/// What a runtime makes of the nodes of a model of element-wise operations in float32, for one number.
+/// Computes the nodes of an element-wise ONNX model in float32 for one number, as a runtime would.
 float value_in_onnx(const proto::OnnxModel& model, float x) {
   std::map<std::string, float> values{{"x", x}};
   for (const auto& t : model.graph().initializer()) {

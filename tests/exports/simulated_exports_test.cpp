@@ -1,4 +1,4 @@
-// Exporters of simulated jobs: their files and their time are those of the simulation.
+// Exporters in simulated jobs: they use the disk and the clock of the simulation.
 #include "estimator/describe.hpp"
 #include "pipeline/launch/simulated_launcher.hpp"
 #include "tests/exports/exported_case.hpp"
@@ -11,7 +11,7 @@ using namespace test;
 
 namespace {
 
-/// A described job that saves, evaluates and exports every step, on a disk in memory.
+/// A job that saves, evaluates and exports at every step, on a disk in memory.
 training_job exporting_job(const std::shared_ptr<file_system>& disk, std::vector<exporter> exporters, int64_t steps) {
   auto e = small_estimator("/run");
   e.config.save_checkpoints_steps = 1;

@@ -7,7 +7,8 @@
 
 namespace troupe::cli {
 
-/// In place of the program's keys, which would bring all of Troupe: the parser only asks which tables and lists there are.
+/// Replaces the program's table of keys, which would link all of Troupe. The parser only asks which tables and lists
+/// exist.
 const std::vector<key_info>& known_keys() {
   static const auto keys = [] {
     std::vector<key_info> all(4);

@@ -11,8 +11,8 @@ namespace troupe::fuzz {
 
 namespace {
 
-// The first byte of an input selects: the rest is a whole file, or the payload of one record, to which `run` adds the
-// checksums that no mutation would ever hit.
+// The first byte of an input selects whether the rest is a whole file or the payload of one record. To a payload `run`
+// adds the checksums, since no mutation would ever hit them.
 constexpr char whole_file = 'f', one_payload = 'p';
 
 std::string version_file() {
@@ -21,7 +21,8 @@ std::string version_file() {
   return need(read_file(*files, log->path()));
 }
 
-/// Values of other writers: texts of a shape, images and a histogram as tensors, numbers as a list, a sound.
+/// Values as other writers make them: texts with a shape, images and a histogram as tensors, numbers as a list, a
+/// sound.
 std::vector<std::string> payloads_of_others() {
   const auto payload = [](const char* plugin, auto fill) {
     proto::Event event;

@@ -1,4 +1,4 @@
-// graph.json of an export: the parser, and the registry of operations that makes a graph of what it accepts.
+// graph.json of an export: the parser, and the registry of operations, which makes a graph of what the parser accepts.
 #include "compute/operations/stored_graph.hpp"
 #include "storage/exports/export_json.hpp"
 #include "tests/fuzz/target.hpp"
@@ -9,7 +9,7 @@ namespace troupe::fuzz {
 
 namespace {
 
-/// A graph with as many kinds of nodes as a small model has.
+/// The JSON of a graph with as many kinds of nodes as a small model has.
 std::string written_graph() {
   graph g;
   const extent batch = g.unknown("batch");
@@ -23,7 +23,7 @@ std::string written_graph() {
   return need(write_graph_json({{"m", 3, "/m/model.ckpt-3", {{"loss", 0.5}}}, slice.nodes, {{"t", 7}}}));
 }
 
-/// Tensors for a graph whose variables and constants are small; nothing for one that would fill the memory.
+/// Zeros for the variables and constants of a graph; nothing if they would take too much memory.
 std::optional<std::map<std::string, tensor>> tensors_for(const stored_graph& g) {
   constexpr int64_t elements_most = 1 << 16;
   std::map<std::string, tensor> tensors;

@@ -9,7 +9,7 @@ namespace troupe::fuzz {
 namespace {
 
 struct read_request {
-  std::string bytes;  ///< Of its head.
+  std::string bytes;  ///< The bytes of its head.
   request_head head;
   std::string body;
   friend bool operator==(const read_request& a, const read_request& b) {
@@ -17,7 +17,7 @@ struct read_request {
   }
 };
 
-/// What comes on a connection in pieces of one size, as the server reads it: requests, until one is refused or not whole.
+/// Reads a connection as the server does, in pieces of `piece` bytes. Stops at a request that is refused or incomplete.
 std::vector<read_request> read(std::string_view input, size_t piece) {
   std::vector<read_request> all;
   for (auto rest = input;;) {
@@ -69,7 +69,7 @@ size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-/// Whoever is less strict reads the same in it.
+/// Checks that a less strict reader would understand the same.
 void check_head(const request_head& head, const std::string& bytes) {
   const auto lines = small(bytes);
   require(count(lines, "\nhost:") == 1 || (count(lines, "\nhost:") == 0 && head.closes), "there is one host");
@@ -103,7 +103,7 @@ void run(std::string_view input) {
     require(read(input, piece) == whole, "a request does not depend on the pieces in which it comes");
   for (const auto& r : whole) {
     check_head(r.head, r.bytes);
-    // Read again from what was understood, it is the same.
+    // A request written from what was understood must be read as the same.
     const std::string again = r.head.method + " " + (r.head.path == "*" ? "*" : "/") + " HTTP/1.1\r\nHost:\r\nContent-Length: " + std::to_string(r.body.size())
                               + "\r\n\r\n" + r.body;
     const auto same = read(again, again.size());

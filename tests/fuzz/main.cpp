@@ -1,10 +1,10 @@
-// Connects libFuzzer with a target: the functions that it calls, and the seeds of a new corpus.
+// Connects libFuzzer with a target: the functions that libFuzzer calls, and the seeds for a new corpus.
 #include "tests/fuzz/target.hpp"
 
 #include <filesystem>
 #include <fstream>
 
-// libFuzzer's own declarations, which no header has.
+// Declarations of libFuzzer, which has no header for them.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv);
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size);
 
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   for (int i = 1; i < *argc; ++i) {
     const std::filesystem::path corpus{(*argv)[i]};
     if ((*argv)[i][0] == '-' || std::filesystem::exists(corpus))
-      continue;  // A flag, a corpus that has its seeds, or an input to repeat.
+      continue;  // A flag, an existing corpus, or an input to repeat.
     std::filesystem::create_directories(corpus);
     int number = 0;
     for (const auto& seed : troupe::fuzz::seeds())

@@ -9,9 +9,10 @@ namespace {
 
 constexpr checkpoint_id id{7, 2};
 
-/// The input with a correct checksum, which no mutation would ever hit.
+/// The input with the right checksum, which no mutation would ever hit.
 std::string repaired(std::string text) {
-  constexpr size_t digits = 8, after = 4;  // "\n}\n and the end of the string.
+  // A quote, a newline, a brace and a newline end the text.
+  constexpr size_t digits = 8, after = 4;
   if (text.size() < digits + after)
     return text;
   const size_t at = text.size() - after - digits;

@@ -14,7 +14,7 @@ uint32_t big_endian(const std::string& bytes, size_t at) {
   return x;
 }
 
-/// The input with correct checksums of its chunks, which no mutation would ever hit.
+/// The input with the right checksums of its chunks, which no mutation would ever hit.
 std::string repaired(std::string bytes) {
   for (size_t at = 8; at + 12 <= bytes.size();) {
     const size_t length = big_endian(bytes, at);

@@ -42,7 +42,7 @@ void run(std::string_view input) {
     require(request->inputs[i].type() == s.inputs[i].type && request->inputs[i].dims() == s.inputs[i].dims.prepend(request->rows), "each fits its signature");
   if (s.outputs.empty())
     return;
-  // What was read is answered, and the answer is read as what it was made of.
+  // An accepted request gets an answer of its own inputs.
   const auto answer = predict_answer(*request, s, request->inputs);
   require(answer.ends_with("}\n"), "an answer is whole");
   require(std::ssize(answer) <= request->rows * bytes_of_row(s).text + answer_frame_bytes, "an answer is no longer than was asked for before it");

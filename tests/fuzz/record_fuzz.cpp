@@ -6,7 +6,7 @@ namespace troupe::fuzz {
 
 namespace {
 
-/// The first byte of an input selects how the rest is read.
+/// The first byte of an input selects the compression of the rest.
 constexpr compression all_compressions[] = {compression::none, compression::zlib, compression::gzip};
 
 void check_index(const readable_file& file, int64_t records, bool sound) {

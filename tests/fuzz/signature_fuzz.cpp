@@ -1,4 +1,4 @@
-// The other JSON files of an export: signatures, words, and the best evaluation of an exporter.
+// The other JSON files of an export: signatures, words, and an exporter's best evaluation.
 #include "storage/exports/export_json.hpp"
 #include "tests/fuzz/target.hpp"
 

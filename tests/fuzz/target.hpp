@@ -1,4 +1,4 @@
-// A fuzz target is one file that defines the two functions below; ./dev fuzz NAME runs NAME_fuzz.cpp.
+// A fuzz target is one file NAME_fuzz.cpp that defines the two functions below. `./dev fuzz NAME` runs it.
 #pragma once
 
 #include "storage/files/file_system.hpp"
@@ -8,15 +8,15 @@
 
 namespace troupe::fuzz {
 
-/// Files that our own code wrote, with which the fuzzer starts.
+/// Valid files, written by our own code, with which the fuzzer starts.
 std::vector<std::string> seeds();
 
-/// Hands `input` to the parser. Any error that it returns is right; a crash, a leak, a read out of bounds, undefined
-/// behaviour, memory beyond the limit and a `require` that does not hold are findings.
+/// Hands `input` to the parser, which may return any error. Findings are a crash, a leak, a read out of bounds,
+/// undefined behaviour, memory beyond the limit and a `require` that does not hold.
 void run(std::string_view input);
 
-/// `open`, `inside` and `close`, the outer two repeated as often as fit into an input: a parser that recursed here
-/// would exhaust its stack.
+/// Nests `inside` in as many pairs of `open` and `close` as fit into an input. A parser that recursed here would
+/// exhaust its stack.
 inline std::string nested(std::string_view open, std::string_view inside, std::string_view close) {
   constexpr size_t bytes_max = 12'000;
   std::string text;
@@ -36,7 +36,7 @@ inline void require(bool holds, const char* what) {
   std::abort();
 }
 
-/// The value of a call that cannot fail on a sound file system.
+/// The value of a call that can only fail on a damaged file system.
 template <class T>
 T need(expected<T> x) {
   if (!x)

@@ -1,4 +1,4 @@
-// TensorFlow checkpoints: the bytes of an index, and, with right checksums, the contents of a block of one.
+// TensorFlow checkpoints: the input as an index, and as the contents of a block in an index with right checksums.
 #include "storage/encodings/crc32c.hpp"
 #include "storage/encodings/snappy.hpp"
 #include "storage/encodings/varint.hpp"
@@ -27,7 +27,7 @@ std::string written_index() {
   return need(read_file(*files, index_path));
 }
 
-/// A table whose only block has these contents, compressed as the first byte says.
+/// A table with right checksums whose only block contains the input. The first byte selects the compression.
 std::string table_around(std::string_view input) {
   const char how = input.empty() ? uncompressed : static_cast<char>(input.front() & 1);
   input.remove_prefix(std::min<size_t>(1, input.size()));
@@ -78,7 +78,8 @@ void read_all(const std::string& bytes) {
 std::vector<std::string> seeds() {
   const std::string index = written_index();
   std::string_view footer = std::string_view{index}.substr(index.size() - footer_bytes);
-  const uint64_t metaindex = take_varint(footer).value_or(trailer_bytes);  // The only data block ends where the metaindex begins.
+  // The metaindex follows the only data block.
+  const uint64_t metaindex = take_varint(footer).value_or(trailer_bytes);
   return {index, std::string(1, '\0') + index.substr(0, metaindex - trailer_bytes), std::string("\1\x0a\x04", 3) + "ab" + std::string("\x11\x02", 2),
           write_sorted_table(std::vector<table_entry>{{"", ""}, {"a", "1"}}, {.block_bytes = 1})};
 }

@@ -1,4 +1,4 @@
-// The global operators, in a separate file so that no caller can inline them.
+// The global operators new and delete, in a separate file so that no caller can inline them.
 #include "counted_new.hpp"
 
 #include <atomic>
@@ -17,7 +17,7 @@ void* operator new(std::size_t size) {
     return p;
   throw std::bad_alloc();
 }
-// The standard library takes temporary memory by this one, and gives it back by those below.
+// The standard library allocates temporary memory here, and frees it with the operators below.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++count;
   return std::malloc(size ? size : 1);

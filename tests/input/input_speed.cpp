@@ -1,5 +1,5 @@
-// Measures processor time per batch in microseconds: 32 rows of 40 bytes, and the shape of Fashion-MNIST. Prints the
-// least of several repetitions.
+// Measures the processor time of a batch in microseconds, for 32 rows of 40 bytes and for images as of Fashion-MNIST.
+// Prints the minimum of several repetitions.
 #include <troupe/dataset_iterator.hpp>
 
 #include "input/sources/idx_source.hpp"

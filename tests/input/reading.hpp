@@ -12,7 +12,7 @@ namespace troupe {
 
 using batches = std::vector<std::vector<int64_t>>;
 
-/// Feature "id": 0, 1, ... as int64.
+/// A dataset with the feature "id": 0, 1, 2 and so on as int64.
 inline dataset numbered(int64_t count) {
   std::vector<int64_t> ids(static_cast<size_t>(count));
   std::iota(ids.begin(), ids.end(), int64_t{0});
@@ -27,7 +27,7 @@ inline std::unique_ptr<dataset_iterator> iterate(const dataset& d, const iterate
   return std::move(*it);
 }
 
-/// The ids of the next batch; empty at the end.
+/// The ids of the next batch; empty at the end of the data.
 inline std::vector<int64_t> next(dataset_iterator& it) {
   std::vector<int64_t> ids(static_cast<size_t>(it.batch_rows()));
   std::byte* into[] = {reinterpret_cast<std::byte*>(ids.data())};

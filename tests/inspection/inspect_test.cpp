@@ -39,7 +39,7 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-/// A finished job on the real disk; removed with the test.
+/// A finished job on the real disk, whose directory is removed with the test.
 struct finished_job {
   finished_job() {
     std::string pattern = (std::filesystem::temp_directory_path() / "troupe_inspect_XXXXXX").string();
@@ -105,7 +105,8 @@ TEST_CASE("a program is told kernel by kernel, with buffers, bytes and FLOPs") {
   REQUIRE(graph);
   const program_report& p = graph->program;
   CHECK(p.rows == 4);
-  CHECK(p.flops == 2 * 4 * (2 * (4 * 5 + 5 * 3) + 5 * 3));  // The input gradient only of the last.
+  // Only the last layer needs the gradient of its input.
+  CHECK(p.flops == 2 * 4 * (2 * (4 * 5 + 5 * 3) + 5 * 3));
   CHECK(p.live_bytes_max > 0);
   CHECK(p.arena_bytes >= p.live_bytes_max);
   REQUIRE_FALSE(p.kernels.empty());
@@ -115,7 +116,7 @@ TEST_CASE("a program is told kernel by kernel, with buffers, bytes and FLOPs") {
   const auto j = json::parse(to_json(*graph));
   CHECK(j["program"]["kernels"].size() == p.kernels.size());
   CHECK(j["program"]["flops"] == p.flops);
-  CHECK(p.threads == 1);  // Too little work for a second one.
+  CHECK(p.threads == 1);  // Too little work for two threads.
   CHECK(p.text.starts_with("1 thread, arena "));
   CHECK(j["program"]["threads"] == 1);
   auto e = small();
@@ -162,7 +163,7 @@ TEST_CASE("a profile has every kernel and the update, the longest first, and wha
 TEST_CASE("a profile ends where the data do, has no update unless it trains, and says what a step has to say") {
   const auto predicted = profile_model(small(), examples().batch(4), mode::predict);
   REQUIRE(predicted);
-  CHECK(predicted->steps == 2);  // The first of three batches is a warm-up.
+  CHECK(predicted->steps == 2);  // One of three batches is a warm-up.
   CHECK_FALSE(has(to_text(*predicted), "update"));
   CHECK(profile_model(small(), examples().batch(4), mode::evaluate, 1)->steps == 1);
   CHECK(profile_model(small(), examples().batch(12), mode::predict).error().category == errc::out_of_range);

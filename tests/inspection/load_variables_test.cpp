@@ -16,7 +16,7 @@ using namespace test;
 
 namespace {
 
-/// A job of four steps that saved every second one.
+/// A job of four steps that saved at steps 2 and 4.
 struct kept_job {
   kept_job() {
     const auto data = *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {12, 4})}}, {{"y", tensor::zeros(dtype::int32, {12})}});

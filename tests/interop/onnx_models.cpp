@@ -1,6 +1,6 @@
 // Writes models of each kind as ONNX files, with inputs and our outputs, for scripts/interop to compare.
 //
-//   onnx_models DIRECTORY      NAME.onnx, NAME-ROWS.safetensors with "in/<input>" and "out/<output>"
+//   onnx_models DIRECTORY      writes NAME.onnx, and NAME-ROWS.safetensors with "in/<input>" and "out/<output>"
 #include "storage/encodings/safetensors.hpp"
 #include "tests/support/initialised_export.hpp"
 #include "tests/support/predicting_models.hpp"
@@ -34,7 +34,7 @@ void write_tensors(const std::string& directory, const std::string& name, const 
 
 void write_model(const test::predicting_model& one, const std::string& directory) {
   const auto m = need(exported_model::open(need(test::export_initialised(one.model(), one.features, directory + "/" + one.name))));
-  // Weights outside of the file once, as they are past 2 GiB.
+  // One model has its weights outside of the file, as a model larger than 2 GiB would have.
   need(write_onnx(m, directory + "/" + one.name + ".onnx", {.inside_bytes_max = one.name == "LeNet" ? 0 : int64_t{1} << 30}));
   auto call = need(m.caller({.rows = {}}));
   for (const int64_t rows : {1, 3, 32}) {

@@ -1,4 +1,4 @@
-// A member that `inspect` forgets would be lost on the way to another process, and nowhere else.
+// A member that `inspect` omits would be lost only on the way to another process.
 #include "messages/interfaces.hpp"
 
 #include <doctest/doctest.h>
@@ -14,13 +14,13 @@ namespace troupe::test {
 
 namespace {
 
-/// Stands for a member of any type.
+/// Converts to a member of any type.
 struct anything {
   template <class T>
   operator T() const;
 };
 
-/// How many members an aggregate has: as many as there can be initialisers.
+/// The number of members of an aggregate, which is the greatest possible number of initialisers.
 template <class T, class... Members>
 constexpr size_t members_of() {
   if constexpr (requires { T{{Members{}}..., {anything{}}}; })
@@ -29,7 +29,7 @@ constexpr size_t members_of() {
     return sizeof...(Members);
 }
 
-/// An inspector that counts what it is shown.
+/// An inspector that counts the values that it is shown.
 struct counter {
   using result_type = size_t;
   template <class... Ts>
@@ -38,14 +38,14 @@ struct counter {
   }
 };
 
-/// How many more values than counted members are shown, where a member is taken apart.
+/// How many values are shown beyond the number of members, for types whose `inspect` splits members.
 template <class T> constexpr size_t taken_apart = 0;
 template <> constexpr size_t taken_apart<hooks_ready> = 1;      // The two facts that hooks may hold.
-template <> constexpr size_t taken_apart<job_event> = 3;        // Whether there is a goal, a checkpoint, a failure.
-template <> constexpr size_t taken_apart<error> = 1;            // Whether there is a step.
-template <> constexpr size_t taken_apart<begin> = 1;            // Whether there is a position.
+template <> constexpr size_t taken_apart<job_event> = 3;        // Flags: it has a goal, a checkpoint, a failure.
+template <> constexpr size_t taken_apart<error> = 1;            // A flag: it has a step.
+template <> constexpr size_t taken_apart<begin> = 1;            // A flag: it has a position.
 
-// Handles can be made of too many things to be counted; they come last.
+// The last member is a handle, which `members_of` cannot count, since it can be made of too many types.
 template <> constexpr size_t taken_apart<connect_parts> = 1;
 template <> constexpr size_t taken_apart<connect_reader> = 1;
 template <> constexpr size_t taken_apart<connect_records> = 1;

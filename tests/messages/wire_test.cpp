@@ -135,7 +135,7 @@ template <> late_properties sample(simulation&) { return {96, {97, 98}, {{"ended
 template <> late_properties_kept sample(simulation&) { return {99, {100, 101}}; }
 template <> unlease sample(simulation&) { return {{53, 90}}; }
 
-// -- equality of all fields, found by the language and not by `inspect`, which is what is tested ------------------------
+// -- equality of all fields, found by the language and not by `inspect`, which is what is tested ----------------------
 
 struct anything {
   template <class T>
@@ -189,7 +189,7 @@ auto fields(const T& x) {
   }
 }
 
-/// Its plan goes by pointer: agents are of one process.
+/// The plan is not compared: it is a pointer, as agents are in the same process.
 auto fields(const prepared& x) { return std::tie(x.attempt, x.place, x.cause); }
 
 bool same(const tensor& a, const tensor& b) { return a == b; }
@@ -215,7 +215,7 @@ bool same(const T& a, const T& b) {
       return std::apply([&](const auto&... y) { return (same(x, y) && ...); }, fields(b));
     }, fields(a));
 }
-/// A sample with a field at its default would not show a field that `inspect` omits.
+/// True: no field of the sample has its default. A default would hide that `inspect` omits the field.
 template <class T>
 bool every_field_says_something(const T& x) {
   const T empty{};

@@ -1,5 +1,4 @@
-// Queues in front of a slow actor: the number of messages that wait for a writer is bounded, however many steps are
-// granted ahead.
+// The mailboxes of slow actors: a bounded number of messages waits for a writer, however many steps are granted ahead.
 #include "pipeline/launch/simulated_launcher.hpp"
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
@@ -10,15 +9,15 @@ namespace troupe::test {
 
 namespace {
 
-/// Runs the job to its end; `node` takes only one of 400 of its turns.
+/// Runs the job to its end. `node` takes only one of 400 of its turns.
 void crank_slowly(simulated_job& job, const std::string& node) {
   job.slow_down(node, 400);
   while (!job.ended() && job.crank())
-    job.pass(std::chrono::microseconds{10});  // Steps take time, and hundreds of them are granted ahead.
+    job.pass(std::chrono::microseconds{10});  // Lets steps take time, while hundreds of them are granted ahead.
   REQUIRE(job.ended());
 }
 
-/// The greatest number of messages that waited for it, in a job that succeeds.
+/// The most messages that waited for `node` at one time, in a job that must succeed.
 size_t fullest_of(const std::string& node, const small_job_options& o) {
   simulated_job job{prepare_small(o), 7};
   crank_slowly(job, node);
@@ -44,7 +43,7 @@ TEST_CASE("a stop by a signal does not wait for an event file that hangs, since 
   job.hang("summary_writer/eval");
   REQUIRE(job.crank_until([&] { return job.progress().step > 2 && job.now() > std::chrono::seconds{60}; }));
   const auto stands = job.progress().step;
-  CHECK(stands < 10);  // There is room for the results of a few evaluations.
+  CHECK(stands < 10);  // The credit covers the results of a few evaluations.
   const auto asked = job.now();
   job.ask(request::stop, true);
   const auto result = job.wait(std::chrono::seconds{500});
@@ -53,7 +52,7 @@ TEST_CASE("a stop by a signal does not wait for an event file that hangs, since 
   CHECK((*result)->global_step == stands);
   CHECK((*result)->stopped);
   CHECK((*result)->remark == "summary_writer/eval did not end in time");
-  CHECK(job.now() - asked < std::chrono::seconds{32});  // The patience with actors that do not end: 30 s.
+  CHECK(job.now() - asked < std::chrono::seconds{32});  // The deadline for actors to end is 30 s.
 }
 
 TEST_CASE("a job that records every step runs ahead of a slow summary writer by a few records") {

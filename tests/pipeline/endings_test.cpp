@@ -1,5 +1,5 @@
-// Endings that end, in simulation: jobs whose nodes, disks, hooks and data fail at the worst moment. Each of these waited for
-// ten minutes, or for ever, or named another cause.
+// Jobs in simulation whose nodes, disks, hooks and data fail at the worst moment: each ends in time and names the right
+// cause.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "storage/files/faulty_file_system.hpp"
@@ -21,7 +21,7 @@ struct ending {
   std::chrono::nanoseconds took{0};
 };
 
-/// Runs the job to its end, which must come within 200 virtual seconds and leave no actor.
+/// Runs the job to its end, which it must reach within 200 virtual seconds and without leaving an actor.
 ending end_of(simulated_job& job) {
   const auto began = job.now();
   auto result = job.wait(2h);
@@ -31,7 +31,7 @@ ending end_of(simulated_job& job) {
   return {*result, job.now() - began};
 }
 
-/// An iterator over `inner` with another save or restore.
+/// A dataset over `inner` whose iterators save or restore in another way.
 class stubborn_node final : public dataset_node {
  public:
   std::function<expected<std::string>(const dataset_iterator&)> save = [](const dataset_iterator& inner) { return inner.save(); };
@@ -79,7 +79,8 @@ TEST_CASE("when the outfeed dies and the data end before the horizon the state t
   int saved_at_the_end = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     for (int64_t replicas : {1, 2}) {
-      small_job_options o{.max_steps = 400, .save_steps = 1000, .replicas = replicas, .input = small_dataset().batch(4)};  // 12 batches.
+      // 12 batches.
+      small_job_options o{.max_steps = 400, .save_steps = 1000, .replicas = replicas, .input = small_dataset().batch(4)};
       simulated_job job{prepare_small(o), seed};
       REQUIRE(job.crank_until([&] { return job.progress().step >= 1 + static_cast<int64_t>(seed % 10); }));
       if (!job.kill("outfeed"))
@@ -87,7 +88,7 @@ TEST_CASE("when the outfeed dies and the data end before the horizon the state t
       CAPTURE(seed);
       const auto end = end_of(job);
       CHECK(end.took < 1s);
-      if (end.result) {  // It had nothing left to do.
+      if (end.result) {  // The job had no step left to do.
         CHECK(end.result->global_step == 12);
         continue;
       }
@@ -234,7 +235,7 @@ TEST_CASE("the resumed line says where the data stand") {
   CHECK(started(4000, true) == "resumed from /run/model.ckpt-10; the data begin anew, as the job had finished");
   CHECK(started(4000, true).ends_with("; the data go on where they stood"));
   const auto stands = std::to_string(newest_checkpoint(o.files).content.id.step);
-  CHECK(started(1) == "resumed from /run/model.ckpt-" + stands);  // There is nothing to read.
+  CHECK(started(1) == "resumed from /run/model.ckpt-" + stands);  // Trains nothing, so reads no data.
 }
 
 TEST_CASE("a finished job that is run again writes nothing") {

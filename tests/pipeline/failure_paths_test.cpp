@@ -1,5 +1,5 @@
-// Failures in simulation: each names category, actor, step and cause, ends in time, and leaves no actor and a last
-// commit that can be resumed.
+// Failures in simulation: each error names category, actor, step and cause, and the job ends in time, without a living
+// actor, and with a last commit that can be resumed.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "storage/files/faulty_file_system.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using kind = job_event::kind;
 
-/// Runs the job to its end and checks the properties of every failure.
+/// Runs the job to its end, and checks what holds for every failure.
 error fail_of(simulated_job& job, const std::shared_ptr<file_system>& files, std::chrono::nanoseconds within = std::chrono::minutes{3}) {
   const auto began = job.now();
   auto e = failure_of(job);
@@ -32,7 +32,7 @@ error fail_of(simulated_job& job, const std::shared_ptr<file_system>& files, std
   return e;
 }
 
-/// A second job on the same directory reaches the end in the state of one that was never disturbed.
+/// Checks that a second job on the same directory ends in the state of an undisturbed job.
 void check_goes_on(small_job_options o) {
   CHECK(same_state(state_at_end(o, 2), undisturbed(o)));
 }
@@ -87,7 +87,7 @@ TEST_CASE("an outfeed that dies fails the job after a last save at the horizon")
     CAPTURE(seed);
     CHECK(e.category == errc::aborted);
     CHECK(e.source == "outfeed");
-    CHECK(newest_checkpoint(o.files).content.id.step >= 7);  // Step 0 was the only one before.
+    CHECK(newest_checkpoint(o.files).content.id.step >= 7);  // The only commit so far was that of step 0.
   }
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("a full disk fails the job with resource_exhausted, the step and the f
     CHECK(e.source == "checkpoint_writer");
     CHECK(e.step == 10);
     CHECK(has(e.message, "no space left"));
-    // The save of step 15 may have been on its way; that of step 10 is not there in any part.
+    // The save of step 15 may have been in progress. That of step 10 must not be listed.
     const auto stands = newest_checkpoint(o.files).content.id.step;
     CHECK((stands == 5 || stands == 15));
     disk->heal();
@@ -159,7 +159,7 @@ TEST_CASE("a stop while a save is on its way waits for it and for the last one")
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     small_job_options o{.max_steps = 400, .save_steps = 20};
     simulated_job job{prepare_small(o), seed};
-    // In flight: the state is reached and the commit is not yet published. In some schedules this cannot be seen from
+    // In flight: the state is reached, and its commit is not yet published. In some schedules this cannot be seen from
     // outside.
     job.crank_until([&] { return job.progress().step >= 20; });
     in_flight += job.progress().committed_step < job.progress().step / 20 * 20;
@@ -214,14 +214,14 @@ TEST_CASE("an error of step s is published after the reports before it, with the
     CHECK(e.message == "record 44 is damaged");
     CHECK(e.source == "infeed/0");
     CHECK(e.step == 11);
-    CHECK(job.progress().step == 11);  // Every report below it was in.
+    CHECK(job.progress().step == 11);  // The reports of all earlier steps had arrived.
   }
 }
 
 TEST_CASE("a loss that is not finite fails the job at its exact step, and no such state is saved") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     for (int64_t replicas : {1, 2}) {
-      // Row 13 of the data holds a NaN, and nothing is shuffled: batch 3 of 4 rows meets it.
+      // Row 13 of the data holds a NaN. Nothing is shuffled, so the row is in batch 3 of 4 rows.
       std::vector<float> x(48 * 8, 0.25f);
       x[13 * 8 + 2] = std::numeric_limits<float>::quiet_NaN();
       auto data = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}});
@@ -246,7 +246,7 @@ TEST_CASE("with debug_numerics the job's error names the row and component, or t
   for (uint64_t seed = 1; seed <= 10; ++seed)
     for (int64_t replicas : {1, 2})
       for (bool fed : {true, false}) {
-        // Row 13 of the data, which batch 3 of 4 rows meets: with two replicas the second row of the first's part.
+        // Row 13 of the data is in batch 3 of 4 rows. With two replicas it is the second row of the first replica.
         std::vector<float> x(48 * 8, 0.25f);
         x[13 * 8 + 2] = fed ? std::numeric_limits<float>::quiet_NaN() : -1.0f;
         auto data = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}});
@@ -277,7 +277,8 @@ TEST_CASE("with debug_numerics the job's error names the row and component, or t
 
 TEST_CASE("with debug_numerics an update that overflowed is named with its variable and step, and with two replicas, too") {
   for (int64_t replicas : {1, 2}) {
-    small_job_options o{.max_steps = 40, .save_steps = std::nullopt, .replicas = replicas};  // A save would meet the variable first.
+    // No saves, since a save would find the bad variable first.
+    small_job_options o{.max_steps = 40, .save_steps = std::nullopt, .replicas = replicas};
     o.source = model{"overflow", [](graph& g, const features& f, const labels&, mode m) {
       const symbol w = g.variable({.name = "w", .dims = {8}, .initial = init::constant(1)});
       model_spec spec;

@@ -1,4 +1,4 @@
-// The failure table of docs/failures.md: each cell is what simulated jobs do, under several schedules.
+// The failure table of docs/failures.md: each cell must be the outcome of simulated jobs under several schedules.
 #include "support/page_table.hpp"
 #include "support/simulated_job.hpp"
 #include "support/small_job.hpp"
@@ -16,8 +16,8 @@ constexpr int64_t last_step = 20;
 
 struct moment_of_job {
   const char* name;
-  std::string slowed;                                 ///< A node that takes one of forty of its turns, so that the moment lasts.
-  bool fails_before = false;                          ///< A replica dies first.
+  std::string slowed;                                 ///< A node that takes 1 of 40 turns, so that the moment lasts.
+  bool fails_before = false;                          ///< A replica dies before the moment.
   std::function<bool(const simulated_job&)> is_there;
 };
 
@@ -68,7 +68,7 @@ small_job_options options_of() {
 training_job described(const small_job_options& o) {
   auto d = describe_small(o);
   d.basis.config.summary_steps = 2;
-  d.evaluations.front().sanity_batches = 0;  // The moments of an evaluation are those of a checkpoint's.
+  d.evaluations.front().sanity_batches = 0;  // Only checkpoints are evaluated.
   return d;
 }
 
@@ -83,7 +83,7 @@ const checkpoint_content& undisturbed() {
   return content;
 }
 
-/// -1: there is no checkpoint.
+/// The step of the newest checkpoint; -1 if there is none.
 int64_t newest_step(const std::shared_ptr<file_system>& files) {
   const auto store = checkpoint_store::open(files, "/run", {.read_only = true});
   REQUIRE(store);
@@ -91,7 +91,7 @@ int64_t newest_step(const std::shared_ptr<file_system>& files) {
   return newest ? newest->step : -1;
 }
 
-/// In one or two words, what became of a job.
+/// The outcome of a job in one or two words.
 std::string outcome(const std::string& node, const moment_of_job& when, const trouble_of_node& what, uint64_t seed) {
   CAPTURE(node);
   CAPTURE(when.name);
@@ -115,7 +115,7 @@ std::string outcome(const std::string& node, const moment_of_job& when, const tr
     job.slow_down(when.slowed, 1);
   const auto result = job.wait(std::chrono::hours{100});
   REQUIRE_MESSAGE(result.has_value(), "the job ends");
-  const auto kept = newest_step(o.files);  // Before `left`, in which a node that hangs goes on.
+  const auto kept = newest_step(o.files);  // Read before `left`, which lets a hanging node go on.
   CHECK(job.left().empty());
   if (!*result)
     return kept > std::max<int64_t>(before, 0) ? "saves, fails" : "fails";

@@ -1,4 +1,4 @@
-// The table of groups in docs/failures.md: each cell is what simulated jobs do, under several schedules.
+// The table of groups in docs/failures.md: each cell must be the outcome of simulated jobs under several schedules.
 #include "support/page_table.hpp"
 #include "support/plans.hpp"
 #include "support/wrapped_engine.hpp"
@@ -16,8 +16,8 @@ constexpr size_t program_b = 2;
 
 struct trouble_of_group {
   const char* name;
-  bool breaks = false;                   ///< Its numbers are not finite at a step.
-  int64_t recovers = 0;                  ///< recovery_attempts_max.
+  bool breaks = false;                   ///< The group's numbers are not finite at step `breaks_at`.
+  int64_t recovers = 0;                  ///< `run_config::recovery_attempts_max`.
   void (*meet)(simulated_job& job) = {};
 };
 
@@ -41,7 +41,7 @@ std::shared_ptr<prepared_job> with_trouble(const small_job_options& o, const tro
   return job;
 }
 
-/// The groups with variables in the newest checkpoint.
+/// The groups whose variables are in the checkpoint.
 std::set<std::string> groups_in(const checkpoint_content& c) {
   std::set<std::string> found;
   for (const std::string name : {"mixture", "a", "b"})

@@ -1,5 +1,5 @@
-// Plans that the public API does not make yet, run by the same actors: several groups, and outputs that flow between
-// them.
+// Plans with several groups, whose outputs flow between them. The public API does not make such plans; the actors that
+// run them are the same.
 #include "support/ended_jobs.hpp"
 #include "support/plans.hpp"
 
@@ -9,7 +9,7 @@ namespace troupe::test {
 
 namespace {
 
-/// The state of all variables after `steps`, computed without actors, with one replica in each group.
+/// All variables after `steps` steps, computed without actors; each group has one replica.
 std::map<std::string, tensor> by_hand(const small_job_options& o, int64_t steps) {
   const auto w = two_candidates(o.input);
   const auto job = w.prepared(describe_small(o));
@@ -199,7 +199,7 @@ TEST_CASE("an infeed that gives each of two replicas a batch of its own feeds th
     }
     simulated_job job{make(), seed};
     auto end = state_at_end(job, o.files);
-    end.blobs.clear();  // The positions belong to different datasets.
+    end.blobs.clear();  // The compared jobs have different datasets, so their positions differ.
     return end;
   };
   const auto split = run(small_dataset().batch(8).repeat(), divide::split, 1, 0);

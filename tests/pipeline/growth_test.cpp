@@ -66,7 +66,7 @@ TEST_CASE("a job grows from one plan into the next: its last state is committed 
 
 
 TEST_CASE("a job that grows is killed at turns and file calls from the end of an iteration to the second commit of the next, and ends in the same bits") {
-  const bool every = std::getenv("TROUPE_GROWTH_SEEDS") != nullptr;  // --all
+  const bool every = std::getenv("TROUPE_GROWTH_SEEDS") != nullptr;  // Set by --all.
   const auto second_commit = [](const simulated_job& job) {
     const auto commits = commits_of(job.events());
     return std::find(commits.begin(), commits.end(), checkpoint_id{25, 1}) != commits.end();

@@ -17,7 +17,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Records its first and last calls in a list that several hooks share.
+/// Adds its first and last calls to a text that several hooks share.
 struct signer : hook {
   std::string name;
   std::string& book;
@@ -95,7 +95,7 @@ TEST_CASE("an event file that cannot be closed fails the job before hooks hear o
       description.basis.config.summary_steps = 5;
       simulated_job job{*prepare(std::move(description)), seed};
       REQUIRE(job.crank_until([&] { return job.progress().step == 20 && job.progress().committed_step == 20; }));
-      disk->inject({.operation = file_operation::sync, .path_contains = where});  // Only a close makes a file durable.
+      disk->inject({.operation = file_operation::sync, .path_contains = where});  // Files are synced when closed.
       CAPTURE(book);
       const auto e = failed(job);
       CHECK(disk->failures() == 1);

@@ -13,11 +13,11 @@ namespace troupe::test {
 
 namespace {
 
-/// Keeps the loss of every step that it sees, and stops the job at a gate whose loss is below `target`.
+/// Records the loss of every step that it sees, and stops the job at a gate if the loss is below `target`.
 struct loss_watcher final : hook {
   need wants{.first = 1, .every = 1};
   double target = 0;
-  std::vector<std::pair<int64_t, uint32_t>> seen;  ///< The state, and the bits of the loss of the step that led there.
+  std::vector<std::pair<int64_t, uint32_t>> seen;  ///< A state and the bits of the loss of the step before it.
   std::optional<int64_t> asked_at;
 
   needs begin(int64_t) override { return {.steps = {wants}}; }
@@ -29,7 +29,7 @@ struct loss_watcher final : hook {
   }
 };
 
-/// Keeps what it is shown of every step.
+/// Records the values that it is shown at every step.
 struct observer final : hook {
   needs wants;
   std::vector<std::map<std::string, tensor>> seen;
@@ -42,7 +42,7 @@ struct observer final : hook {
   void on_step(const step_facts& facts, job_control&) override { seen.push_back(facts.values); }
 };
 
-/// Observes its input, which has the rows of the batch, and the mean of its logits.
+/// A model that observes its input, one row for each row of the batch, and the mean of its logits.
 model observed_model() {
   return model{"small", [](graph& g, const features& x, const labels& y, mode m) {
     const auto logits = nn::dense(x["x"], {.units = 3});
@@ -52,7 +52,7 @@ model observed_model() {
   }};
 }
 
-/// Stops the job on the first fact of a kind that is about state `at` or a later one.
+/// Stops the job on the first fact of kind `what` that is about state `at` or a later one.
 struct stops_on final : hook {
   job_event::kind what = job_event::kind::evaluated;
   int64_t at = 10;
@@ -66,7 +66,7 @@ struct stops_on final : hook {
   }
 };
 
-/// Throws in `end` and `on_abort` where the test says so.
+/// Throws an exception in `end` or `on_abort` if the test asks for it.
 struct bad_loser final : hook {
   bool in_end = false;
   std::vector<std::string>* calls = nullptr;
@@ -112,7 +112,9 @@ TEST_CASE("a hook sees the loss of a step as the mean over all its gradient shar
 TEST_CASE("a gate that stops at a loss ends the job at the same step with one replica, two and four") {
   std::vector<int64_t> ends;
   double target = 0;
-  {  // The loss that one replica has in the middle, a little above: the first step below it is where all should stop.
+  // The target is a little above the loss that one replica has in the middle. All must stop at the first step whose
+  // loss is below.
+  {
     const auto watcher = std::make_shared<loss_watcher>();
     simulated_job job{prepare_small(watched_job(1, watcher)), 3};
     REQUIRE(job.wait(std::chrono::hours{2})->has_value());

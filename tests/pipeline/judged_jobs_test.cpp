@@ -1,4 +1,4 @@
-// Several evaluations, ends by a rule and the best checkpoint, in whole simulated jobs.
+// Whole simulated jobs with several evaluations, ends by a rule and a best checkpoint.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "storage/checkpoints/best_checkpoint.hpp"
@@ -18,7 +18,7 @@ namespace {
 using kind = job_event::kind;
 using steps = std::vector<int64_t>;
 
-/// Trains to step 20, saves every 5, and has an evaluation without a name and one named "train".
+/// A job of 20 steps that saves every 5 and has two evaluations: one without a name and one named "train".
 training_job two_evaluations(const small_job_options& o) {
   auto job = describe_small(o);
   auto second = job.evaluations.front();
@@ -41,7 +41,7 @@ std::string why(training_job description) {
   return prepared ? "" : prepared.error().message;
 }
 
-/// Always true of a loss.
+/// A rule that every loss fulfils.
 stop_rule at_once(int64_t min_steps = 0) { return stop_if_higher("loss", -1, {.min_steps = min_steps}); }
 
 }  // namespace
@@ -138,7 +138,8 @@ TEST_CASE("[EST-72] a rule ends a job at exactly the evaluated step, and the sam
     const auto again = run_to_end(job, seed + 1);
     CHECK(again.steps_run == 0);
     CHECK(again.remark.starts_with("nothing to train: /run/model.ckpt-10 has ended early: loss higher than -1"));
-    CHECK(again.metrics.at("loss") == static_cast<double>(static_cast<float>(first.metrics.at("loss"))));  // As the event file has it.
+    // Event files store float32.
+    CHECK(again.metrics.at("loss") == static_cast<double>(static_cast<float>(first.metrics.at("loss"))));
 
     job.stop_early = {at_once(20)};
     const auto further = run_to_end(job, seed);

@@ -1,4 +1,4 @@
-// Learning rates that hooks scale while a job runs, in whole simulated jobs.
+// Whole simulated jobs whose learning rates are scaled by hooks during training.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/ended_jobs.hpp"
@@ -16,7 +16,8 @@ namespace {
 
 using kind = job_event::kind;
 
-/// Scales the rate at the evaluation of `at`, or at the gate of step `at`. Stops the job at the gate of step `stops_at`.
+/// Scales the rate by `factor`, at the evaluation of state `at` or at the gate of step `at`. Stops the job at the gate
+/// of step `stops_at`.
 struct scales final : hook {
   int64_t at = 5, stops_at = 0;
   double factor = 0.5;
@@ -48,7 +49,8 @@ std::shared_ptr<scales> scaling(int64_t at, double factor, bool at_evaluation = 
   return hook;
 }
 
-/// Plain gradient descent, whose rate is the model's for the first `steps` steps and then `factor` times it.
+/// Plain gradient descent. Its rate is that of the model for the first `steps` steps, and then `factor` times that
+/// rate.
 model descent(double factor, int64_t steps) {
   optimizer by = gradient_descent{.rate = 0.5f};
   if (steps > 0)
@@ -181,7 +183,7 @@ TEST_CASE("factors whose product would be 0 are refused, and the rate stays abov
 }
 
 TEST_CASE("reduce_on_plateau halves the rate from the evaluated state on, once an evaluation too many has not improved") {
-  // Losses of no model improve by 1,000, so that every evaluation after the first counts.
+  // No loss improves by 1,000, so every evaluation after the first counts as one without improvement.
   const auto hook = reduce_on_plateau({.factor = 0.5, .patience = 1, .min_delta = 1000});
   REQUIRE(hook);
   small_job_options o{.max_steps = 12, .save_steps = 2, .evaluates = true, .source = descent(1, 0)};
@@ -192,7 +194,7 @@ TEST_CASE("reduce_on_plateau halves the rate from the evaluated state on, once a
   for (const auto& e : job.events())
     if (e.what == kind::warning)
       said.push_back(e.text);
-  // Evaluations at 2, 4, 6, 8, 10, 12: 4 and 6 are without an improvement, then 8 and 10.
+  // States 2 to 12 are evaluated. Those of 4 and 6 do not improve, which halves the rate; then those of 8 and 10.
   CHECK(said == std::vector<std::string>{"from step 6 on learning rates are multiplied by 0.5", "from step 10 on learning rates are multiplied by 0.25"});
 }
 

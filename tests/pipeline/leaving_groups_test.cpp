@@ -1,4 +1,4 @@
-// Jobs of several groups of which one fails and leaves: the others go on, and so does a job that is resumed.
+// Jobs of several groups of which one fails and leaves: the others go on, also in a job that is resumed.
 #include "support/ended_jobs.hpp"
 #include "support/plans.hpp"
 #include "support/wrapped_engine.hpp"
@@ -13,7 +13,7 @@ namespace {
 constexpr size_t program_a = 1;
 constexpr int64_t never = -1;
 
-/// Groups a and b leave if they fail; the last replica of b breaks at step `at`.
+/// A job whose groups a and b leave if they fail. The numbers of b's last replica are not finite at step `at`.
 std::shared_ptr<prepared_job> with_leaving(const small_job_options& o, int64_t at, const hand_written& w) {
   auto plan = w;
   for (auto& g : plan.plan.groups)
@@ -36,7 +36,7 @@ checkpoint_content checkpoint_of(const small_job_options& o, int64_t step) {
   return found->content;
 }
 
-/// The end of a job of which b leaves at step 12, on a disk of its own.
+/// The state at the end of a job that b leaves at step 12, on a disk of its own.
 checkpoint_content left_at_12(small_job_options o) {
   o.files = memory_disk::make();
   simulated_job job{breaking(o, 12), 77};
@@ -99,7 +99,7 @@ TEST_CASE("a job of which a group has left is resumed to the state of one that w
           return !saved.empty() && saved.back() >= crash_at / 5 * 5;
         }));
       }
-      // From after, nothing of b is computed: its engine would not break.
+      // A job that resumes after step 12 computes nothing of b, so b's engine cannot break.
       simulated_job again{breaking(o, crash_at < 12 ? 12 : never), seed + 10};
       CHECK(run_to_end(again).remark.starts_with("group 'b' left at step 12: "));
       CHECK(same_state(newest_checkpoint(o.files).content, wanted));

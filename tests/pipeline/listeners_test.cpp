@@ -17,7 +17,8 @@ namespace {
 using kind = job_event::kind;
 using calls = std::vector<std::string>;
 
-/// Keeps its calls, and stops the job after the save of `stops_at`. Says whether the checkpoint could be found at each call.
+/// Records its calls, each with whether the checkpoint can be read at that moment. Stops the job after the save of
+/// `stops_at`.
 struct recording_listener final : saving_listener {
   std::shared_ptr<file_system> files;
   std::string name;
@@ -44,7 +45,7 @@ struct recording_listener final : saving_listener {
   void end(int64_t step) override { note("end", step); }
 };
 
-/// Of evaluations: says when one begins.
+/// A hook of an evaluation that records when an evaluation begins.
 struct evaluation_log final : hook {
   calls& log;
   explicit evaluation_log(calls& all) : log(all) {}

@@ -1,4 +1,4 @@
-// Evaluations beside training, in whole simulated jobs: which checkpoints are evaluated, and which export is the final one.
+// Evaluations beside training, in whole simulated jobs: which checkpoints are evaluated, and which export is final.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/ended_jobs.hpp"
@@ -13,12 +13,12 @@ namespace {
 
 using kind = job_event::kind;
 
-/// The steps of the occasions at which exporters are called, and of those that are the final one.
+/// The steps of the evaluations after which exporters are called: `last` of the final ones, `each` of the others.
 struct occasions {
   steps each, last;
 };
 
-/// A job whose evaluation has an exporter that notes when it is called.
+/// A job with an exporter that records its calls in `seen`.
 training_job noting(const small_job_options& o, occasions& seen) {
   auto job = describe_small(o);
   job.evaluations.front().exports_at_end = true;
@@ -47,7 +47,8 @@ TEST_CASE("[EST-74] without a throttle every checkpoint but the first is evaluat
 TEST_CASE("data that end at step 13 are evaluated there, and that is no final export") {
   for (const std::optional<int64_t> max_steps : {std::optional<int64_t>{22}, {}}) {
     occasions seen;
-    auto description = noting({.save_steps = 10, .evaluates = true, .input = small_dataset(52).batch(4)}, seen);  // 13 batches
+    // 13 batches.
+    auto description = noting({.save_steps = 10, .evaluates = true, .input = small_dataset(52).batch(4)}, seen);
     description.max_steps = max_steps;
     simulated_job job{*prepare(std::move(description)), 1};
     CHECK(run_to_end(job).metrics.at("global_step") == 13);

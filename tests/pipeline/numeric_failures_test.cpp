@@ -1,4 +1,4 @@
-// Values that are not finite: when a job reports them, and which states it has saved by then.
+// Values that are not finite: at which step a job reports them, and which states it has saved before.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/ended_jobs.hpp"
@@ -19,7 +19,7 @@ using kind = job_event::kind;
 TEST_CASE("[EST-27] a loss that is not a number in the step to state 3 leaves no checkpoint 3, where one was due") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     std::vector<float> x(48 * 8, 0.25f);
-    x[9 * 8 + 2] = std::numeric_limits<float>::quiet_NaN();  // Batch 2 of 4 rows, which the third step takes.
+    x[9 * 8 + 2] = std::numeric_limits<float>::quiet_NaN();  // In batch 2 of 4 rows, which the third step takes.
     auto data = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}});
     REQUIRE(data);
     small_job_options o{.max_steps = 40, .save_steps = 3, .input = data->batch(4).repeat()};
@@ -41,7 +41,7 @@ TEST_CASE("[EST-44] where a step that is not finite stops the job, the state bef
     for (const int64_t replicas : {1, 2})
       for (uint64_t seed = 1; seed <= 5; ++seed) {
         std::vector<float> x(48 * 8, 0.25f);
-        x[9 * 8 + 2] = bad;  // Batch 2 of 4 rows, which the third step takes.
+        x[9 * 8 + 2] = bad;  // In batch 2 of 4 rows, which the third step takes.
         auto data = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}});
         REQUIRE(data);
         small_job_options o{.max_steps = 40, .save_steps = 10, .replicas = replicas, .shards = 2, .input = data->batch(4).repeat()};
@@ -89,7 +89,8 @@ TEST_CASE("an evaluation of the state before a step that is not finite may be no
 TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite fails the save after them, which names it; a watch is shown these steps") {
   struct watching final : hook {
     steps seen;
-    needs begin(int64_t) override { return {.steps = {{.first = 1, .every = 1}, {.first = 3, .gate = true}}}; }  // Step 4 is not begun before step 3 is shown.
+    // The gate lets step 4 begin only after step 3 is shown.
+    needs begin(int64_t) override { return {.steps = {{.first = 1, .every = 1}, {.first = 3, .gate = true}}}; }
     void on_step(const step_facts& facts, job_control&) override {
       seen.push_back(facts.step);
       CHECK(std::isfinite(facts.values.at("loss").as<float>()[0]));
@@ -103,7 +104,7 @@ TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite f
         const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::constant(1e38)});
         model_spec spec;
         spec.mode = m;
-        // The loss does not show the variable's overflow: w is 1e38 at first, then 2.5e38, then infinity.
+        // The loss stays finite when the variable overflows: w is 1e38 at first, then 2.5e38, then infinity.
         spec.loss = reduce_mean(scale(f["x"], 0)) - reduce_mean(clip(w, -3e38, 3e38));
         spec.optimizer = gradient_descent{.rate = 1.5e38f};
         return spec;

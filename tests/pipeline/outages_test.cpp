@@ -1,4 +1,4 @@
-// Jobs whose input is away for a while, with the settings that a job has by default.
+// Jobs whose input cannot be read for some time, with the default settings for recovery.
 #include "support/ended_jobs.hpp"
 #include "support/outage.hpp"
 #include "support/simulated_job.hpp"
@@ -13,7 +13,8 @@ namespace {
 using kind = job_event::kind;
 using namespace std::chrono_literals;
 
-/// A job of 30 steps with the recovery of the defaults, whose input is away from its twelfth read on.
+/// A job of 30 steps with the default recovery, whose input cannot be read from read number `from` on, for the time
+/// `lasts`.
 struct away_job {
   small_job_options options{.max_steps = 30, .recovers = run_config{}.recovery_attempts_max};
   std::shared_ptr<outage> trouble = std::make_shared<outage>();
@@ -49,7 +50,7 @@ TEST_CASE("outages of 0.5, 1.5, 3, 8 and 60 s cost attempts and time, and no bit
         CHECK(same_state(newest_checkpoint(away.options.files).content, expected_state));
         const auto attempts = steps_of(away.job->events(), kind::recovered).size();
         CHECK(attempts >= 1);
-        CHECK(attempts <= 6);  // That the sixth begins after 63 s is in docs/failures.md.
+        CHECK(attempts <= 6);  // The sixth begins after 63 s (docs/failures.md).
         CHECK(away.trouble->refused >= 1);
         CHECK(away.job->now() >= lasts);
         CHECK(away.job->now() < 2 * lasts + 5s);

@@ -10,7 +10,7 @@ namespace {
 
 using kind = job_event::kind;
 
-/// Pauses at about `step`, and waits until nothing moves any more.
+/// Asks for a pause once `step` is reached, and waits until the job reports that it is paused.
 void pause_at(simulated_job& job, int64_t step) {
   REQUIRE(job.crank_until([&] { return job.progress().step >= step; }));
   job.ask(request::pause, false);

@@ -1,4 +1,4 @@
-// Numbered cases of errors that recover and errors that do not, as whole jobs in simulation.
+// Numbered cases of errors from which jobs recover, and of errors from which they do not, in simulation.
 #include "support/ended_jobs.hpp"
 #include "support/mortal_engine.hpp"
 #include "support/simulated_job.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using kind = job_event::kind;
 
-/// Batch `batch` of every reading of the data fails so, the first `times` times.
+/// A dataset in which reading batch `batch` fails with `category`, the first `times` times.
 dataset failing_at(int64_t batch, errc category, int times = 1'000) {
   const auto well = small_dataset().shuffle().batch(4).repeat();
   auto node = std::make_shared<troubled_node>(well.node(), batch, [category, left = std::make_shared<int>(times)]() -> expected<void> {
@@ -33,7 +33,7 @@ std::vector<job_event> events_of(const simulated_job& job, kind what) {
   return all;
 }
 
-/// How often a step was begun, and how often it was made.
+/// How many steps were begun, and how many were completed.
 struct run_counts {
   int64_t begun = 0, made = 0;
 };
@@ -54,7 +54,7 @@ class counting_engine final : public wrapped_engine {
   std::shared_ptr<run_counts> counts_;
 };
 
-/// The engines of the job's replicas, those of replicas that are started anew as well.
+/// Counts the steps of all replicas of the job, also of those that are started again.
 std::shared_ptr<run_counts> count_runs(prepared_job& job) {
   auto counts = std::make_shared<run_counts>();
   auto& program = job.in(mode::train);
@@ -68,7 +68,7 @@ std::shared_ptr<run_counts> count_runs(prepared_job& job) {
   return counts;
 }
 
-/// Holds every save, so that the commit of a state is there before the next step is begun.
+/// Holds every save, so that a state is committed before the next step begins.
 struct holding_hook final : hook {
   int64_t begins = 0, sessions = 0, gate = -1;
   needs begin(int64_t) override {

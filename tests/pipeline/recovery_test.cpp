@@ -1,5 +1,5 @@
-// Jobs that recover, in simulation: a job whose nodes die goes on from its last commit, with the bits of one that was never
-// disturbed.
+// Jobs that recover, in simulation: a job whose nodes die resumes from its last commit, and ends with the bits of an
+// undisturbed job.
 #include "storage/files/faulty_file_system.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
@@ -25,7 +25,7 @@ bool has_note(const error& e, std::string_view text) {
   return std::any_of(e.notes.begin(), e.notes.end(), [text](const auto& note) { return has(note, text); });
 }
 
-/// Each event that is told once a step is told once, in step order.
+/// Checks that events of kind `what` come in step order, at most one for each step.
 void check_told_once(const std::vector<job_event>& events, kind what) {
   const auto told = steps_of(events, what);
   CHECK(std::is_sorted(told.begin(), told.end()));
@@ -275,7 +275,7 @@ TEST_CASE("an event file has one value for each step, however often the job reco
 
 namespace {
 
-/// Notes what it is told.
+/// Records its calls.
 struct noting_hook final : hook {
   std::vector<std::string> calls;
   int64_t stops_at = -1;
@@ -311,7 +311,7 @@ TEST_CASE("[SUP-18] begin is called once, recovered after each restoration, and 
     CHECK(seen->count("recovered 5") == 1);
     CHECK(seen->count("end 10") == 1);
     CHECK(seen->count("abort") == 0);
-    // Between the restoration and the end every step is shown once, in order, from the one after the commit.
+    // From the restoration to the end every step after the commit is shown once, in order.
     const auto from = std::find(seen->calls.begin(), seen->calls.end(), "recovered 5");
     std::vector<std::string> after{from + 1, seen->calls.end()};
     CHECK(after == std::vector<std::string>{"step 6", "step 7", "step 8", "step 9", "step 10", "end 10"});

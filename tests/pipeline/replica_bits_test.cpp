@@ -11,7 +11,7 @@ namespace troupe::test {
 
 namespace {
 
-/// The last states with 1, 2 and 4 replicas and four gradient shards.
+/// Checks that the job ends in the same state with 1, 2 and 4 replicas, with four gradient shards.
 void check_replicas(const small_job_options& job) {
   std::vector<checkpoint_content> ends;
   for (int64_t replicas : {1, 2, 4}) {
@@ -47,7 +47,8 @@ TEST_CASE("1, 2 and 3 threads that share a replica's arithmetic, and 1, 2 and 4 
 }
 
 TEST_CASE("a model of words is the same for one replica, two and four, whatever becomes of rows that do not occur") {
-  // 40 words, of which a batch of 4 rows has 12 at most: rows of 28 bytes, so that slices of replicas cut them.
+  // An embedding of 40 words. A batch of 4 rows has at most 12 of them. A row has 28 bytes, so that slices of replicas
+  // split rows.
   const int64_t examples = 48;
   std::vector<int32_t> words(static_cast<size_t>(examples) * 3), y(static_cast<size_t>(examples));
   for (size_t i = 0; i < words.size(); ++i)

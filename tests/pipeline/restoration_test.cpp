@@ -1,4 +1,4 @@
-// Jobs that are disturbed while their state is restored, in simulation.
+// Jobs that are disturbed while they restore their state, in simulation.
 #include "support/ended_jobs.hpp"
 #include "support/simulated_job.hpp"
 #include "tests/support/has.hpp"
@@ -29,7 +29,8 @@ TEST_CASE("a replica may die again at any turn of its recovery, and the state is
       REQUIRE(job.crank_until([&] { return !steps_of(job.events(), kind::recovering).empty() || job.ended(); }));
       for (int turn = 0; turn < turns && !job.ended(); ++turn)
         job.crank();
-      // The owner of the store, and one that waits beside it; before they are started anew there is none.
+      // Kills the owner of the store, or a replica that waits beside it. Before they are started again there is nothing
+      // to kill.
       job.kill(turns % 2 == 0 || replicas == 1 ? "replica/0" : "replica/1");
       const auto result = job.wait(std::chrono::hours{2});
       REQUIRE(result.has_value());

@@ -1,4 +1,4 @@
-// The warnings of a job that resumes with other arithmetic than its checkpoint was written with.
+// The warnings of a job that resumes with other arithmetic than that of its checkpoint.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/ended_jobs.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using strings = std::vector<std::string>;
 
-/// The warnings of a job that succeeds.
+/// Runs a job that must succeed, and returns its warnings.
 strings warnings_of(const small_job_options& o, uint64_t seed = 7) {
   auto d = describe_small(o);
   d.basis.config.seed = seed;
@@ -27,7 +27,7 @@ strings warnings_of(const small_job_options& o, uint64_t seed = 7) {
   return all;
 }
 
-/// Commits the newest checkpoint once more, a step later, as if a job with other properties had written it.
+/// Commits the newest checkpoint again as that of the next step, with the property `name` set to `value`.
 void rewrite(const small_job_options& o, const std::string& name, const std::string& value) {
   auto content = newest_checkpoint(o.files).content;
   content.properties[name] = value;

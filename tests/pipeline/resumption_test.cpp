@@ -1,4 +1,4 @@
-// A job that is started again: the checkpoints that it lists, and the element that it reads first.
+// Jobs that are resumed: the checkpoints that they list, and the element that they read first.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "storage/examination/examination.hpp"
@@ -22,19 +22,19 @@ std::vector<checkpoint_id> listed(const std::shared_ptr<file_system>& files) {
   return (*store)->listed();
 }
 
-/// A job over data that record every read.
+/// A job over data whose reads are recorded.
 small_job_options over(const std::shared_ptr<fake_source>& source, int64_t max_steps) {
   return {.max_steps = max_steps, .input = dataset_over(source), .source = echo_model()};
 }
 
-/// Holds training at state 8 while the test wants it.
+/// Holds training at state 8.
 struct gate_at_8 : hook {
   bool reached = false;
   needs begin(int64_t) override { return {.steps = {{.first = 8, .gate = true}}}; }
   void on_step(const step_facts&, job_control&) override { reached = true; }
 };
 
-/// Batches [first, last).
+/// The numbers of the batches in [first, last).
 batches from_to(int64_t first, int64_t last) {
   batches all;
   for (int64_t s = first; s < last; ++s)
@@ -83,8 +83,8 @@ TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end;
     CHECK(steps_of(job.events(), kind::saved) == steps{0, 5, 10, 12});
     CHECK(listed(o.files) == ids({0, 5, 10, 12}));
   }
-  // The newest one is first in this list, so that listing it again is visible: it moves to the end, as a checkpoint
-  // just saved.
+  // The list begins with the newest checkpoint. When the job lists it again, it moves to the end, as if it were just
+  // saved.
   REQUIRE(write_file_atomically(*o.files, "/run", "checkpoint",
                                 "model_checkpoint_path: \"model.ckpt-12\"\nall_model_checkpoint_paths: \"model.ckpt-12\"\n"
                                 "all_model_checkpoint_paths: \"model.ckpt-0\"\nall_model_checkpoint_paths: \"model.ckpt-5\"\n"
@@ -105,7 +105,7 @@ TEST_CASE("a job that goes on in other data of the same shape names them and tra
   const auto other = dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {48, 8})}}, {{"y", tensor::zeros(dtype::int32, {48})}});
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
-    // With hooks to wait for, the input may report before training begins.
+    // A job with hooks begins to train later, so the input may report before.
     small_job_options o{.max_steps = 1000, .hooks = {seed % 2, std::make_shared<hook>()}};
     const auto told_until = [&](int64_t step) {
       simulated_job job{prepare_small(o), seed};
@@ -135,7 +135,7 @@ TEST_CASE("[EST-76] a job that stands at max_steps already trains nothing, evalu
     simulated_job job{prepare_small(o), 1};
     metrics = run_to_end(job).metrics;
     for (auto& [name, value] : metrics)
-      value = static_cast<double>(static_cast<float>(value));  // As event files keep them.
+      value = static_cast<double>(static_cast<float>(value));  // Event files store float32.
   }
   const auto before = files_in(*o.files, "/run");
   for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -233,7 +233,7 @@ TEST_CASE("[SUP-58] a job that is killed at step 8 and was saved at step 5 goes 
     }
     CAPTURE(seed);
     if (newest_checkpoint(disk).content.id.step != 5)
-      continue;  // In this schedule the save of step 5 was still in progress.
+      continue;  // In this schedule the save of step 5 was in progress.
     ++killed;
     source->reads.clear();
     CHECK(run_to_end(o, seed + 100).steps_run == 7);

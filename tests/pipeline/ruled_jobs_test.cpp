@@ -1,4 +1,4 @@
-// Rules of early stopping in whole jobs: those that hold already, and predicates.
+// Rules of early stopping in whole jobs: rules that already hold at the start, and predicates.
 #include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/simulated_launcher.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 using kind = job_event::kind;
 
-/// Always true of a loss.
+/// A rule that every loss fulfils.
 stop_rule any_loss(int64_t min_steps = 0) { return stop_if_higher("loss", -1, {.min_steps = min_steps}); }
 
 struct ruled {
@@ -126,7 +126,7 @@ TEST_CASE_FIXTURE(ruled, "a replica that dies while a predicate is asked changes
       const auto result = run_to_end(job);
       CHECK(result.remark.starts_with("ended early: third, at step "));
       CHECK(says_that_it_has_ended());
-      if (when == evaluation_mode::waits) {  // Beside training some checkpoints are superseded.
+      if (when == evaluation_mode::waits) {  // Beside training, some checkpoints are skipped.
         CHECK(result.remark == "ended early: third, at step 15");
         CHECK(result.global_step == 15);
       }

@@ -1,4 +1,4 @@
-// Recurrent and attention models in whole jobs: the last state depends only on seed, steps and data.
+// Recurrent and attention models in whole jobs: the state at the end depends only on seed, steps and data.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/ended_jobs.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t note_kinds = 7, length = 8;
 
-/// Windows of a melody of seven notes.
+/// A dataset of windows of a melody of seven different notes.
 dataset melody() {
   std::vector<int32_t> notes(120);
   for (size_t i = 0; i < notes.size(); ++i)
@@ -37,7 +37,7 @@ symbol two_blocks(symbol x, bool training) {
   return x;
 }
 
-/// Predicts each note from the earlier notes of the window.
+/// A model that predicts each note from the earlier notes of the window.
 model next_note(symbol (*layers)(symbol x, bool training)) {
   return {"next_note", [layers](graph&, const features& in, const labels&, mode m) {
     const auto before = slice(in["notes"], 1, 0, length), after = slice(in["notes"], 1, 1, length);

@@ -1,5 +1,5 @@
-// The protocol of a session, in whole simulated jobs: the order in which hooks are called, their stops, data that end, nodes that do not, and
-// what a directory and its triggers leave.
+// The protocol of a session, in whole simulated jobs: the order of the hooks' calls, stops by hooks, data that end,
+// nodes that do not end, and the files and saves that a directory and its triggers lead to.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/ended_jobs.hpp"
@@ -19,7 +19,7 @@ using kind = job_event::kind;
 using texts = std::vector<std::string>;
 using namespace std::chrono_literals;
 
-/// Writes its calls into a list that it may share, holds every state, and stops the job at one.
+/// Records its calls in a list that hooks may share. It has a gate at every state, and stops the job at `stops_at`.
 struct signer : hook {
   std::string name;
   texts& book;
@@ -44,7 +44,7 @@ struct signer : hook {
   void on_abort(const error&) override { sign("abort", -1); }
 };
 
-/// `takes`: the time that a replica spends on each message.
+/// Runs the job to its end. A replica spends the time `takes` on each message.
 train_result run_session(training_job description, std::vector<job_event>* events = nullptr, std::chrono::nanoseconds takes = 0s) {
   description.basis.deadlines.start += 10 * std::chrono::ceil<std::chrono::milliseconds>(takes);
   auto prepared = prepare(std::move(description));
@@ -60,7 +60,7 @@ train_result run_session(training_job description, std::vector<job_event>* event
   return result;
 }
 
-/// A job in "/run", or without a directory, of another configuration.
+/// The small job with the configuration `config`.
 training_job configured(const small_job_options& o, run_config config) {
   auto job = describe_small(o);
   config.seed = 7;
@@ -70,7 +70,7 @@ training_job configured(const small_job_options& o, run_config config) {
   return job;
 }
 
-/// The states that a job saves whose 65 steps take more than 800 s.
+/// The states that a job of 65 steps saves, which must take more than 800 s.
 steps saved_in_800_s(const small_job_options& o, const run_config& config) {
   std::vector<job_event> events;
   run_session(configured(o, config), &events, 40s);
@@ -84,7 +84,8 @@ bool has_tag(const std::vector<log_event>& events, const std::string& tag) {
   });
 }
 
-/// Its variable counts the steps. Evaluated at step 10 t its loss is .5, .4, .45, .41 and .04 for t from 1 to 5, and "gain" is 1 - loss.
+/// A model whose variable counts the steps. At step 10 t, for t from 1 to 5, its loss in evaluation is .5, .4, .45, .41
+/// and .04, and "gain" is 1 - loss.
 model counting_model() {
   return model{"counting", [](graph& g, const features& x, const labels&, mode m) {
     const symbol one = g.constant(tensor::scalar(1.0f));
@@ -136,7 +137,7 @@ TEST_CASE("[SUP-13] where one hook asks to stop at a state the other is still sh
       CHECK(newest_checkpoint(o.files).content.id.step == 3);
       CHECK(book == texts{"begin 0 A", "begin 0 B", "started 0 A", "started 0 B", "state 1 A", "state 1 B", "state 2 A", "state 2 B", "state 3 A", "state 3 B",
                           "end 3 A", "end 3 B"});
-      job.ask(request::save, false);  // There is nobody left to run for.
+      job.ask(request::save, false);  // The job has ended: nothing happens.
       CHECK(job.progress().step == 3);
     }
 }

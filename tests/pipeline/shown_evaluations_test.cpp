@@ -1,4 +1,4 @@
-// Evaluations of states that are not saved, in whole simulated jobs.
+// Whole simulated jobs that evaluate states without saving them.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "storage/examination/examination.hpp"
@@ -46,7 +46,7 @@ std::map<int64_t, double> losses_of(const std::vector<job_event>& events) {
 }  // namespace
 
 TEST_CASE_FIXTURE(shown, "[EST-48] every 3 steps the state is evaluated, saved or not, with the result that a checkpoint of it has") {
-  // The same job that saves everywhere says what the results are.
+  // The expected results come from the same job with a save at every step.
   std::vector<job_event> events;
   std::map<int64_t, double> wanted;
   {
@@ -99,7 +99,7 @@ TEST_CASE_FIXTURE(shown, "a state that is shown and then saved is evaluated once
         job.stop();
     }
   };
-  for (const bool saves : {false, true})  // While the state is shown, or at the end.
+  for (const bool saves : {false, true})  // Saved while it is shown, or at the end.
     for (const auto when : {evaluation_mode::waits, evaluation_mode::beside})
       for (uint64_t seed = 1; seed <= 20; ++seed) {
         CAPTURE(saves);
@@ -211,7 +211,7 @@ TEST_CASE_FIXTURE(shown, "an evaluator that may fail and dies at whichever turn 
 }
 
 TEST_CASE_FIXTURE(shown, "a stop while the next attempt waits for the evaluation of a shown state ends the job; nothing is trained any more") {
-  // An evaluation takes longer than the pause before the next attempt.
+  // An evaluation takes longer than the delay before the next attempt.
   const world_conditions slow{.cost = {{"evaluator/replica", {std::chrono::seconds{5}, std::chrono::seconds{5}}}}};
   options.recovers = 10;
   for (const bool by_signal : {false, true})

@@ -1,4 +1,5 @@
-// At which steps a job measures its speed, summarises, ends and saves, beside those of the Estimator's hooks, which a `step_timer` gives.
+// The steps at which a job measures its speed, summarises, ends and saves, compared with those of the Estimator's
+// hooks, which `step_timer` reproduces.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/ended_jobs.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 using kind = job_event::kind;
 
-/// The steps, beginning with `first`, at which a timer is due that is asked after each of `runs` runs of `loop` steps.
+/// The steps at which a timer is due. It is asked after each of `runs` runs of `loop` steps, first at step `first`.
 steps due(step_timer timer, int64_t runs, int64_t loop = 1, int64_t first = 1) {
   steps all;
   for (int64_t run = 0; run < runs; ++run)
@@ -66,7 +67,8 @@ TEST_CASE("[EST-40] a timer has the speeds of 2 steps a second at 11 and 21, as 
   description.basis.config.summary_steps = 10;
   const auto job = run(std::move(description));
   CHECK(steps_of(job.events, kind::progress) == steps{10, 20, 30});
-  CHECK(tagged(events_in(*o.files, "/run"), "global_step/sec") == steps{20, 30});  // Since the summary before.
+  // The speed since the summary before.
+  CHECK(tagged(events_in(*o.files, "/run"), "global_step/sec") == steps{20, 30});
 }
 
 TEST_CASE("[EST-41] a timer has the summaries at 1, 9, 17 and 25, as the Estimator; a job makes its own at 8, 16 and 24, says START once, and none for 0") {

@@ -14,7 +14,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Steps and values of one tag, for a reader that obeys START notes.
+/// The values of one tag by step, as a reader shows them that obeys START notes.
 std::map<int64_t, summary_value> curve(const std::vector<log_event>& events, const std::string& tag) {
   std::map<int64_t, summary_value> points;
   for (const auto& e : events) {
@@ -158,7 +158,7 @@ TEST_CASE("a checkpoint is committed only when the summaries up to its step are 
     small_job_options o{.max_steps = 40, .replicas = 2, .files = disk};
     simulated_job job{*prepare(described(o, 1)), seed};
     int64_t newest = 0;
-    // After every message: the summaries below each commit are in the files.
+    // After every turn the files must have the summaries of all steps below each commit.
     REQUIRE(job.crank_until([&] {
       if (disk->info("/run/model.ckpt-" + std::to_string(newest + 5) + ".manifest.json")) {
         newest += 5;
@@ -186,7 +186,7 @@ TEST_CASE("points that a crash left beyond the last commit are replaced by those
     run_to_end(described(whole, 2), 1);
     const auto wanted = curve(events_in(*whole.files, "/run"), "loss");
     CAPTURE(seed);
-    // The unflushed records of the killed writer are lost; they were all beyond the commit.
+    // The killed writer lost its unflushed records, all of which were beyond the last commit.
     CHECK(steps_in(points) == steps_in(wanted));
     for (const auto& [step, v] : points)
       CHECK(v.scalar == wanted.at(step).scalar);
@@ -199,7 +199,7 @@ TEST_CASE("[EST-34] an evaluation leaves its metrics without the step, then the 
   d.evaluations.front().data.name = "test";
   run_to_end(std::move(d));
   const auto events = events_in(*o.files, "/run/eval_test");
-  REQUIRE(events.size() == 5);  // The version, then two for each evaluation.
+  REQUIRE(events.size() == 5);  // The file version, then two for each evaluation.
   for (size_t i : {1, 3}) {
     std::set<std::string> tags;
     for (const auto& v : events[i].values)

@@ -1,4 +1,5 @@
-// Metrics of training steps: at log points, of one step or of all since the last one, for any number of replicas.
+// Metrics of training at log points, of the last step or of all steps since the last point, for several numbers of
+// replicas.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/ended_jobs.hpp"
@@ -17,7 +18,7 @@ constexpr size_t examples = 160, batch = 8;  // 20 steps.
 
 const std::vector<std::pair<std::string, rows_of>> kinds{{"binary", rows_of::binary}, {"classes", rows_of::classes}, {"numbers", rows_of::numbers}};
 
-/// The columns of each kind side by side.
+/// The columns of all kinds in one dataset.
 dataset data_of_all() {
   std::vector<std::pair<std::string, tensor>> features;
   const auto add = [&](const std::string& name, const std::vector<float>& column) {
@@ -32,7 +33,7 @@ dataset data_of_all() {
   return *dataset::from_tensors(features, {});
 }
 
-/// A model with every metric of its features, which training does not change.
+/// A model with every metric. The metrics depend on features only, so that training does not change them.
 model of_all_metrics() {
   return {"all", [](graph& g, const features& x, const labels&, mode m) {
     const symbol v = g.variable({.name = "v", .dims = {}, .initial = init::ones()});
@@ -70,7 +71,7 @@ metrics_outcome outcome_of(small_job_options o, train_metrics which, int64_t sum
   return all;
 }
 
-/// Numbers and arrays alike.
+/// The value of a metric, a number or an array, as a vector.
 std::vector<double> value_in(const job_event& e, const std::string& name) {
   if (const auto number = e.metrics.find(name); number != e.metrics.end())
     return {number->second};
@@ -79,7 +80,8 @@ std::vector<double> value_in(const job_event& e, const std::string& name) {
   return {elements.begin(), elements.end()};
 }
 
-/// Compares what a job tells at its log points, every 5 steps, with the metrics of the rows of the last `of_steps` steps before each.
+/// Compares the metrics at the log points, every 5 steps, with those computed from the rows of the last `of_steps`
+/// steps before each point.
 void check_points(const metrics_outcome& job, size_t of_steps) {
   REQUIRE(job.progress.size() == 4);
   for (const auto& [name, one] : every_metric()) {
@@ -93,7 +95,7 @@ void check_points(const metrics_outcome& job, size_t of_steps) {
   }
 }
 
-/// Steps at which a tag has a value.
+/// The steps at which a tag has a value.
 steps steps_with(const metrics_outcome& job, const std::string& tag) {
   steps all;
   for (const auto& e : job.file)

@@ -1,4 +1,5 @@
-// Jobs of several groups with everything that a job can have beside training; groups that fall with others; and the end of the last group.
+// Jobs of several groups with evaluations, hooks, exports and summaries; groups that fall with others; and the end of
+// the last group.
 #include "estimator/describe.hpp"
 #include "storage/examination/examination.hpp"
 #include "storage/exports/export_directory.hpp"
@@ -27,8 +28,8 @@ struct value_watcher final : hook {
 struct group_job {
   small_job_options o{.max_steps = 30, .recovers = 3};
   bool falls = false;                                   ///< The mixture falls with either candidate.
-  std::map<broken_program, int64_t> breaks = {};               ///< Steps whose numbers are not finite.
-  std::vector<group_id> shown = {};                     ///< None: as the plan lists them.
+  std::map<broken_program, int64_t> breaks = {};               ///< The step at which each program's numbers break.
+  std::vector<group_id> shown = {};                     ///< Empty: as the plan lists them.
   std::vector<stop_rule> rules = {};
   std::shared_ptr<value_watcher> watcher = std::make_shared<value_watcher>();
 
@@ -155,7 +156,7 @@ TEST_CASE("the group that is shown first leaves, the next one gives the number, 
     CHECK(result.exports.at("a") == std::vector<std::string>{""});
     CHECK(result.exports.at("b").size() == 1);
     for (const auto& e : job.events())
-      if (e.what == job_event::kind::progress && e.step != 15)  // Of which a has made a part.
+      if (e.what == job_event::kind::progress && e.step != 15)  // The interval to 15 has steps of a.
         CHECK(e.loss == e.metrics.at(e.step <= 10 ? "a/loss" : "b/loss"));
     for (const auto& [step, values] : j.watcher->seen)
       for (const auto& [name, value] : values)

@@ -12,7 +12,7 @@ namespace {
 
 hand_written good() { return two_candidates(small_dataset().batch(4).repeat()); }
 
-/// The error for `p`, which is not valid.
+/// The error for `p`, which must be invalid.
 std::string refusal(const job_plan& p) {
   const auto checked = checked_plan::of(p);
   REQUIRE_FALSE(checked);
@@ -37,13 +37,13 @@ group_id group_of(const job_plan& p, node_id id) {
   return std::find_if(p.nodes.begin(), p.nodes.end(), [id](const plan_node& n) { return n.id == id; })->group;
 }
 
-/// The edge of a kind that goes out of a node.
+/// The first edge of kind `what` from the node named `from`.
 plan_edge& edge_of(job_plan& p, const std::string& from, edge_kind what) {
   const auto id = named(p, from).id;
   return *std::find_if(p.edges.begin(), p.edges.end(), [&](const plan_edge& e) { return e.from == id && e.kind == what; });
 }
 
-/// The last edge of data, which is that of b to the mixture.
+/// Removes the last edge of data, which leads from b to the mixture.
 void remove_last_data(job_plan& p) {
   const auto last = std::find_if(p.edges.rbegin(), p.edges.rend(), [](const plan_edge& e) { return e.kind == edge_kind::data; });
   p.edges.erase(std::prev(last.base()));
@@ -273,7 +273,8 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
 
 TEST_CASE("a plan that does not fit the data or the models is refused before anything starts, too") {
   const auto refused = [](const hand_written& w) {
-    const auto job = prepare(describe_small({.replicas = 2}), {w.plan, w.resources});  // As many as each group has at most.
+    // As many replicas as the largest group has.
+    const auto job = prepare(describe_small({.replicas = 2}), {w.plan, w.resources});
     REQUIRE_FALSE(job);
     CHECK(job.error().category == errc::invalid_argument);
     return job.error().message;

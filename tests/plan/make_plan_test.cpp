@@ -1,4 +1,4 @@
-// The edges of the plans that jobs make of themselves, and plans of many nodes.
+// The edges of the plans that jobs make for themselves, and plans with many nodes.
 #include "pipeline/plan/make_plan.hpp"
 
 #include "plan/checked_plan.hpp"
@@ -20,7 +20,7 @@ checked_plan planned(const plan_options& o) {
   return std::move(*checked);
 }
 
-/// The edges of a kind, "infeed/0 => checkpoint_writer".
+/// The edges of kind `what`, as "infeed/0 => checkpoint_writer".
 std::vector<std::string> edges(const checked_plan& p, edge_kind what) {
   std::vector<std::string> all;
   for (const auto& e : p->edges)

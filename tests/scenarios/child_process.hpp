@@ -1,4 +1,4 @@
-// A program as a child process: the test starts it, writes to it, reads its lines, and sends it signals.
+// A program as a child process: the test starts it, writes to it, reads its lines, and sends signals to it.
 #pragma once
 
 #include <sys/types.h>
@@ -19,19 +19,19 @@ class child_process {
   child_process& operator=(const child_process&) = delete;
   ~child_process();
 
-  /// Reads the child's output, waiting at most `patience` for it. False: its output has ended.
+  /// Waits at most `patience` for output of the child, and reads it. False: the output has ended.
   bool listen(std::chrono::milliseconds patience);
   void say(const std::string& line);
   void send(int signal);
-  /// Waits for the child's end; returns the exit status, or minus the signal.
+  /// Waits for the end of the child. Returns the exit status, or minus the signal that ended it.
   int wait();
   pid_t id() const { return process_; }
 
  private:
   std::function<void(const std::string&)> hear_;
   pid_t process_ = -1;
-  int output_ = -1;  ///< The child's output is read here.
-  int input_ = -1;   ///< Held open until the end of this object.
+  int output_ = -1;  ///< The read end of the child's output.
+  int input_ = -1;   ///< The child's input; open as long as this object exists.
   std::string partial_;
 };
 

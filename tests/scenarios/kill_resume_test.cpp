@@ -1,4 +1,4 @@
-// A process that trains is killed repeatedly and restarted each time. It must resume from the newest whole commit, lose
+// A training process is killed repeatedly and restarted each time. It must resume from the newest complete commit, lose
 // no state that it reported as saved, and end byte for byte like an undisturbed process.
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "tests/scenarios/trainer_process.hpp"
@@ -21,13 +21,14 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr int64_t max_steps = 3000;
-constexpr int64_t save_every = 60;  // As in trainer.cpp.
+constexpr int64_t save_every = 60;  // The same as in trainer.cpp.
 constexpr int64_t kills_planned = 24, kills_min = 20, kills_max = 60;
 constexpr int64_t kills_while_saving_min = 3;
-/// A parameter store has two arenas: while one snapshot is written, training can reach at most the next one, and the
-/// newest commit is at worst the one before.
+/// A parameter store has two arenas: while one snapshot is written, training can at most reach the next, so the newest
+/// commit is at worst the one before.
 constexpr int64_t lost_max = 2 * save_every;
-constexpr std::chrono::seconds patience{120};  ///< Longest silence of a child, its start under a sanitizer included.
+/// The longest silence of a child, including its start under a sanitizer.
+constexpr std::chrono::seconds patience{120};
 
 struct temporary_directory {
   temporary_directory() {
@@ -38,9 +39,9 @@ struct temporary_directory {
   std::string path;
 };
 
-/// A file that is being written, if there is one.
+/// The name of a file that is being written; empty if there is none.
 std::string temporary_file(const std::string& directory) {
-  std::error_code failed;  // Files come and go while we look.
+  std::error_code failed;  // The trainer creates and removes files meanwhile.
   for (std::filesystem::directory_iterator i{directory, failed}, end; !failed && i != end; i.increment(failed))
     if (i->path().extension() == ".tmp")
       return i->path().filename();
@@ -74,16 +75,16 @@ void listen_until(trainer_process& child, std::chrono::milliseconds wait, Enough
   }
 }
 
-/// Runs a child to its end; the object keeps its output.
+/// Waits for the child's end, which must be a success. `child` keeps its output.
 void run_to_the_end(trainer_process& child) {
   const int status = child.wait();
   REQUIRE_MESSAGE(status == 0, "the trainer ended with " << status << " " << child.error);
   CHECK(child.done == max_steps);
 }
 
-/// Starts a child and kills it; true if it died while a file was being written.
+/// Starts a child and kills it near step `drawn`. True: it died while it wrote a file.
 bool live_and_die(const std::string& directory, uint64_t seed, int64_t number, int64_t drawn, bool while_saving) {
-  // Near the drawn step, or far enough that a save happens where the test waits for one; never at the end.
+  // The gate is a little beyond the drawn step, or far enough for a save if the test waits for one; never at the end.
   const int64_t gate = std::min(drawn + (while_saving ? 2 * save_every : save_every / 2), max_steps - 1);
   const auto before = newest(directory);
   trainer_process child{{directory, std::to_string(max_steps), std::to_string(gate)}};
@@ -110,7 +111,7 @@ bool live_and_die(const std::string& directory, uint64_t seed, int64_t number, i
     return caught;
   }
   if (!std::filesystem::exists(directory + "/checkpoint")) {
-    // The very first save was killed between its manifest and the state file whose rename commits it: the whole
+    // The first save was killed after its manifest and before the rename of the state file that commits it. The whole
     // checkpoint is found by its name, with one warning, and cannot have been reported.
     CHECK(after->content.id.step == 0);
     CHECK(after->warnings.size() == 1);
@@ -123,7 +124,7 @@ bool live_and_die(const std::string& directory, uint64_t seed, int64_t number, i
   CHECK(committed % save_every == 0);
   CHECK(committed >= committed_before);
   CHECK(committed >= child.saved);
-  // The last output of a killed process may be missing: a commit can be on the disk without having been reported.
+  // The last output of a killed process may be lost, so a commit may be on the disk without a report.
   CHECK(committed <= std::max(child.reached, gate));
   CHECK(child.reached - committed <= lost_max);
   return caught;
@@ -150,7 +151,7 @@ TEST_CASE("killed at least 20 times, 3 of them while saving, training ends byte 
   trainer_process reference{{unbroken, std::to_string(max_steps)}};
   run_to_the_end(reference);
 
-  // One kill in each section of the training, so that kills are spread over all of it.
+  // One kill in each section spreads the kills over the whole training.
   std::mt19937_64 random{seed};
   constexpr int64_t stretch = (max_steps - 2 * save_every) / kills_planned;
   int64_t kills = 0, while_saving = 0;
@@ -158,7 +159,7 @@ TEST_CASE("killed at least 20 times, 3 of them while saving, training ends byte 
     const int64_t drawn = kills * stretch + static_cast<int64_t>(random() % stretch);
     while_saving += live_and_die(broken, seed, kills + 1, drawn, kills % 3 == 2);
   }
-  // A save that had finished when the signal came does not count; more saves follow before the end.
+  // A kill may miss the save, if the save has finished before the signal; then another kill follows.
   for (; while_saving < kills_while_saving_min && kills < kills_max; ++kills)
     while_saving += live_and_die(broken, seed, kills + 1, max_steps - 2 * save_every, true);
 

@@ -1,4 +1,4 @@
-// A process that starts and ends many jobs keeps no thread, no descriptor and no memory of them.
+// A process that starts and ends many jobs keeps no thread, no file descriptor and no memory of them.
 #include "tests/estimator/small_start.hpp"
 #include "tests/support/threads.hpp"
 #include "tests/support/troubled_dataset.hpp"
@@ -16,8 +16,8 @@ int64_t descriptors() {
   return std::distance(std::filesystem::begin(open), std::filesystem::end(open));
 }
 
-/// Bytes that malloc has allocated and that are not freed. Sanitizers have their own allocators, which report 0 here;
-/// the address sanitizer finds leaks at exit.
+/// The bytes that are allocated by malloc. Sanitizers have their own allocators, for which this is 0; the address
+/// sanitizer finds leaks at exit.
 int64_t memory_in_use() {
   const auto info = ::mallinfo2();
   return static_cast<int64_t>(info.uordblks + info.hblkhd);
@@ -30,7 +30,7 @@ struct told final : hook {
 
 enum ending { finished, stopped_at_once, stopped_later, aborted, failed, destroyed, endings };
 
-/// One job from its start to its end, evaluations and hooks included.
+/// Runs one job with evaluations and a hook from its start to its end, which is of kind `how`.
 void live(const std::string& directory, int how) {
   const auto hook = std::make_shared<told>();
   auto training = small_training(how == finished ? 20 : endless, {hook});
@@ -53,7 +53,7 @@ void live(const std::string& directory, int how) {
     CHECK(result.error().category == (how == failed ? errc::data_loss : errc::cancelled));
   else
     CHECK_MESSAGE(result.has_value(), why(result));
-  if (how != aborted)  // The abort may come before any hook began.
+  if (how != aborted)  // An abort may precede all hooks.
     CHECK(hook->calls > 0);
 }
 
@@ -66,7 +66,8 @@ void live_many(int jobs) {
 }  // namespace
 
 TEST_CASE("100 jobs that finish, stop, are aborted, fail or are destroyed leave no thread, no descriptor and no memory behind") {
-  live_many(20);  // Memory that is allocated once, such as tables and arenas of threads, is allocated here.
+  // Allocates what is allocated only once, such as tables and the arenas of threads.
+  live_many(20);
   const auto threads_before = threads(), descriptors_before = descriptors(), memory_before = memory_in_use();
   live_many(100);
   CHECK(threads_fall_to(threads_before));
@@ -74,7 +75,9 @@ TEST_CASE("100 jobs that finish, stop, are aborted, fail or are destroyed leave 
   const auto growth = memory_in_use() - memory_before;
   MESSAGE("threads ", threads(), " of ", threads_before, ", descriptors ", descriptors(), " of ", descriptors_before, ", memory ", memory_before,
           " + ", growth, " bytes");
-  CHECK(growth < 64 * 1024);  // 655 bytes a job, less than the parameters and slots of one. About 20,000 in all were seen, and no more of 500 jobs.
+  // This is 655 bytes a job, less than one job's parameters and slots. A growth of about 20,000 bytes was seen, and no
+  // more after 500 jobs.
+  CHECK(growth < 64 * 1024);
 }
 
 TEST_CASE("12 jobs at once in one process each come to their own end") {

@@ -1,5 +1,5 @@
-// A long job needs no more memory at its end than after each activity had happened once: no step, save, evaluation,
-// summary or prediction leaks.
+// A long job needs no more memory at its end than after each activity happened once: no step, save, evaluation, summary
+// or prediction leaks.
 #include "pipeline/launch/launcher.hpp"
 #include "tests/estimator/small_start.hpp"
 #include "tests/support/mortal_engine.hpp"
@@ -19,9 +19,9 @@ namespace {
 constexpr int64_t steps_all = 20'000, warm_from = 5'000, look_every = 1'000, growth_max = int64_t{2} << 20;
 constexpr int64_t inputs = 32, hidden_units = 1'300, examples = 256, sentence = 6, vocabulary = 5'000;
 
-/// Gradients and variables of 220 kB, too large for the small bins of an allocator, and too small for a heap to return
-/// at once. Predictions of 160 kB for a batch of 32. Inputs are small, because the length of blocks, and so the memory
-/// of blocks in flight, depends on the machine's current speed and not on the number of steps.
+/// Gradients and variables have 220 kB: too much for the small bins of an allocator, and too little for a heap to
+/// return at once. Predictions have 160 kB for a batch of 32. Inputs are small, because the length of blocks, and so
+/// the memory of blocks in flight, depends on the machine's present speed.
 estimator middling(const std::string& directory) {
   return {model{"middling", [](graph& g, const features& x, const labels& y, mode m) {
             const auto hidden = nn::dense(x["x"], {.units = hidden_units, .activation = relu});
@@ -33,8 +33,8 @@ estimator middling(const std::string& directory) {
           {.model_dir = directory, .seed = 7, .save_summary_steps = 100, .save_checkpoints_steps = 1'000, .replicas = 2}};
 }
 
-/// Words are looked up in a table of 160 kB and read by an LSTM, so that the number of rows in the table's gradient
-/// varies.
+/// A model that looks up words in a table of 160 kB and reads them with an LSTM, so that the number of rows in the
+/// table's gradient varies.
 estimator reading(const std::string& directory) {
   return {model{"reading", [](graph& g, const features& x, const labels& y, mode m) {
             const auto words = nn::embedding(x["ids"], {.entries = vocabulary, .units = 8});
@@ -78,7 +78,7 @@ struct looks final : hook {
   }
 };
 
-/// Bytes at each of those states.
+/// Checks that memory grows by at most `growth_max` bytes after the first of these states.
 void check_level(const std::vector<std::pair<int64_t, int64_t>>& seen) {
   REQUIRE(seen.size() == 1 + (steps_all - warm_from) / look_every);
   std::string all;
@@ -120,7 +120,7 @@ TEST_CASE("20,000 batches of predictions hold 2 MiB more than 5,000 at most") {
   auto stream = predict(fresh, {.input = rows().batch(32).repeat(), .single_examples = false});
   REQUIRE_MESSAGE(stream.has_value(), why(stream));
   std::vector<std::pair<int64_t, int64_t>> seen;
-  std::deque<prediction> kept;  // A consumer that keeps results.
+  std::deque<prediction> kept;  // As a consumer that keeps the last results.
   for (int64_t batch = 1; batch <= steps_all; ++batch) {
     auto one = stream->next();
     REQUIRE_MESSAGE(one.has_value(), why(one));

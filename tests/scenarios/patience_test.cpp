@@ -1,5 +1,5 @@
-// Real processes that are slow or were stopped: they end on request, and no deadline fails for the time in which they
-// were stopped.
+// Real processes that are slow or were stopped: they end on request, and time in which they were stopped counts for no
+// deadline.
 #include "tests/scenarios/child_process.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -19,15 +19,15 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto patience = 60s;  ///< Longest silence of a child, under a sanitizer too.
+constexpr auto patience = 60s;  ///< The longest silence of a child, also under a sanitizer.
 
-/// The address sanitizer keeps freed memory in quarantine, by default 256 MB; this small quarantine lets growth show.
+/// The address sanitizer keeps freed memory in a quarantine of 256 MB by default. A small one makes growth visible.
 void keep_little_freed_memory() {
   if (const char* const options = std::getenv("ASAN_OPTIONS"))
     setenv("ASAN_OPTIONS", (std::string{options} + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64").c_str(), 1);
 }
 
-/// Parses the output of a slow_trainer.
+/// A slow_trainer process, whose output it parses.
 struct slow_trainer {
   slow_trainer(int batch_ms, int hook_ms, int deadline_ms)
     : child(TROUPE_SLOW_TRAINER, {directory / "run", std::to_string(batch_ms), std::to_string(hook_ms), std::to_string(deadline_ms)},
@@ -52,7 +52,7 @@ struct slow_trainer {
         break;
     return step >= least && how.empty();
   }
-  /// Sends the request, and waits for the end; returns the time that this took. "interrupt" is Ctrl-C.
+  /// Sends the request and waits for the end of the job. Returns how long this took. "interrupt" is Ctrl-C.
   steady_clock::duration ask(const std::string& request) {
     const auto began = steady_clock::now();
     if (request == "interrupt")
@@ -77,7 +77,8 @@ TEST_CASE("a process that was stopped for longer than its deadlines goes on") {
   REQUIRE(trainer.reach(5));
   trainer.child.send(SIGSTOP);
   for (const auto end = steady_clock::now() + 3s; steady_clock::now() < end;)
-    REQUIRE(trainer.child.listen(std::chrono::ceil<std::chrono::milliseconds>(end - steady_clock::now())));  // The child is silent.
+    // Waits while the child is silent.
+    REQUIRE(trainer.child.listen(std::chrono::ceil<std::chrono::milliseconds>(end - steady_clock::now())));
   const auto stood_at = trainer.step;
   trainer.child.send(SIGCONT);
   CHECK_MESSAGE(trainer.reach(stood_at + 20), trainer.how << trainer.text);
@@ -98,7 +99,7 @@ TEST_CASE("a stop, an abort and Ctrl-C end a job beside a slow input and a slow 
               std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), " ms");
       CHECK(trainer.how == (request == "abort" ? "failed" : "stopped"));
       CHECK_MESSAGE(!has(trainer.text, "did not end in time"), trainer.text);
-      CHECK(took < 20s);  // Two seconds on an idle machine; ten minutes before the fix.
+      CHECK(took < 20s);  // It takes two seconds on an idle machine, and ten minutes if a deadline has to end the job.
       if (hook_ms >= 0)
         CHECK(trainer.hooks_ended == 1);
     }
@@ -124,10 +125,10 @@ TEST_CASE("what a process holds stays level beside a slow input, a slow hook and
     MESSAGE("", batch_ms, " ms a batch, ", hook_ms, " ms a call: ", kb, " kB after ", whole.count() / 2, " s and step ", step, ", ",
             trainer.resident_kb, " kB after ", whole.count(), " s and step ", trainer.step);
     CHECK(trainer.step > step);
-    if (whole > 30s)  // Until then a heap may still grow to its working size.
+    if (whole > 30s)  // A heap may take so long to reach its working size.
       CHECK(trainer.resident_kb - kb <= 2048);
     else
-      CHECK(trainer.resident_kb - kb <= 8192);  // 23 MB a second before the fix.
+      CHECK(trainer.resident_kb - kb <= 8192);  // The leak that this must notice is 23 MB a second.
     trainer.ask("abort");
   }
 }

@@ -2,9 +2,9 @@
 //
 //   slow_trainer MODEL_DIR BATCH_MS HOOK_MS DEADLINE_MS
 //
-// Obeys "stop" and "abort" on standard input and the signals of the `troupe` program. Prints "at STEP RESIDENT_KB"
-// repeatedly and, once, "ended STEP stopped|done|failed HOOKS_ENDED TEXT". HOOK_MS below 0: no hook. DEADLINE_MS is the
-// patience of every wait; 0: the defaults.
+// Obeys "stop" and "abort" on standard input, and the signals that the `troupe` program obeys. Prints "at STEP
+// RESIDENT_KB" repeatedly, and "ended STEP stopped|done|failed HOOKS_ENDED TEXT" once. There is no hook if HOOK_MS is
+// below 0. Every wait has the deadline DEADLINE_MS; 0: the default deadlines.
 #include "cli/terminal/signals.hpp"
 #include "messages/control.hpp"
 #include "pipeline/launch/launcher.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Reads like a slow device that does not know stop tokens.
+/// Reads like a slow device that cannot be interrupted by a stop token.
 class slow_node final : public dataset_node {
  public:
   slow_node(const dataset& inner, int batch_ms) : inner_(inner.node()), batch_ms_(batch_ms) {}
@@ -112,7 +112,7 @@ int train(cli::signal_watch& signals, const std::string& directory, int batch_ms
     if (::poll(&said, 1, 20) > 0) {
       const auto n = ::read(STDIN_FILENO, bytes, sizeof bytes);
       if (n <= 0)
-        std::_Exit(1);  // The reader of standard output is gone.
+        std::_Exit(1);  // The test has closed the pipe.
       heard.append(bytes, static_cast<size_t>(n));
     }
     if (heard.find("stop\n") != std::string::npos)

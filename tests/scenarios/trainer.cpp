@@ -4,7 +4,7 @@
 //
 //   started 840 · step 841 · saved 900 · gate 921 · metric accuracy 0x1.a5p-1 · done 3000 · error TEXT
 //
-// At state GATE training is held until standard input ends, so that a slow test does not miss a fast trainer.
+// At state GATE, training is held until standard input ends, so that a slow test does not miss a fast trainer.
 #include <troupe/troupe.hpp>
 
 #include <unistd.h>
@@ -56,7 +56,7 @@ int give_up(const tr::error& e) {
   return 1;
 }
 
-/// Replaces Fashion-MNIST where it is not installed: as many pixels, arbitrary but fixed.
+/// Replaces Fashion-MNIST if it is not installed: as many pixels, pseudo-random but always the same.
 tr::expected<tr::train_and_test> made_up() {
   constexpr int64_t rows = 2'000, columns = 784;
   std::vector<float> pixels(rows * columns);
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
        .save_checkpoints_steps = save_every,
        .keep_checkpoint_max = 2,
        .log_step_count_steps = 1}};
-  // Training continues while a checkpoint is written, so that a kill can meet both.
+  // Evaluations run beside training, and training goes on during saves, so that a kill can hit both.
   const auto result = tr::train_and_evaluate(
       estimator,
       {.input = images->train.shuffle().batch(64).repeat(), .max_steps = std::atoll(argv[2]), .hooks = {hook}},

@@ -1,4 +1,4 @@
-// A trainer (trainer.cpp) as a child process: the test starts it, reads its lines, and kills it.
+// A trainer (trainer.cpp) as a child process: the test starts it, parses its lines, and kills it.
 #pragma once
 
 #include "tests/scenarios/child_process.hpp"
@@ -17,27 +17,27 @@ class trainer_process {
  public:
   explicit trainer_process(const std::vector<std::string>& arguments);
 
-  /// Reads the child's output, waiting at most `patience` for it. False: its output has ended.
+  /// Waits at most `patience` for output of the child, and reads it. False: the output has ended.
   bool listen(std::chrono::milliseconds patience) { return child_.listen(patience); }
-  /// Sends SIGKILL; returns after the process has ended and its output has been read.
+  /// Sends SIGKILL. Returns after the process has ended and its output was read.
   void kill();
-  /// Waits for the child's end; returns the exit status, or minus the signal.
+  /// Waits for the end of the child. Returns the exit status, or minus the signal that ended it.
   int wait() { return child_.wait(); }
 
   // -- its output -----------------------------------------------------------
-  int64_t lines = 0;               ///< Number of its lines.
+  int64_t lines = 0;               ///< The number of lines so far.
   std::optional<int64_t> started;  ///< The step at which it resumed.
-  int64_t reached = 0;             ///< The newest step it reported, `started` included.
-  int64_t saved = -1;              ///< The newest commit it reported.
-  std::optional<int64_t> gate;     ///< The step at whose gate it is held.
+  int64_t reached = 0;             ///< The newest reported step, including `started`.
+  int64_t saved = -1;              ///< The newest reported commit.
+  std::optional<int64_t> gate;     ///< The step of the gate that holds it.
   std::optional<int64_t> done;
-  std::map<std::string, std::string> metrics;  ///< Hexadecimal, so that equal text is equal bits.
+  std::map<std::string, std::string> metrics;  ///< In hexadecimal: equal texts are equal bits.
   std::string error;
 
  private:
   void hear(const std::string& line);
 
-  child_process child_;  ///< Its standard input is held open, since its end would open the gate.
+  child_process child_;  ///< Holds standard input open, whose end would open the gate.
 };
 
 }  // namespace troupe

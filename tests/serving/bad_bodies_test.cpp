@@ -1,4 +1,5 @@
-// Bodies of every wrong kind: each is refused with a message that names the place, what is there and what would be right.
+// Wrong bodies of every kind: each is refused with a message that names the place, what is there and what would be
+// right.
 #include "serving/predict_request.hpp"
 
 #include <doctest/doctest.h>

@@ -34,7 +34,7 @@ TEST_CASE("a batch waits for others until it is full or its oldest request has w
   CHECK_FALSE(queue.is_due(109ms));
   CHECK(queue.due_at() == 110ms);
   queue.push(2, 1, 109ms);
-  CHECK(queue.due_at() == 110ms);  // The younger one does not begin the delay anew.
+  CHECK(queue.due_at() == 110ms);  // A later request does not restart the delay.
   CHECK(queue.is_due(110ms));
   queue.push(3, 2, 109ms);
   CHECK(queue.is_due(109ms));

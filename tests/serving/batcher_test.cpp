@@ -16,7 +16,7 @@ using test::fake_facts;
 using test::fake_servable;
 using namespace std::chrono_literals;
 
-/// A model whose first call waits until the test lets it go.
+/// A model whose first call blocks until the test releases it.
 struct held_model {
   std::shared_ptr<fake_facts> facts = std::make_shared<fake_facts>();
   std::shared_ptr<const servable> model = std::make_shared<const fake_servable>(facts);

@@ -1,4 +1,5 @@
-// Models that a test makes: y = 2 x, with the words "even" and "odd"; they refuse rows, count their calls, and do in them what a test asks for.
+// Models for tests: y = 2 x, with the words "even" and "odd". They refuse negative x, count calls and rows, and run
+// `during_call` in each call.
 #pragma once
 
 #include "serving/served_versions.hpp"
@@ -12,10 +13,11 @@ namespace troupe::test {
 struct fake_facts {
   std::atomic<int64_t> calls{0}, rows{0}, living{0};
   std::function<void()> during_call = {};  ///< Set before the first call.
-  std::string remark = {};                 ///< Of those that are opened next.
+  std::string remark = {};                 ///< The remark of models opened from now on.
 };
 
-/// "serving_default": x float32[2] -> y float32[2], parity int64[], parity_word; "sum": a int64[], b int64[2, 2] -> total int64[].
+/// Has two signatures. "serving_default": x float32[2] -> y float32[2], parity int64[], parity_word. "sum": a int64[],
+/// b int64[2, 2] -> total int64[].
 class fake_servable final : public servable {
  public:
   explicit fake_servable(std::shared_ptr<fake_facts> facts, float factor = 2) : facts_(std::move(facts)), factor_(factor) {
@@ -77,12 +79,12 @@ class fake_servable final : public servable {
   served_signatures signatures_;
 };
 
-/// Versions by number, each with its factor; those in `broken` cannot be opened.
+/// The factor of each version, by number. The versions in `broken` cannot be opened.
 struct fake_exports {
   std::mutex guard;
   std::map<int64_t, float> factors;
   std::set<int64_t> broken;
-  int64_t opened = 0;  ///< Calls, also those that failed.
+  int64_t opened = 0;  ///< Calls of `open`, including those that failed.
   std::shared_ptr<fake_facts> facts = std::make_shared<fake_facts>();
 };
 

@@ -1,4 +1,4 @@
-// Clients that send what no good client sends: the server's memory, threads and ports stay its own.
+// Clients that send bad requests: they cannot take the server's memory, threads or ports.
 #include "tests/modules/http/hostile_requests.hpp"
 #include "tests/serving/small_server.hpp"
 #include "tests/support/has.hpp"
@@ -42,7 +42,7 @@ std::string with_length(const std::string& headers, const std::string& body) {
   return head(headers + "Content-Length: " + std::to_string(body.size()) + "\r\n") + body;
 }
 
-/// Sends until the server has closed the connection. Returns the bytes that were sent.
+/// Sends `piece` again and again until the server closes the connection. Returns the number of bytes sent.
 size_t send_without_end(http_client& client, const std::string& piece) {
   size_t sent = 0;
   while (client.send(piece))
@@ -96,7 +96,7 @@ TEST_CASE("an answer that ends its connection reaches a client which goes on sen
   for (const auto& request : {with_length("", much), head("Transfer-Encoding: chunked\r\n") + "x\r\n" + much, head("Host: u\r\n") + much,
                               std::string(60'000, 'a')}) {
     http_client client{s.port()};
-    client.send(request);  // Until the server takes no more.
+    client.send(request);  // Ends early if the server closes.
     const auto answer = client.receive();
     CHECK(answer.status >= 400);
     CHECK(has(answer.head, "Connection: close"));
@@ -160,7 +160,8 @@ TEST_CASE("a body for which there is no memory is refused with 429 while others 
   CHECK(has(refused.body, "{\"error\": \"there is no memory"));
   let_go.set_value();
   CHECK(begun.get() == 200);
-  while (!has(http_client{s.port()}.get("/metrics").body, "\ntroupe_serve_request_bytes 0\n"))  // Its answer is held until it has been sent.
+  // The memory of the first request is held until its answer is sent.
+  while (!has(http_client{s.port()}.get("/metrics").body, "\ntroupe_serve_request_bytes 0\n"))
     std::this_thread::yield();
   CHECK(http_client{s.port()}.post(predict_path, large).status == 200);
   CHECK(http_client{s.port()}.post(predict_path, std::string(300'001, ' ')).status == 413);
@@ -189,7 +190,7 @@ TEST_CASE("a request without a body is answered at once, and one that has a body
 
 TEST_CASE("a line, headers, chunks or a compressed body without an end are cut off long before they take memory") {
   const small_server s{{.body_bytes_max = 1000}};
-  const size_t bound = 32 << 20;  // What lies in sockets on the way is counted with it.
+  const size_t bound = 32 << 20;  // Includes the bytes in socket buffers.
   for (const auto& [begin, piece] : std::vector<std::pair<std::string, std::string>>{
          {"", std::string(1000, 'a')},
          {"GET /healthz HTTP/1.1\r\nHost: t\r\n", "a: b\r\n"},

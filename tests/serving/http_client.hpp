@@ -1,4 +1,4 @@
-// A client of HTTP over a socket, which sends what a test says byte by byte.
+// An HTTP client over a socket that sends what a test says, byte for byte.
 #pragma once
 
 #include <cstdlib>
@@ -16,7 +16,7 @@
 namespace troupe::test {
 
 struct http_answer {
-  int status = 0;  ///< 0: the connection ended before an answer.
+  int status = 0;  ///< 0: the connection ended without an answer.
   std::string body;
   std::string head = {};
 };
@@ -39,7 +39,7 @@ class http_client {
   bool connected() const { return connected_; }
   bool send(std::string_view bytes) { return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()); }
 
-  /// Nothing more is sent.
+  /// Closes the sending half of the connection.
   void end_sending() { ::shutdown(socket_, SHUT_WR); }
 
   /// All answers until the server closes the connection.
@@ -49,7 +49,7 @@ class http_client {
       all.push_back(std::move(next));
     return all;
   }
-  /// The next answer, whose length its header says; that to HEAD has no body.
+  /// The next answer, of the length in its header. `has_body` is false for an answer to HEAD.
   http_answer receive(bool has_body = true) {
     size_t end = 0;
     while ((end = text_.find("\r\n\r\n")) == std::string::npos)

@@ -1,4 +1,4 @@
-// More clients than threads: those that send nothing, or send slowly, and those that wait.
+// More clients than threads: some send nothing, some send slowly, some wait.
 #include "tests/serving/small_server.hpp"
 #include "tests/support/has.hpp"
 
@@ -10,7 +10,7 @@ namespace troupe::test {
 
 namespace {
 
-/// As many as are let in, and more; all stay open.
+/// Opens `n` connections, which may be more than the server admits, sends `bytes` on each, and keeps them open.
 std::vector<std::unique_ptr<http_client>> clients_that_send(int port, int n, const std::string& bytes) {
   std::vector<std::unique_ptr<http_client>> all;
   for (int i = 0; i < n; ++i) {
@@ -70,7 +70,7 @@ TEST_CASE("health and metrics are answered while every thread waits for a body, 
 
 TEST_CASE("a request that finds as many waiting for a thread as may wait is refused with 503") {
   const small_server s{{.connections_max = 1, .requests_max = 1, .read_secs = 3600, .request_secs = 3600}};
-  const auto slow = clients_that_send(s.port(), 2, half_a_body);  // One has the thread, one waits.
+  const auto slow = clients_that_send(s.port(), 2, half_a_body);  // One has the thread, the other waits for it.
   const auto answer = http_client{s.port()}.post(predict_path, one_row);
   CHECK(answer.status == 503);
   CHECK(has(answer.body, "as many requests as may wait"));

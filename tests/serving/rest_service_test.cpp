@@ -29,7 +29,7 @@ struct small_service {
     REQUIRE(held.append(body.data(), body.size()));
     return service.answer({method, path, held});
   }
-  /// The message of an answer that is an error.
+  /// The message of an answer with an error.
   std::string error_of(const http_response& r) { return nlohmann::json::parse(r.body).at("error"); }
   void refused(int status, const std::string& message, const std::string& method, const std::string& path, const std::string& body = {}) {
     const auto answer = ask(method, path, body);

@@ -1,4 +1,4 @@
-// A server on a socket of the loopback: what comes over HTTP, limits, a change of version under load, and its end.
+// A server on a loopback socket: requests over HTTP, limits, a change of version under load, and its end.
 #include "tests/serving/small_server.hpp"
 #include "tests/support/has.hpp"
 
@@ -104,7 +104,7 @@ TEST_CASE("a server that drains answers what has begun, and accepts nothing afte
 }
 
 TEST_CASE("a server that drains closes connections without a request, also while others wait to be accepted") {
-  for (int i = 0; i < 50; ++i) {  // The end may come at any moment of a turn.
+  for (int i = 0; i < 50; ++i) {  // The drain may hit any moment of the server's loop.
     const small_server s{{.connections_max = 1, .idle_secs = 3600}};
     http_client idle{s.port()};
     CHECK(idle.get("/healthz").status == 200);

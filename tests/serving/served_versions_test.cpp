@@ -57,7 +57,7 @@ TEST_CASE_FIXTURE(with_exports, "a version that is whole only later, as one that
     CHECK(change->warnings.size() == (look == 0 ? 1 : 0));
     tried += exports->opened - before;
   }
-  CHECK(tried == 9);  // At the looks 0, 1, 3, 7, 15, 31, 63, 127 and 191.
+  CHECK(tried == 9);  // Looks 0, 1, 3, 7, 15, 31, 63, 127 and 191 try to open it.
   exports->broken.clear();
   for (int look = 0; look < 64; ++look)
     versions.refresh();

@@ -1,4 +1,4 @@
-// A server of made-up models on a port of the loopback.
+// A server of fake models on a loopback port.
 #pragma once
 
 #include "serving/running_server.hpp"

@@ -1,11 +1,11 @@
-// The fields of a recipe, once: their names in a scenario, from which reading, writing and making smaller come.
+// The fields of a recipe with their names in a scenario: reading, writing and shrinking recipes all use this one list.
 #pragma once
 
 #include "pipeline/random_faults/recipe.hpp"
 
 namespace troupe::test::random_faults {
 
-// A visitor is called as v("name", field) for each of them, and as v.part("name", f) for a table of fields.
+// A function calls its visitor as v("name", field) for each field, and as v.part("name", f) for a table of fields.
 
 template <class V>
 void job_fields(V& v, recipe& r) {

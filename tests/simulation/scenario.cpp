@@ -51,7 +51,7 @@ std::vector<std::string> names_of() {
 
 // -- reading -------------------------------------------------------------------
 
-/// Sets the fields that a table names, and remembers the first thing that is wrong.
+/// Sets the fields that a table names, and keeps the first error in `wrong`.
 class reader {
  public:
   reader(const toml::table& table, std::string where, std::string& wrong) : table_(table), where_(std::move(where)), wrong_(wrong) {}
@@ -153,10 +153,10 @@ class reader {
     int64_t least = 0, most = 0;
     number(name, *both->get(0), least);
     number(name, *both->get(1), most);
-    constexpr int64_t limit = std::numeric_limits<int64_t>::max() / 1'000;  // In nanoseconds it would not be a number.
+    constexpr int64_t limit = std::numeric_limits<int64_t>::max() / 1'000;  // More would overflow when it is in nanoseconds.
     field = {std::chrono::microseconds{std::clamp(least, -limit, limit)}, std::chrono::microseconds{std::clamp(most, -limit, limit)}};
   }
-  /// `false` takes away what the seed drew.
+  /// `false` clears the value that the seed drew.
   template <class T>
   void set(const std::string& name, const toml::node& node, std::optional<T>& field) {
     field.reset();
@@ -214,7 +214,7 @@ std::string no_node(const std::string& name, const std::string& node) {
   return name + " is \"" + node + "\": wanted a node, with or without its number: " + all;
 }
 
-/// The first value with which no job can be played; empty: none.
+/// Describes the first value that is out of range; empty if every value is possible.
 std::string impossible(const recipe& r) {
   std::vector<std::string> found{outside("job.hosts", r.hosts, 1, 64),
                                  outside("job.replicas", r.replicas, 1, 1'024),
@@ -252,7 +252,7 @@ std::string impossible(const recipe& r) {
   return first == found.end() ? std::string{} : *first;
 }
 
-/// Changes what the file names; what is wrong is returned.
+/// Sets the fields that the table names. Returns the first error, or an empty text.
 std::string read_into(const toml::table& table, std::string& title, bool& timeless, recipe& r) {
   std::string wrong;
   reader all{table, "", wrong};
@@ -354,7 +354,7 @@ recipe scenario::draw(uint64_t seed) const {
   auto r = timeless_ ? draw_recipe(seed) : draw_timed_recipe(seed);
   std::string title;
   bool timeless = false;
-  read_into(toml::parse(text_), title, timeless, r);  // `parse` has found nothing wrong.
+  read_into(toml::parse(text_), title, timeless, r);  // No error is possible: `parse` has read the same text.
   for (auto& run : r.disturbed)
     if (run.schedule == run_recipe{}.schedule)
       run.schedule = seed;

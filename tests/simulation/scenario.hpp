@@ -1,16 +1,16 @@
-// Scenarios: recipes as TOML files. What a scenario says holds for all of its jobs; the seed draws the rest.
+// Scenarios: recipes as TOML files. The values in a scenario hold for all of its jobs; the seed draws the others.
 //
 //   title = "A host is cut off, and dies while it is"
 //   timeless = false            # True: turns and messages take no time.
 //   [job]
 //   hosts = 2
-//   [[run]]                     # With any run, no other is drawn.
+//   [[run]]                     # If the file has runs, the seed draws none.
 //   [[run.trouble]]
 //   what = "cut"
 //   place = "host/1"
 //   lasts_ms = 5000
 //
-// The names are those of recipe_fields.hpp.
+// recipe_fields.hpp lists the names.
 #pragma once
 
 #include "pipeline/random_faults/recipe.hpp"
@@ -22,7 +22,7 @@ namespace troupe::test::random_faults {
 class scenario {
  public:
   scenario() = default;
-  /// invalid_argument names the line, the key and what would be right.
+  /// Fails with invalid_argument, which names the line, the key and the expected value.
   static expected<scenario> parse(const std::string& toml, const std::string& name);
   static expected<scenario> read(const std::string& path);
 
@@ -34,7 +34,7 @@ class scenario {
   bool timeless_ = false;
 };
 
-/// A scenario that says all of this recipe, whatever the seed.
+/// The recipe as a scenario that sets every field, so that a seed draws none.
 std::string to_toml(recipe r, const std::string& title);
 
 }  // namespace troupe::test::random_faults

@@ -1,4 +1,5 @@
-// ./dev simulate: plays simulated jobs with their troubles, seed after seed, and checks that nothing goes wrong.
+// ./dev simulate: plays simulated jobs with their troubles, one story for each seed, and checks that none breaks a
+// rule.
 #include "tests/simulation/scenario.hpp"
 #include "tests/simulation/smaller.hpp"
 
@@ -48,7 +49,7 @@ std::string to_text(const std::vector<finding>& findings) {
   return text;
 }
 
-/// Writes the smaller recipe as a scenario, and says how to repeat it.
+/// Makes the recipe smaller, writes it as a scenario, and prints how to repeat it.
 void tell_smaller(const wishes& w, const recipe& r, const std::string& rule) {
   const auto less = make_smaller(r, rule);
   if (less.findings.empty())
@@ -63,7 +64,7 @@ void tell_smaller(const wishes& w, const recipe& r, const std::string& rule) {
     std::cout << "the smaller recipe cannot be written to " << path << "\n";
 }
 
-/// Whether the seed breaks no rule.
+/// Plays the story of one seed. True: it breaks no rule.
 bool passes(const wishes& w, const scenario& of, const std::string& path, uint64_t seed, totals& all) {
   const auto r = of.draw(seed);
   std::string messages;

@@ -6,7 +6,7 @@ namespace troupe::test::random_faults {
 
 namespace {
 
-/// Every recipe with one thing less, those that lack most first.
+/// All recipes that lack one thing that `r` has; those that drop the most come first.
 std::vector<recipe> with_less(const recipe& r) {
   std::vector<recipe> all;
   const auto with = [&](auto change) {

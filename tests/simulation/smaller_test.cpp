@@ -5,7 +5,7 @@
 namespace troupe::test::random_faults {
 
 TEST_CASE("a recipe that breaks a rule is made smaller: what has no part in it is dropped, and the rule stays broken") {
-  // What only takes time may fail nothing, and this takes longer than any wait has patience.
+  // A trouble that only takes time must not fail a job. Two hours exceed every deadline, so this one breaks that rule.
   recipe r;
   r.hosts = 2;
   r.replicas = 4;

@@ -1,6 +1,6 @@
 // Stories in worlds where turns and messages take time. ./dev simulate plays and repeats them.
 //
-//   TROUPE_TIMED_SEEDS=20000 ./dev test 'timed faults'    as many, in place of 300
+//   TROUPE_TIMED_SEEDS=20000 ./dev test 'timed faults'    plays 20,000 seeds in place of 300
 #include "tests/simulation/scenario.hpp"
 
 #include "pipeline/random_faults/checks.hpp"
@@ -67,7 +67,7 @@ std::string traces() {
 
 }  // namespace
 
-// A change that is meant to change messages or recipes makes the file anew, from any build:
+// After an intended change of messages or recipes, write the file anew, from any build:
 //   TROUPE_RENEW_GOLDEN=timed_traces.txt build/release/tests/simulation/test_simulation
 TEST_CASE("timed faults take the same messages at the same times in every build") {
   check_kept(traces(), "timed_traces.txt");

@@ -1,4 +1,4 @@
-// Sample checkpoints, and helpers to inspect a directory after saves.
+// Sample checkpoints, and helpers that look at a directory after saves.
 #pragma once
 
 #include "storage/checkpoints/checkpoint_store.hpp"
@@ -24,7 +24,8 @@ inline tensor numbers(const shape& dims, float first) {
   return tensor::of<float>(dims, std::span<const float>{values});
 }
 
-/// Every dtype, a scalar, an empty tensor, and blobs of arbitrary bytes; all of it depends on the step, and values on the iteration.
+/// A checkpoint with every dtype, a scalar, an empty tensor, and blobs of arbitrary bytes. The content depends on the
+/// step, and some values on the iteration.
 inline checkpoint_content sample(int64_t step, int64_t iteration = 0) {
   const auto s = static_cast<float>(step) + static_cast<float>(iteration) / 4;
   return {

@@ -1,4 +1,4 @@
-// A chief whose stand-ins do what they are asked: a whole job without anything that computes.
+// A chief whose stand-in nodes answer every request: a whole job in which nothing is computed.
 #pragma once
 
 #include "support/chief_fixture.hpp"
@@ -7,7 +7,8 @@
 
 namespace troupe::test {
 
-/// Every role beside the chief; steps are made as soon as they are granted, and saves committed as soon as their books are there.
+/// A job with every role. The stand-ins make steps as soon as they are granted, and commit a save as soon as its books
+/// arrive.
 struct answering_nodes : chief_alone {
   static constexpr int64_t last_step = 40;
 
@@ -23,23 +24,23 @@ struct answering_nodes : chief_alone {
   // -- what the nodes know -------------------------------------------------------------
   int32_t attempt = 1;
   int64_t reached = 0, granted_to = 0, stream_ends = INT64_MAX;
-  std::set<int64_t> durable;                  ///< Commits.
-  std::set<int64_t> pending, with_books;      ///< Saves of this attempt, and those whose books have come.
+  std::set<int64_t> durable;                  ///< Steps of the commits.
+  std::set<int64_t> pending, with_books;      ///< Saves requested in this attempt; those whose books have arrived.
   std::set<int64_t> watches;                  ///< States that hooks are shown.
-  std::set<std::pair<uint8_t, int64_t>> marks;  ///< All marks of all attempts.
+  std::set<std::pair<uint8_t, int64_t>> marks;  ///< The marks of all attempts, with their kinds.
   needs wanted = {.steps = {{.first = 5, .every = 10, .gate = true}}, .holds = {.evaluated = true}};
 
-  int64_t stride = last_step;                 ///< Steps that are made between two looks.
-  std::set<role> silent;                      ///< Nodes of these roles answer nothing while they are in here.
+  int64_t stride = last_step;                 ///< Steps that one call of `answer` makes at most.
+  std::set<role> silent;                      ///< Roles whose nodes answer nothing.
 
   bool alive(node_id id) { return !agent->nodes.at(id).address()->get()->getf(caf::abstract_actor::is_terminated_flag); }
   bool alive(role what) { return alive(number_of(what)); }
-  /// The messages of this type which the living node has not answered.
+  /// The messages of type `M` that a living node has not answered; none if its role is silent.
   template <class M>
   std::vector<M> news(role what) {
     return silent.contains(what) ? std::vector<M>{} : fresh<M>(what);
   }
-  /// The same, also if it is silent.
+  /// As `news`, but for silent roles, too.
   template <class M>
   std::vector<M> fresh(role what) {
     auto& node = agent->nodes.at(number_of(what));
@@ -81,7 +82,7 @@ struct answering_nodes : chief_alone {
   }
 
   // -- what they do when they are asked ------------------------------------------------
-  /// Reads grants and books, which nobody answers by themselves.
+  /// Reads grants and the chief's books, which need no answer.
   void listen() {
     for (const auto& r : news<troupe::run>(role::replica)) {
       if (r.attempt != attempt)
@@ -107,7 +108,7 @@ struct answering_nodes : chief_alone {
     for (const auto& x : fresh<abandon>(role::checkpoint_writer))
       std::erase_if(pending, [&](int64_t step) { return x.attempt == attempt && step > x.step; });
   }
-  /// One answer of each node that has one to give. False: nobody had.
+  /// Lets each node answer what it was asked. False: there was nothing to answer.
   bool answer() {
     bool any = false;
     const auto does = [&any](auto&& all, auto&& f) {
@@ -166,7 +167,7 @@ struct answering_nodes : chief_alone {
       });
     return any;
   }
-  /// Until the result is there. False: it is not, though every deadline is over.
+  /// Answers until the job has a result. False: it has none after `limit`, which exceeds every deadline.
   bool answer_all(std::chrono::seconds limit = std::chrono::seconds{400}) {
     for (const auto end = schedule.clock().now() + limit; !board->result && schedule.clock().now() < end;)
       if (!answer())

@@ -1,4 +1,4 @@
-// Checkpoints outside of a search, by their steps alone.
+// Makes checkpoint ids, outside of a search, from plain steps.
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>

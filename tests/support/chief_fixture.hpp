@@ -1,4 +1,4 @@
-// A chief whose nodes are stand-ins: they record their messages, and end when the test says so.
+// A chief whose nodes are stand-ins that record their messages and end when the test ends them.
 #pragma once
 
 #include "actors/chief/chief.hpp"
@@ -21,19 +21,19 @@ struct shown_job final : job_board {
   bool warned() const {
     return std::any_of(events.begin(), events.end(), [](const job_event& e) { return e.what == job_event::kind::warning; });
   }
-  std::vector<job_progress::phase> phases;  ///< In order.
+  std::vector<job_progress::phase> phases;  ///< The phases that the job went through, in order.
   job_progress newest;
   std::vector<job_event> events;
   std::optional<expected<train_result>> result;
 };
 
-/// Accepts every message of a chief to one of its nodes.
+/// Accepts every message that a chief sends to its nodes.
 using stand_in_node = recorder<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, connect_reader, connect_source,
                                connect_reducer, connect_records, leave, restore, troupe::stand_in, abandon, name_missing, name_newest, name_values, settle,
                                unlease, late_properties, snapshot_part, gone, flush, evaluate_at, export_at, apply_rule, request, note, troupe::record,
                                finish_log, fact, show_state, scale_rate>;
 
-/// Starts a stand-in for every node.
+/// An agent that starts a stand-in for every node.
 struct agent_of_stand_ins : fake_agent {
   explicit agent_of_stand_ins(simulation& w) : world(w) {
     make = [this](node_id id) {
@@ -44,13 +44,13 @@ struct agent_of_stand_ins : fake_agent {
 
   simulation& world;
   std::vector<member> listed;                ///< The nodes of the plan.
-  std::map<node_id, stand_in_node> nodes;    ///< The newest of each.
+  std::map<node_id, stand_in_node> nodes;    ///< The last stand-in that was started for each node.
 };
 
-/// A plan with these nodes and a chief. Its programs are of evaluation, so that it needs no reducer.
+/// A plan of these nodes and a chief. Its programs are for evaluation, so that it needs no reducer.
 inline std::shared_ptr<const checked_plan> plan_of(const std::vector<member>& listed, node_id chief) {
   job_plan p;
-  std::map<group_id, std::pair<size_t, int32_t>> programs;  // The program of each group, and its replicas so far.
+  std::map<group_id, std::pair<size_t, int32_t>> programs;  // The program and the number of replicas of each group.
   std::map<role, int32_t> counts;
   std::set<std::string> names;
   const std::vector<std::string> data{std::string{data_port}};
@@ -82,13 +82,13 @@ inline std::shared_ptr<const checked_plan> plan_of(const std::vector<member>& li
   return std::make_shared<checked_plan>(std::move(*checked));
 }
 
-/// What a replica hears, which is connected before anything else.
+/// The types of a replica's messages in order: those that connect it, then `Ms`.
 template <class... Ms>
 std::vector<caf::type_id_t> after_connecting() {
   return order_of<connect_reports, connect_parts, connect_source, Ms...>();
 }
 
-/// One replica and one infeed; saves every 10 steps unless told otherwise.
+/// A chief with one replica and one infeed, which saves every 10 steps by default.
 struct chief_alone : simulation {
   std::shared_ptr<agent_of_stand_ins> agent = std::make_shared<agent_of_stand_ins>(*this);
   std::shared_ptr<shown_job> board = std::make_shared<shown_job>();
@@ -139,7 +139,7 @@ struct chief_alone : simulation {
     if (has(role::callbacks))
       answer_hooks();
   }
-  /// A job that trains, without a commit of its first state.
+  /// Starts a job in its phase of training; its first state is not committed.
   void train() {
     start();
     restore_at(0);
@@ -148,7 +148,7 @@ struct chief_alone : simulation {
   job_progress::phase phase() const { return board->phases.back(); }
   void reach(int64_t step) { tell(boss, progress{1, step, 1, 0.001, {step, 0.5, 0.5, {}}, {}, {}}); }
   void commit(int64_t step) { tell(boss, committed{1, {step}, "/m/model.ckpt-" + std::to_string(step), {}}); }
-  /// The answer of the hooks to one fact; `wanted` is that to their begin.
+  /// Answers one fact for the hooks. `wanted`: their needs, the answer to the fact at the beginning.
   void answer_fact(const fact& f, const needs& wanted = {}) {
     if (f.what == fact::begin_at)
       tell(boss, hooks_ready{f.number, wanted.steps, wanted.holds, !wanted.values.empty(), wanted.last});
@@ -157,7 +157,7 @@ struct chief_alone : simulation {
     else
       tell(boss, answered{f.number, f.at, f.gate});
   }
-  /// Answers every fact so far.
+  /// Answers all facts that were sent so far.
   void answer_hooks(const needs& wanted = {}) {
     auto& facts = node(role::callbacks).all<fact>();
     for (; answered_facts < facts.size(); ++answered_facts)
@@ -173,14 +173,14 @@ struct chief_alone : simulation {
       tell(boss, flushed{node(role::outfeed).last<flush>().number});
   }
   int64_t granted() { return node(role::replica).last<troupe::run>().until; }
-  /// Reports what is granted until `step` is reached.
+  /// Reports each grant as reached, up to `step`.
   void reach_up_to(int64_t step) {
     for (int64_t before = -1; granted() < step && granted() != before;)
       reach(before = granted());
     REQUIRE(granted() >= step);
     reach(step);
   }
-  /// The marks of these kinds in all grants so far.
+  /// The steps of the marks of these kinds in all grants so far.
   std::vector<int64_t> marked(mark_kinds kinds) {
     std::vector<int64_t> steps;
     for (const auto& r : node(role::replica).all<troupe::run>())
@@ -189,7 +189,8 @@ struct chief_alone : simulation {
           steps.push_back(m.step);
     return steps;
   }
-  /// Runs the job to its end, with nodes that fulfil every request; `evaluate` answers for the evaluators after each commit.
+  /// Runs the job to its end with nodes that fulfil every request. `evaluate` answers for the evaluators after each
+  /// commit.
   void let_finish(const std::function<void(int64_t)>& evaluate = {}) {
     for (int round = 0; round < 200 && !board->result; ++round) {
       if (!board->phases.empty() && granted() > reached_so_far)

@@ -1,4 +1,4 @@
-// Simulated jobs that run to their end, which leaves no actor behind.
+// Runs simulated jobs to their end, and checks that they leave no actor behind.
 #pragma once
 
 #include "tests/support/small_job.hpp"
@@ -7,7 +7,7 @@
 
 namespace troupe::test {
 
-/// Waits for the end, well or not.
+/// Waits until the job ends, with success or failure.
 inline expected<train_result> result_of(simulated_job& job, std::chrono::milliseconds within = std::chrono::hours{2}) {
   const auto result = job.wait(within);
   REQUIRE(result.has_value());
@@ -15,7 +15,7 @@ inline expected<train_result> result_of(simulated_job& job, std::chrono::millise
   return *result;
 }
 
-/// The job must end well.
+/// Runs a job that must succeed.
 inline train_result run_to_end(simulated_job& job, std::chrono::milliseconds within = std::chrono::hours{2}) {
   const auto result = result_of(job, within);
   REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
@@ -34,14 +34,14 @@ inline train_result run_to_end(training_job description, uint64_t seed = 1, std:
 
 inline train_result run_to_end(const small_job_options& o, uint64_t seed = 1) { return run_to_end(describe_small(o), seed); }
 
-/// The job must fail.
+/// Runs a job that must fail, and returns its error.
 inline error failure_of(simulated_job& job) {
   const auto result = result_of(job);
   REQUIRE_FALSE(result);
   return result.error();
 }
 
-/// The job must end well. Returns the state that it saved there.
+/// Runs a job that must succeed, and returns the state that it saved at its end.
 inline checkpoint_content state_at_end(simulated_job& job, const std::shared_ptr<file_system>& files,
                                        std::chrono::milliseconds within = std::chrono::hours{2}) {
   run_to_end(job, within);
@@ -52,7 +52,7 @@ inline checkpoint_content state_at_end(const small_job_options& o, uint64_t seed
   return newest_checkpoint(o.files).content;
 }
 
-/// The same on another disk, and without hooks: where nothing disturbs it.
+/// The state at the end of the same job on a fresh disk and without hooks.
 inline checkpoint_content undisturbed(small_job_options o) {
   o.files = memory_disk::make();
   o.hooks.clear();

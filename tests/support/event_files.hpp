@@ -7,7 +7,7 @@
 
 namespace troupe::test {
 
-/// All events, file after file; every file must be undamaged.
+/// The events of all files, in the order of the files; each file must be undamaged.
 inline std::vector<log_event> events_in(file_system& files, const std::string& directory) {
   std::vector<log_event> all;
   const auto paths = list_event_logs(files, directory);

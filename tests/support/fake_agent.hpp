@@ -1,4 +1,4 @@
-// An agent whose nodes are made by a test: the neighbour of a driver under test.
+// An agent whose nodes a test makes: the neighbour of a driver under test.
 #pragma once
 
 #include "messages/interfaces.hpp"
@@ -14,7 +14,7 @@ struct fake_agent {
   std::vector<node_id> started = {};
   std::vector<start_nodes> asked = {};
   std::vector<prepare_plan> plans_wanted = {};
-  bool answers = true;               ///< False: it starts the nodes, and its answer does not come.
+  bool answers = true;               ///< False: the agent starts the nodes and sends no answer.
   int reads_cancelled = 0, cancelled = 0;
 
   int attempts_begun() const {
@@ -25,7 +25,7 @@ struct fake_agent {
   }
 };
 
-/// `of` outlives the actor.
+/// `of` must outlive the actor.
 inline agent_actor spawn_agent(simulation& world, fake_agent& of) {
   return world.spawn([&of](agent_actor::pointer self) {
     return agent_actor::behavior_type{

@@ -1,4 +1,4 @@
-// A dataset iterator under the test's control: batch s has the feature x = 100 s + row and the label y = {s, row}.
+// A dataset iterator that a test controls: batch s has the feature x = 100 s + row and the label y = {s, row}.
 #pragma once
 
 #include <troupe/dataset_iterator.hpp>
@@ -8,18 +8,18 @@
 
 namespace troupe::test {
 
-/// Shared by all iterators of one dataset; tests write the upper half and read the lower one.
+/// Shared by all iterators of one dataset. Tests set the fields down to `before`, and read the others.
 struct fake_source {
   int64_t batches = INT64_MAX;
   int64_t rows = 2;
-  int64_t last_rows = 0;                    ///< Rows of the last batch, if fewer.
-  std::map<int64_t, int64_t> rows_at;       ///< Rows of single batches, if fewer.
-  std::map<int64_t, error> trouble;         ///< Errors of reads, by batch.
+  int64_t last_rows = 0;                    ///< Rows of the last batch; 0: as many as in the others.
+  std::map<int64_t, int64_t> rows_at;       ///< Rows of single batches that have fewer than `rows`, by batch.
+  std::map<int64_t, error> trouble;         ///< The errors with which reads fail, by batch.
   std::optional<error> cannot_open, cannot_save;
 
   std::function<void(int64_t)> before;      ///< Called before each read, with the number of the batch.
 
-  std::vector<int64_t> reads;               ///< Every batch read, by any iterator.
+  std::vector<int64_t> reads;               ///< The batches that were read, by any iterator.
   int opened = 0;
 };
 
@@ -63,7 +63,7 @@ class fake_iterator final : public dataset_iterator {
   element_spec spec_{{{"x", dtype::float32, {}}}, {{"y", dtype::int32, {2}}}};
 };
 
-/// For infeed_options::open.
+/// For `infeed_options::open`.
 inline auto opener(std::shared_ptr<fake_source> source) {
   return [source]() -> expected<std::unique_ptr<dataset_iterator>> {
     ++source->opened;

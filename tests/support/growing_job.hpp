@@ -1,5 +1,6 @@
-// A job that grows: two candidates and a mixture until state 20; from there on the winner, frozen and retired, two new candidates and a mixture of three.
-// All by momentum, as nothing in them counts steps.
+// A job that grows. Until state 20: two candidates and a mixture. From there on: the winner, frozen and retired, two
+// new candidates and a mixture of all three. All are trained by momentum, whose update does not depend on the number of
+// the step.
 #pragma once
 
 #include "compute/graph/graph.hpp"
@@ -15,7 +16,7 @@ struct growing_options {
   std::function<void(hand_written&, int64_t iteration)> edit = {};
 };
 
-/// A mixture that learns a weight for each.
+/// A mixture that learns a weight for each of the named candidates.
 inline model mixture_of(std::vector<std::string> names) {
   return {"mixture", [names = std::move(names)](graph& g, const features& x, const labels& y, mode m) {
     const auto scope = g.scope("mixture");
@@ -28,7 +29,7 @@ inline model mixture_of(std::vector<std::string> names) {
   }};
 }
 
-/// The same model with variables that are not trained.
+/// The same model, with no variable trainable.
 inline model frozen(const model& from) {
   return {from.name, [f = from.build](graph& g, const features& x, const labels& y, mode m) {
     auto spec = f(g, x, y, m);

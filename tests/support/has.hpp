@@ -1,4 +1,4 @@
-// Whether one text is part of another, in words that a failed assertion can show.
+// Checks that one text contains another, such that a failed assertion shows both.
 #pragma once
 
 #include <ostream>
@@ -7,7 +7,7 @@
 
 namespace troupe::test {
 
-/// Is true if the part is in the text. An assertion that fails prints both.
+/// Converts to true if `text` contains `part`. A failed assertion prints both.
 struct part_of_text {
   std::string text, part;
   operator bool() const { return text.find(part) != std::string::npos; }

@@ -1,4 +1,4 @@
-// An infeed over the fake source, with recorders for neighbours.
+// An infeed over the fake source, whose neighbours are recorders.
 #pragma once
 
 #include "actors/steps/infeed.hpp"
@@ -33,7 +33,7 @@ struct infeed_alone : simulation {
   void credit(int64_t until_step, int64_t block_steps = 1, int64_t applied = 0) {
     tell(feed, pull{1, 0_edge, until_step, applied, block_steps});
   }
-  /// {first step, count} of every block.
+  /// The first step and the number of batches of every block.
   std::vector<std::pair<int64_t, int64_t>> blocks() {
     std::vector<std::pair<int64_t, int64_t>> all;
     for (const auto& b : sink.all<block>())
@@ -46,7 +46,7 @@ struct infeed_alone : simulation {
       all.push_back(p.step);
     return all;
   }
-  /// The batch that an iterator restored from a part reads next.
+  /// The number of the batch that an iterator reads first after it is restored from `part`.
   int64_t next_after(const snapshot_part& part) {
     fake_iterator again{source};
     REQUIRE(again.restore(part.blobs.at("infeed/0")));

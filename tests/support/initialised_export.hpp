@@ -1,4 +1,4 @@
-// Exports of models that nobody has trained: their variables have the initial values of a seed.
+// Exports of untrained models: their variables have the initial values that a seed gives.
 #pragma once
 
 #include "compute/engine/step_engine.hpp"

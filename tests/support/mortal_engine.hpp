@@ -1,4 +1,4 @@
-// Replicas on real threads that die inside a step: an exception leaves the engine, and with it the handler.
+// Replicas on real threads that die inside a step: the engine throws an exception, which ends the actor.
 #pragma once
 
 #include "pipeline/launch/prepared_job.hpp"
@@ -10,7 +10,7 @@
 
 namespace troupe::test {
 
-/// The steps at which a replica dies, each once.
+/// The steps at which a replica dies; each kills one replica once.
 struct doom {
   std::mutex guard;
   std::set<int64_t> steps;
@@ -33,7 +33,7 @@ class mortal_engine final : public wrapped_engine {
   std::shared_ptr<doom> fate_;
 };
 
-/// All replicas' engines, those of replicas that are started anew as well.
+/// Wraps the engines of all replicas, also of those that are started again later.
 inline void make_mortal(prepared_job& job, const std::shared_ptr<doom>& fate) {
   auto& program = job.in(mode::train);
   for (auto& engine : program.engines)

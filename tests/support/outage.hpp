@@ -1,4 +1,4 @@
-// Data that cannot be read for a while.
+// Data that cannot be read for some time.
 #pragma once
 
 #include "support/troubled_dataset.hpp"
@@ -7,7 +7,7 @@
 
 namespace troupe::test {
 
-/// Begins at the read of batch number `from`, counted over all readers, and lasts for `lasts` by the clock `now`.
+/// Begins at read number `from`, counted from 0 over all readers, and lasts for the time `lasts` on the clock `now`.
 struct outage {
   int64_t from = 0;
   std::chrono::nanoseconds lasts{};

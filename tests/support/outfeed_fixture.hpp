@@ -1,4 +1,4 @@
-// An outfeed between stand-ins for the chief and the summary writer.
+// An outfeed whose chief and summary writer are stand-ins.
 #pragma once
 
 #include "actors/steps/outfeed.hpp"

@@ -1,4 +1,4 @@
-// Tables of docs/ whose cells are outcomes of simulated jobs.
+// Checks tables of docs/ whose cells are outcomes of simulated jobs.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 
 namespace troupe::test {
 
-/// " goes on or recovers |": what became of the jobs of six schedules.
+/// The different outcomes of six seeds as a cell: " goes on or recovers |".
 inline std::string cell_of(const std::function<std::string(uint64_t seed)>& outcome) {
   std::set<std::string> seen;
   for (uint64_t seed = 1; seed <= 6; ++seed)

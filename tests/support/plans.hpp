@@ -1,4 +1,4 @@
-// Plans written by hand: a few lines for each node, with groups and datasets.
+// Plans that tests write by hand, in a few lines for each node.
 #pragma once
 
 #include "pipeline/launch/launcher.hpp"
@@ -9,7 +9,7 @@
 
 namespace troupe::test {
 
-/// Nodes of a training under one chief, whose number is 0.
+/// The nodes of one training. The chief has the number 0.
 struct hand_written {
   job_plan plan;
   plan_resources resources;
@@ -30,7 +30,7 @@ struct hand_written {
     resources.datasets.push_back(d);
     return plan.datasets.size() - 1;
   }
-  /// Whoever lives on from plan to plan has a number of its role.
+  /// A node that outlives an iteration gets its number from its role, so that it keeps it in the next plan.
   plan_node& node(role what, std::string name) {
     const auto same = std::count_if(plan.nodes.begin(), plan.nodes.end(), [what](const plan_node& n) { return n.what == what; });
     const auto number = row_of(what).outlives_iteration ? 1'000 + 100 * static_cast<int32_t>(what) + static_cast<int32_t>(same)
@@ -59,7 +59,8 @@ struct hand_written {
     plan.edges.push_back(
         {.id = edge_id{static_cast<int32_t>(plan.edges.size())}, .from = from, .out = std::move(out), .to = to, .in = std::move(in), .how = how});
   }
-  /// An evaluation of a model whose variables are those of groups of the job, with a writer of its results; evaluations are numbered as they come.
+  /// Adds an evaluation of `m`, which reads the variables of group `of`, and a summary writer for its results.
+  /// Evaluations are numbered in the order of the calls.
   void evaluation(const std::string& name, const model& m, group_id of, const dataset& d) {
     const auto index = evaluations++;
     const auto whole = name.empty() ? "evaluator" : "evaluator/" + name;
@@ -85,7 +86,7 @@ struct hand_written {
     node(role::eval_summary_writer, name.empty() ? "summary_writer/eval" : "summary_writer/eval_" + name).index = index;
   }
   void reducer(std::string name, group_id of) { node(role::reducer, std::move(name)).group = of; }
-  /// The nodes and edges that every job has.
+  /// Adds the nodes and edges that every job has.
   void finish(bool saves = true) {
     node(role::outfeed, "outfeed");
     node(role::checkpoint_writer, "checkpoint_writer");
@@ -102,7 +103,7 @@ struct hand_written {
   }
 };
 
-/// A dense layer or two in a scope of its own, whose logits others may read.
+/// Two dense layers in a scope of their own; other models can read the logits.
 inline model candidate(const std::string& name, int64_t units) {
   return {name, [name, units](graph& g, const features& x, const labels& y, mode m) {
     const auto scope = g.scope(name);
@@ -114,7 +115,7 @@ inline model candidate(const std::string& name, int64_t units) {
   }};
 }
 
-/// A mixture that learns a weight for each of the two.
+/// A mixture that learns a weight for each of the candidates a and b.
 inline model mixture_of_two() {
   return {"mixture", [](graph& g, const features& x, const labels& y, mode m) {
     const auto scope = g.scope("mixture");
@@ -124,7 +125,8 @@ inline model mixture_of_two() {
   }};
 }
 
-/// Two candidates fed by one infeed, and a mixture that reads their logits; `replicas` in each group.
+/// Adds two candidates that one infeed feeds, and a mixture that reads their logits; each group has `replicas`
+/// replicas.
 inline void add_two_candidates(hand_written& w, const dataset& input, int32_t replicas,
                                const std::pair<model, model>& models = {candidate("a", 5), candidate("b", 7)}) {
   const auto mixture = w.group("mixture"), a = w.group("a"), b = w.group("b");  // The first group's loss is the job's.
@@ -151,7 +153,7 @@ inline hand_written two_candidates(const dataset& input, int32_t replicas = 1) {
   return w;
 }
 
-/// The same with everything that a job can have beside training: an evaluation of each candidate, hooks, summaries.
+/// `two_candidates` with an evaluation of each candidate, hooks and summaries.
 inline hand_written two_candidates_evaluated(const dataset& input, int32_t replicas = 1) {
   hand_written w;
   add_two_candidates(w, input, replicas);
@@ -163,7 +165,7 @@ inline hand_written two_candidates_evaluated(const dataset& input, int32_t repli
   return w;
 }
 
-/// The variables under `prefix`, by name.
+/// The tensors whose names begin with `prefix`, by name.
 inline std::map<std::string, tensor> variables(const checkpoint_content& c, const std::string& prefix) {
   std::map<std::string, tensor> found;
   for (const auto& t : c.tensors)

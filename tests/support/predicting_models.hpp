@@ -1,4 +1,4 @@
-// Models of each kind that is exported, with what they are fed: for comparisons with other runtimes.
+// Models of each kind that can be exported, and their features, for comparisons with other runtimes.
 #pragma once
 
 #include <troupe/troupe.hpp>
@@ -7,7 +7,7 @@ namespace troupe::test {
 
 struct predicting_model {
   std::string name;
-  std::vector<component> features;  ///< An int32 feature holds indices below `entries`.
+  std::vector<component> features;  ///< The values of int32 features are below `entries`.
   std::function<std::map<std::string, symbol>(graph&, const troupe::features&)> predictions;
   int32_t entries = 1;
 
@@ -42,7 +42,7 @@ inline predicting_model lenet_predictor() {
           }};
 }
 
-/// Strides that do not divide, groups, averages and a transposed convolution.
+/// A convolution whose strides do not divide the extents, two average poolings and a transposed convolution.
 inline predicting_model pictures_predictor() {
   return {"pictures", {{"x", dtype::float32, {13, 9, 4}}}, [](graph&, const features& x) {
             symbol h = nn::conv2d(x["x"], {.filters = 8, .kernel_size = {3, 3}, .strides = {2, 2}, .activation = elu});
@@ -74,7 +74,7 @@ inline predicting_model transformer_predictor() {
           }, 20};
 }
 
-/// Two inputs and several outputs, of which each has its own layers.
+/// A model with two inputs, and with outputs of two heads, each with a layer of its own.
 inline predicting_model heads_predictor() {
   return {"heads", {{"numbers", dtype::float32, {10}}, {"word", dtype::int32, {3}}}, [](graph&, const features& x) {
             const symbol words = reduce_mean(nn::embedding(x["word"], {.entries = 20, .units = 6}), {{1}});
@@ -85,7 +85,7 @@ inline predicting_model heads_predictor() {
           }, 20};
 }
 
-/// expm1 and log1p beside their operands, which are of each magnitude: what is compared is their relative error.
+/// expm1 and log1p divided by their operands, of many magnitudes, so that a comparison shows relative errors.
 inline predicting_model near_zero_predictor() {
   return {"near_zero", {{"x", dtype::float32, {8}}}, [](graph& g, const features& x) {
             const symbol magnitudes = g.constant(tensor::of<float>({8}, {1.0f, 0.1f, 1e-2f, 1e-3f, 1e-4f, 1e-6f, 1e-8f, 1e-20f}));
@@ -99,7 +99,7 @@ inline std::vector<predicting_model> predicting_models() {
           near_zero_predictor()};
 }
 
-/// Numbers in [-1, 1), or indices, that depend on the seed.
+/// Pseudo-random rows for `c`: indices below `entries` for int32, else numbers in [-1, 1).
 inline tensor random_rows(const component& c, int64_t rows, int32_t entries, uint64_t seed) {
   uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;
   const auto next = [&state] {

@@ -1,5 +1,5 @@
-// Data and a model for tests of predictions: batch s of four rows has x = 100 s + row and y = {s, row}, and the model
-// returns both, so that a row left out, repeated or out of order shows.
+// A dataset and a model for tests of predictions. Batch s of four rows has x = 100 s + row and y = {s, row}, and the
+// model returns both, so that a row that is missing, repeated or out of order shows.
 #pragma once
 
 #include "support/fake_source.hpp"
@@ -32,7 +32,7 @@ inline std::shared_ptr<fake_source> fake_batches(int64_t batches, int64_t last_r
 inline dataset dataset_over(std::shared_ptr<fake_source> source) {
   return dataset{std::make_shared<fake_node>(std::move(source))};
 }
-/// x of every row, in order.
+/// x of every row of the first `batches` batches, in order.
 inline std::vector<float> rows_of(const fake_source& source, int64_t batches) {
   std::vector<float> x;
   for (int64_t s = 0; s < batches; ++s)
@@ -41,7 +41,8 @@ inline std::vector<float> rows_of(const fake_source& source, int64_t batches) {
   return x;
 }
 
-/// "scaled" is w · x, where the variable w is 1 at first; "pair" is y, "row" its second column; "parity" is a text.
+/// "scaled" is w · x, where the variable w begins as 1; "pair" is y, and "row" the second column of y. "place" is a
+/// text for each "row".
 inline model echo_model() {
   return {"echo", [](graph& g, const features& x, const labels& y, mode m) {
             const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});

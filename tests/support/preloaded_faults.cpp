@@ -1,10 +1,11 @@
-// Preloaded into a program under test, this replaces functions of the C library and lets some calls fail or hang:
+// A library to preload into a program under test. It replaces functions of the C library, and lets some calls fail or
+// hang:
 //
 //   REFUSE_THREAD=3    creating the third thread of the process fails (EAGAIN), once
 //   HANG_AT_OPEN=TEXT  opening a file whose path contains TEXT never returns; "hanging" is printed on standard output
 //   DENY_OPEN=TEXT     opening a file whose path contains TEXT fails (EACCES), for root too
 //
-// Each refusal is reported on standard error, so that a test knows when a number is beyond all calls.
+// A refused thread is reported on standard error, so that a test notices when its number exceeds the number of calls.
 #undef _FILE_OFFSET_BITS  // This macro renames `open`, which is replaced here under both names.
 #include <dlfcn.h>
 #include <fcntl.h>

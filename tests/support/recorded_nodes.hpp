@@ -1,4 +1,4 @@
-// The nodes of an evaluator or a predictor under test: recorders, new ones at every start.
+// The nodes of an evaluator or a predictor under test: recorders, which each start makes anew.
 #pragma once
 
 #include "actors/agents.hpp"

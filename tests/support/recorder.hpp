@@ -1,4 +1,4 @@
-// An actor that only records its messages: the neighbour of an actor under test.
+// An actor that only records its messages: a neighbour of the actor under test.
 #pragma once
 
 #include <caf/actor_system.hpp>
@@ -12,7 +12,7 @@
 
 namespace troupe::test {
 
-/// Accepts the messages `Ms` and records all, in order.
+/// Accepts the messages `Ms` and records all of them in order.
 template <class... Ms>
 class recorder {
  public:
@@ -51,7 +51,7 @@ class recorder {
   actor_type handle_;
 };
 
-/// Expected value for `recorder::order()`.
+/// The expected value of `recorder::order()`.
 template <class... Ms>
 std::vector<caf::type_id_t> order_of() { return {caf::type_id<Ms>::value...}; }
 

@@ -1,4 +1,4 @@
-// An error that has to be there.
+// Checks that a call failed, with this category and with this text in the message.
 #pragma once
 
 #include "tests/support/has.hpp"

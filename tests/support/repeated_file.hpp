@@ -1,4 +1,4 @@
-// Files of any size that are made as they are read, and how much memory whoever reads them holds meanwhile.
+// Files of any size whose contents are generated on reading, and a measure of the memory that their reader holds.
 #pragma once
 
 #include "tests/support/delegating_file_system.hpp"
@@ -9,14 +9,16 @@
 
 namespace troupe {
 
-/// Every path is a file of `first` and, so many times, `again`; every directory has one, called `name`.
+/// Every path is a file that contains `first` once and then `again` `times` times. Every directory lists one file,
+/// `name`.
 class repeated_file_system final : public delegating_file_system {
  public:
   repeated_file_system(std::string first, std::string again, int64_t times, std::string name = "f")
     : delegating_file_system(memory_file_system()), first_(std::move(first)), again_(std::move(again)), times_(times), name_(std::move(name)) {}
 
   int64_t size() const { return std::ssize(first_) + times_ * std::ssize(again_); }
-  /// The most bytes of the heap that were in use at a read, beyond those at the first read. Sanitizers count elsewhere: 0.
+  /// The maximum of the bytes in use on the heap at a read, less those at the first read. 0 in builds with sanitizers,
+  /// whose heap is a different one.
   int64_t held_max() const { return held_max_ - *held_first_; }
 
   expected<std::unique_ptr<readable_file>> open(const std::string&) override { return std::make_unique<file>(*this); }

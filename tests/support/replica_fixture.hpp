@@ -1,4 +1,4 @@
-// A replica over the toy engine, with recorders for neighbours, and the state that it should reach.
+// A replica over the toy engine, whose neighbours are recorders, and the state that it should reach.
 #pragma once
 
 #include "actors/steps/replica.hpp"
@@ -12,7 +12,7 @@ namespace troupe::test {
 
 using steps = std::vector<int64_t>;
 
-/// Batch s of these tests: two rows.
+/// The two rows of batch `step`.
 inline std::vector<float> toy_batch(int64_t step) { return {static_cast<float>(step % 3), static_cast<float>(1 + step % 2)}; }
 
 /// A block of toy batches for the replica whose rows begin at `first_row`.
@@ -64,7 +64,7 @@ struct replica_alone : simulation {
   }
   void release(int64_t step) { tell(worker, released{1, step}); }
 
-  /// {first step, number of steps} of every report.
+  /// The first step and the number of steps of every report.
   std::vector<std::pair<int64_t, int64_t>> reports() {
     std::vector<std::pair<int64_t, int64_t>> all;
     for (const auto& r : out.all<step_report>())

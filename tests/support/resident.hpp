@@ -1,4 +1,4 @@
-// The resident memory of this process, as the system counts it.
+// The resident memory of this process, as the operating system reports it.
 #pragma once
 
 #include <cstdint>

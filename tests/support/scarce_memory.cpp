@@ -1,4 +1,4 @@
-// The global operators, in a separate file so that no caller can inline them.
+// The global operators new and delete, in a separate file so that no caller can inline them.
 #include "tests/support/scarce_memory.hpp"
 
 #include <cstdlib>
@@ -29,7 +29,7 @@ void* operator new(std::size_t size) {
   allocations_left -= allocations_left > 0 ? 1 : 0;
   return p;
 }
-// The standard library takes temporary memory by this one, and gives it back by those below.
+// Without a limit. The standard library allocates temporary memory here, and frees it with the operators below.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size > 0 ? size : 1); }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }

@@ -1,11 +1,11 @@
-// Memory that ends: at a chosen allocation of the calling thread by operator new, and at all after it.
+// Simulates the end of memory: from a chosen allocation of the calling thread on, operator new fails.
 #pragma once
 
 #include <cstdint>
 
 namespace troupe::test {
 
-/// Until its end only so many allocations of this thread are given memory.
+/// While it exists, only the first `allocations` allocations of this thread succeed.
 class scarce_memory {
  public:
   explicit scarce_memory(int64_t allocations) noexcept;
@@ -13,9 +13,9 @@ class scarce_memory {
   scarce_memory(const scarce_memory&) = delete;
   scarce_memory& operator=(const scarce_memory&) = delete;
 
-  /// From now on none is.
+  /// Lets every further allocation fail.
   void end() noexcept;
-  /// Whether one has been refused.
+  /// True: an allocation has failed.
   bool ended() const noexcept;
 };
 

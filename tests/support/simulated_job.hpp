@@ -1,4 +1,4 @@
-// Jobs in a simulated world, with the handle of the job and the controls of its world in one object.
+// A simulated job, with its handle and the controls of its world in one object.
 #pragma once
 
 #include "messages/control.hpp"
@@ -7,7 +7,7 @@
 
 namespace troupe::test {
 
-/// A launcher that launches one job. It ends as by a crash: what the job has not written by then is never written.
+/// A launcher for one job. Its destruction is a crash: the job writes nothing afterwards.
 class one_simulated {
  public:
   explicit one_simulated(uint64_t seed, world_conditions conditions = {}) : launcher_(seed, std::move(conditions)) {}
@@ -51,11 +51,11 @@ class simulated_job final : public one_simulated {
 
   job_progress progress() const { return running_->progress(); }
   void ask(uint8_t request_kind, bool by_signal) { running_->ask(request_kind, by_signal); }
-  /// Cranks until there is a result. The deadline is in virtual time.
+  /// Cranks the world until the job has a result, or until `deadline` in virtual time.
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) { return running_->wait(deadline); }
-  /// Whether there is a result.
+  /// True: the job has a result.
   bool ended() const { return running_->ended(); }
-  /// Cranks a number of turns in [least, least + range) that the seed draws, or to the job's end.
+  /// Cranks `n` turns, where `n` is in [least, least + range) and depends on the seed; fewer if the job ends before.
   void crank_some(uint64_t seed, uint64_t least, uint64_t range) {
     uint64_t left = least + seed * 2654435761u % range + 1;
     crank_until([&] { return --left == 0 || ended(); });

@@ -1,4 +1,5 @@
-// The fixture of most actor tests: CAF's deterministic scheduler, a clock moved by hand, messages first in, first out.
+// The fixture of most actor tests: CAF's deterministic scheduler, messages first in, first out, and a clock moved by
+// hand.
 #pragma once
 
 #include "messages/interfaces.hpp"
@@ -16,7 +17,7 @@ class simulation {
  public:
   simulation() : system(config), schedule(dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler())) {}
   ~simulation() {
-    // CAF waits for every actor when its system is destroyed, so the actors of a test are ended and run first.
+    // The destructor of CAF's system waits for every actor, so the actors of a test end here.
     for (const auto& actor : spawned_)
       caf::anon_send_exit(actor, caf::exit_reason::kill);
     spawned_.clear();
@@ -31,20 +32,20 @@ class simulation {
   }
   template <class... Ms>
   recorder<Ms...> record() { return keep(recorder<Ms...>{system}); }
-  /// Ends a recorder with the test.
+  /// Ends the recorder together with the test.
   template <class... Ms>
   recorder<Ms...> keep(recorder<Ms...> r) {
     spawned_.push_back(r.address());
     return r;
   }
 
-  /// Sends a message, and runs all messages that follow without a delay.
+  /// Sends a message, and runs until no message is left that is due without a delay.
   template <class Handle, class M>
   void tell(const Handle& to, M message) {
     caf::anon_send(to, std::move(message));
     run();
   }
-  /// The same, as if `from` had sent it.
+  /// As `tell`, with `from` as the sender.
   template <class From, class Handle, class M>
   void tell_as(const From& from, const Handle& to, M message) {
     caf::send_as(from, to, std::move(message));
@@ -64,7 +65,7 @@ class simulation {
     for (const auto end = schedule.clock().now() + by; schedule.clock().now() < end;)
       advance_time(std::min<caf::timespan>(std::chrono::milliseconds{50}, end - schedule.clock().now()));
   }
-  /// Moves the clock from within a handler, as if the handler took so long.
+  /// Moves the clock from within a handler, as if the handler took that long.
   void take_time(caf::timespan by) { schedule.clock().current_time += by; }
 
  private:

@@ -1,5 +1,5 @@
-// A whole training job that is small enough to simulate thousands of times: 8 numbers in, 3 classes out, a few kilobytes
-// of state, on a disk in memory.
+// A whole training job, small enough to simulate thousands of times: 8 numbers in, 3 classes out, a few kilobytes of
+// state, on a disk in memory.
 #pragma once
 
 #include "storage/checkpoints/checkpoint_store.hpp"
@@ -13,7 +13,8 @@
 
 namespace troupe::test {
 
-/// `examples` rows of 8 numbers in [-1, 1) that are a function of the row, labelled by the largest of the first three.
+/// `examples` rows of 8 pseudo-random numbers in [-1, 1). The label of a row is the index of the largest of its first
+/// three.
 inline dataset small_dataset(int64_t examples = 48) {
   std::vector<float> x(static_cast<size_t>(examples) * 8);
   std::vector<int32_t> y(static_cast<size_t>(examples));
@@ -39,7 +40,7 @@ inline model small_model(double dropout, const optimizer& by) {
 }
 inline model small_model(double dropout = 0.2, double rate = 0.01) { return small_model(dropout, adam{.rate = static_cast<float>(rate)}); }
 
-/// Its products are large enough for several threads.
+/// A model whose matrix products are large enough for several threads.
 inline model wide_model() {
   return model{"wide", [](graph& g, const features& x, const labels& y, mode m) {
     const auto h = troupe::dropout(nn::dense(x["x"], {.units = 4096, .activation = relu}), 0.2, m == mode::train);
@@ -47,7 +48,7 @@ inline model wide_model() {
   }};
 }
 
-constexpr auto soon = std::chrono::seconds{60};  // Far more than any wait of a test needs, and less than the limit of its program.
+constexpr auto soon = std::chrono::seconds{60};  // Longer than any wait of a test, shorter than its program's limit.
 
 struct small_job_options {
   int64_t max_steps = 20;
@@ -65,7 +66,7 @@ struct small_job_options {
   std::vector<std::shared_ptr<hook>> hooks = {};
   model source = small_model();
   bool keeps = true;
-  std::optional<int64_t> recovers = 0;  ///< recovery_attempts_max.
+  std::optional<int64_t> recovers = 0;  ///< `run_config::recovery_attempts_max`.
 };
 
 inline job_basis small_basis(const small_job_options& o) {
@@ -99,7 +100,7 @@ inline std::shared_ptr<prepared_job> prepare_small(const small_job_options& o = 
   return *job;
 }
 
-/// The newest checkpoint of the directory, as a later process would find it.
+/// The newest checkpoint of the directory, read as by a later process.
 inline restored_checkpoint newest_checkpoint(const std::shared_ptr<file_system>& files) {
   auto store = checkpoint_store::open(files, "/run", {.read_only = true});
   if (!store)
@@ -119,7 +120,7 @@ inline bool same_state(const checkpoint_content& a, const checkpoint_content& b)
   return true;
 }
 
-/// Steps of the events of one kind.
+/// The steps of the events of kind `what`.
 inline std::vector<int64_t> steps_of(const std::vector<job_event>& events, job_event::kind what) {
   std::vector<int64_t> steps;
   for (const auto& e : events)

@@ -1,5 +1,6 @@
-// What tests of whole jobs include most, precompiled once for each target. Sources still include what they use.
-#ifndef TROUPE_SMALL_JOB_PCH_HPP  // Not #pragma once: it is the main file of its own compilation.
+// The headers that tests of whole jobs include most, precompiled once for each target. Sources still include all that
+// they use.
+#ifndef TROUPE_SMALL_JOB_PCH_HPP  // No #pragma once: it warns in the main file of a compilation, which this file is.
 #define TROUPE_SMALL_JOB_PCH_HPP
 
 #include "messages/caf_pch.hpp"

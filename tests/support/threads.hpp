@@ -13,7 +13,7 @@ inline int64_t threads() {
   return std::distance(std::filesystem::begin(tasks), std::filesystem::end(tasks));
 }
 
-/// The system needs a moment to remove a thread that has returned.
+/// Waits, since the system needs a moment to remove a thread that has returned.
 inline bool threads_fall_to(int64_t count) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{60};
   while (threads() > count && std::chrono::steady_clock::now() < end)

@@ -1,5 +1,5 @@
-// A step engine small enough to compute by hand: the state is a few numbers, and every update depends on its step, on
-// every row fed and on the state before, so that a step left out, repeated or out of order shows.
+// A step engine small enough to compute by hand. Its state is a few numbers; every update depends on the step, on every
+// row fed and on the state before, so that a step that is missing, repeated or out of order shows.
 #pragma once
 
 #include "compute/engine/step_engine.hpp"
@@ -11,7 +11,7 @@
 
 namespace troupe::test {
 
-/// Memory of all toy engines of one job: two arenas of `width` float32, divided evenly among replicas.
+/// The memory of all toy engines of one job: two arenas of `width` float32, divided evenly among the replicas.
 struct toy_memory {
   explicit toy_memory(int64_t width_ = 4) : width(width_) {
     for (auto& a : arena) {
@@ -28,19 +28,21 @@ class toy_engine final : public step_engine {
   explicit toy_engine(std::shared_ptr<toy_memory> memory, int replica = 0, int replicas = 1)
     : memory_(std::move(memory)), replica_(replica), replicas_(replicas) {}
 
-  std::function<step_status(int64_t step)> before_step = [](int64_t) { return step_status::ok; };  ///< Injects a status.
+  /// Called before each step; the step has the status that it returns.
+  std::function<step_status(int64_t step)> before_step = [](int64_t) { return step_status::ok; };
   std::vector<int64_t> computed;   ///< Steps whose gradients were computed.
-  std::vector<int64_t> forward;    ///< Steps of which only the outputs were computed.
+  std::vector<int64_t> forward;    ///< Steps for which only the outputs were computed.
   std::vector<int64_t> told_to_record;
   std::vector<int64_t> applied;
-  std::vector<std::pair<int64_t, int>> searched;  ///< Steps whose fault was requested, with the arena.
-  std::optional<numeric_fault> fault;             ///< The fault that is returned then.
-  error trouble{errc::nan_loss, "the loss is not finite"};  ///< The error of a status that is not ok.
+  std::vector<std::pair<int64_t, int>> searched;  ///< Steps and arenas with which `find_fault` was called.
+  std::optional<numeric_fault> fault;             ///< The result of `find_fault`.
+  error trouble{errc::nan_loss, "the loss is not finite"};  ///< The result of `last_error`.
 
   std::span<const component> inputs() const override { return shape_; }
   std::span<const program_output> outputs() const override { return outputs_; }
   std::span<const component> exposed() const override { return shown; }
-  std::vector<component> shown;    ///< At most one, a float for each row: the feed of the last port plus the state.
+  /// The output of `exposed`, at most one: for each row a float, the feed of the last port plus state[0].
+  std::vector<component> shown;
 
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     computed.push_back(step);
@@ -57,14 +59,15 @@ class toy_engine final : public step_engine {
       return trouble;
     const auto* x = reinterpret_cast<const float*>(in.components[0]);
     const float* state = memory_->arena[arena].get();
-    const auto folded = static_cast<int64_t>(std::accumulate(state, state + memory_->width, 0.0f)) % 4;  // Over all slices.
+    // The sum over the slices of all replicas.
+    const auto folded = static_cast<int64_t>(std::accumulate(state, state + memory_->width, 0.0f)) % 4;
     const float fed = std::accumulate(x, x + in.rows, 0.0f);
     loss_ = static_cast<double>(fed + state[0]);
     if (!in.exposed.empty())
       for (int64_t row = 0; row < in.rows; ++row)
         reinterpret_cast<float*>(in.exposed[0])[row] = reinterpret_cast<const float*>(in.components.back())[row] + state[0];
     sum_ = fed + static_cast<float>(in.rows * folded);  // Small integers, so that sums do not depend on their order.
-    gradient_ = tensor::zeros(dtype::uint8, {64});  // As in program engines: bytes, a multiple of 64.
+    gradient_ = tensor::zeros(dtype::uint8, {64});  // Bytes whose number is a multiple of 64, as in program engines.
     std::memcpy(const_cast<std::byte*>(gradient_.data()), &sum_, sizeof sum_);
     return step_status::ok;
   }

@@ -1,4 +1,4 @@
-// A dataset that fails, throws or waits at one batch, and otherwise behaves like the wrapped one.
+// A dataset that fails, throws or waits at one batch, and otherwise behaves like the wrapped dataset.
 #pragma once
 
 #include <troupe/dataset_iterator.hpp>
@@ -7,7 +7,8 @@
 
 namespace troupe::test {
 
-/// Replaces the read of one batch; that of each one where `at` is negative.
+/// Calls `what` before the read of batch `at`, or before every read if `at` is negative. An error of `what` replaces
+/// the read.
 class troubled_node final : public dataset_node {
  public:
   using trouble = std::function<expected<void>()>;

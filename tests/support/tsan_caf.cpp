@@ -1,8 +1,9 @@
-// Shows the thread sanitizer that a message is handed over, which it cannot see in CAF's library, built without it.
+// Shows the thread sanitizer how actors hand over messages. It cannot see this in CAF's library, which is built without
+// it.
 //
-// Each function below replaces CAF's own of that name (the library calls its exported functions through the dynamic
-// linker) and marks the order: sending releases the receiver, handling a message acquires it. A race between two actors
-// that no message orders is still reported. Only the build with -Db_sanitize=thread has this file.
+// Each function below replaces CAF's function of the same name (the library calls its exported functions through the
+// dynamic linker) and marks the order: sending releases the receiver, handling a message acquires it. A race between
+// two actors that no message orders is still reported. Only the build with -Db_sanitize=thread has this file.
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 
@@ -107,7 +108,7 @@ IN_FRONT_OF(release_counted, RELEASE_COUNTED, void* counted) {
   return next(counted);
 }
 
-// The memory of an actor is freed with its last address, which a monitoring actor may hold.
+// The memory of an actor is freed together with its last address, which a monitoring actor may hold.
 IN_FRONT_OF(release_actor_weak, RELEASE_ACTOR_WEAK, void* counted) {
   FIND_NEXT(RELEASE_ACTOR_WEAK, void*);
   __tsan_release(counted);
@@ -115,14 +116,14 @@ IN_FRONT_OF(release_actor_weak, RELEASE_ACTOR_WEAK, void* counted) {
   return next(counted);
 }
 
-// An actor that ends drops its unhandled messages: here those that are there when it begins to end.
+// An actor that ends drops its unhandled messages: here those that are in the mailbox when it begins to end.
 IN_FRONT_OF(scheduled_cleanup, SCHEDULED_CLEANUP, void* self, void* reason, void* unit) {
   FIND_NEXT(SCHEDULED_CLEANUP, void*, void*, void*);
   __tsan_acquire(self);
   return next(self, reason, unit);
 }
 
-// Here, those that arrive until the mailbox of an ending actor is closed.
+// Here the messages that arrive until the mailbox of an ending actor is closed.
 IN_FRONT_OF(bounce, BOUNCE, void* reason, void* element) {
   FIND_NEXT(BOUNCE, void*, void*);
   __tsan_acquire(element);

@@ -1,4 +1,4 @@
-// All events of a file at once, where tests look at each.
+// Reads all events of a file into memory, for tests that look at each.
 #pragma once
 
 #include "storage/events/event_log.hpp"

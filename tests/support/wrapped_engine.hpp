@@ -1,4 +1,4 @@
-// A step engine that forwards every call to another one; tests and benchmarks override some.
+// A step engine that forwards every call to another; tests and benchmarks override some.
 #pragma once
 
 #include "compute/engine/step_engine.hpp"
@@ -38,7 +38,7 @@ class wrapped_engine : public step_engine {
   std::shared_ptr<step_engine> inner_;
 };
 
-/// The numbers of one step are not finite.
+/// An engine that reports `not_finite` at the step `at`.
 class broken_engine final : public wrapped_engine {
  public:
   broken_engine(std::shared_ptr<step_engine> inner, int64_t at) : wrapped_engine(std::move(inner)), at_(at) {}

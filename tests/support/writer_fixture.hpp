@@ -1,4 +1,4 @@
-// A checkpoint writer over a disk in memory, with recorders for neighbours.
+// A checkpoint writer over a disk in memory, whose neighbours are recorders.
 #pragma once
 
 #include "actors/writers/checkpoint_writer.hpp"
@@ -41,7 +41,7 @@ struct writer_alone : simulation {
   chief_recorder chief = record<restored, failure, committed, late_properties_kept, state_shown, save_failed>();
   recorder<released> lender = record<released>();
   checkpoint_writer_actor writer;
-  std::vector<state_part> parts_taken;  ///< What the owner of the store was sent.
+  std::vector<state_part> parts_taken;  ///< The parts that the owner of the store received.
   state_owner_actor owner = spawn([this](state_owner_actor::pointer self) -> state_owner_actor::behavior_type {
     return {[this, self](const state_part& x) {
       parts_taken.push_back(x);
@@ -60,7 +60,7 @@ struct writer_alone : simulation {
     else
       tell(writer, stand_in{1, stored});
   }
-  /// The part of replica `r` of `replicas`, over the store's own memory.
+  /// The snapshot part of replica `r` of `replicas`; it refers to the memory of the store.
   snapshot_part replica_part(int64_t step, int r = 0, int replicas = 1) {
     snapshot_part part{1, step, node_id{2 + r}};
     for (const auto& piece : parameters->layout().pieces(r, replicas)) {
@@ -83,7 +83,7 @@ struct writer_alone : simulation {
     REQUIRE(store);
     return (*store)->listed();
   }
-  /// Fills every entry with numbers of its own.
+  /// Fills every entry with distinct numbers.
   void scribble(float seed) {
     for (const auto& e : parameters->layout().entries()) {
       std::vector<float> v(static_cast<size_t>(e.dims.elements()));

@@ -11,7 +11,7 @@ namespace {
 
 evaluation_point point(int64_t step, double loss, double accuracy) { return {step, {{"accuracy", accuracy}, {"loss", loss}}}; }
 
-/// The evaluations of the specification.
+/// The evaluations in the specification's examples.
 const evaluation_history four{point(1000, .8, .5), point(2000, .7, .6), point(3000, .4, .7), point(3500, .41, .68)};
 
 bool stops(const stop_rule& rule, const evaluation_history& history = four) {

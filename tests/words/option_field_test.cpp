@@ -30,7 +30,7 @@ struct paint {
   int64_t colour = 1;
 };
 
-/// Has the table of a part among its own.
+/// Options whose table includes that of a member.
 struct fence {
   metric_goal goal = {};
   int64_t posts = 3;
@@ -171,7 +171,7 @@ TEST_CASE("what a field accepts follows from its type and its range, and is told
 }
 
 TEST_CASE("every member of the run configuration and of the specs has a row, but for data and hooks, each with a purpose of its own") {
-  // A new member does not compile here before it is counted.
+  // These bindings do not compile with a new member until it is counted here.
   [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19] = defaults_of<run_config>();
   CHECK(rows<run_config>() == 19);
   [[maybe_unused]] const auto& [x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18, x19] = run_config_changes{};

@@ -11,7 +11,7 @@ namespace {
 
 using steps = std::vector<int64_t>;
 
-/// The steps at which the timer is due when it is asked after each of `runs` runs of `loop` steps, beginning after the first.
+/// The steps at which a timer is due. It is asked after each of `runs` runs of `loop` steps, first at step `first`.
 steps due_after_runs(step_timer timer, int64_t runs, int64_t loop = 1, int64_t first = 1) {
   steps all;
   for (int64_t run = 0; run < runs; ++run) {
@@ -43,7 +43,7 @@ TEST_CASE("[EST-39] a timer takes steps or seconds, is due at once, never twice 
   CHECK(timer.due(1, 0.5));
   CHECK_FALSE(timer.trigger(1, 0.5));
   CHECK_FALSE(timer.due(2, 2.25));
-  CHECK_FALSE(timer.due(1, 9));  // The same step is never due again, however late.
+  CHECK_FALSE(timer.due(1, 9));  // A step is due at most once, however late.
   CHECK(timer.due(2, 2.5));
 }
 

@@ -1,4 +1,4 @@
-// The chief's evaluations, and what follows from them, among stand-ins.
+// The chief's evaluations and their consequences, with stand-ins for its nodes.
 #include "support/chief_fixture.hpp"
 
 namespace troupe::test {
@@ -191,7 +191,7 @@ TEST_CASE_FIXTURE(chief_alone, "a rule ends a job at exactly the evaluated step,
     CHECK(writer.last<late_properties>().id == checkpoint_id{10});
     CHECK(writer.last<late_properties>().properties.at("ended") == "early: loss lower than 0.3: loss was 0.25 at step 10");
     SUBCASE("it becomes durable") {
-      tell(boss, late_properties_kept{1, {10}});  // That it is the best.
+      tell(boss, late_properties_kept{1, {10}});  // For the property "best".
       CHECK_FALSE(board->result);
       tell(boss, late_properties_kept{1, {10}});
       let_finish();

@@ -6,7 +6,7 @@ namespace troupe::test {
 
 namespace {
 
-/// A job whose end at step 20 is marked.
+/// A job that is draining, with its end marked at step 20.
 struct draining {
   ending how;
   horizon ahead;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr bool held = true, not_held = false;
 
-/// One that training waits for, and one beside it.
+/// Two evaluations: training waits for the first; the second runs beside training.
 evaluations two() {
   return evaluations{{{.name = "waits", .throttle_secs = 0}, {.name = "beside", .throttle_secs = 0, .when = evaluation_mode::beside}}};
 }

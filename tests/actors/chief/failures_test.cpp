@@ -10,7 +10,7 @@ namespace troupe::test {
 
 namespace {
 
-/// A row's cell of the table of roles.
+/// One cell of the table of roles: a role, its trouble and the chief's response.
 struct failure_rule {
   role who;
   trouble what;
@@ -26,7 +26,7 @@ std::vector<failure_rule> failure_rules() {
   return all;
 }
 
-/// Trains to step 2 with a save of step 0 on its way, then meets the trouble of one row.
+/// Trains to step 2 while the save of step 0 is in progress, then meets the trouble of one row.
 struct failing_chief : chief_alone {
   explicit failing_chief(bool go_on = false) {
     for (const auto what : {role::reducer, role::summary_writer, role::evaluator, role::eval_summary_writer, role::callbacks})
@@ -65,7 +65,7 @@ struct failing_chief : chief_alone {
       case role::callbacks:
         pass_gate(false);
         return let_pass(std::chrono::seconds{6});
-      default: return let_pass(std::chrono::seconds{20 + 1 + 3 + 1});  // No node reports.
+      default: return let_pass(std::chrono::seconds{20 + 1 + 3 + 1});  // No node reports progress.
     }
   }
   void say(role who, const error& cause) {
@@ -85,7 +85,7 @@ struct failing_chief : chief_alone {
     if (answered)
       answer_hooks();
   }
-  /// The checkpoint of `step` exists, and an evaluation of it is due.
+  /// Commits `step`, so that an evaluation of it is due.
   void evaluate(int64_t step) {
     if (granted() <= 4)
       pass_gate(true);
@@ -95,7 +95,7 @@ struct failing_chief : chief_alone {
     commit(step);
     answer_hooks();
   }
-  /// Lets steps pass meanwhile, with or without saves.
+  /// Lets training go on for `time`, with or without commits.
   void keep_on(std::chrono::seconds time, bool saves) {
     if (granted() <= 4)
       pass_gate(true);
@@ -111,7 +111,7 @@ struct failing_chief : chief_alone {
   }
   bool trains() const { return phase() == job_progress::phase::training; }
 
-  // How each response becomes visible.
+  // These show which response the chief has chosen.
   bool saved_last() { return !marked(mark_end | mark_snapshot).empty(); }
   bool settled() { return node(role::checkpoint_writer).count<settle>() > 0 || board->result || node(role::summary_writer).count<finish_log>() > 0; }
   int writers_started() const { return static_cast<int>(std::count(agent->started.begin(), agent->started.end(), 0_node)); }
@@ -146,7 +146,7 @@ TEST_CASE("every row of the failure table is what a chief does") {
           CHECK(c.saved_last());
           break;
         case response::settle_and_fail:
-        case response::recover_or_fail:  // Without a budget.
+        case response::recover_or_fail:  // The job may not recover.
           CHECK_FALSE(c.saved_last());
           CHECK(c.agent->cancelled > 0);
           CHECK(c.settled());

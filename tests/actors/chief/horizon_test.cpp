@@ -16,7 +16,7 @@ steps marked(const grant& g, mark_kinds kind) {
   return at;
 }
 
-/// A horizon at step 0 whose reports come in blocks of 8 steps.
+/// A horizon at step 0. Reports come in blocks of 8 steps.
 horizon at_the_start(horizon_options options, std::optional<int64_t> end = {}) {
   horizon h{options};
   h.begin(0, end);

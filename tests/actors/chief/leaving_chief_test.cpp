@@ -1,11 +1,11 @@
-// A group that leaves, by a chief among stand-ins.
+// A chief, one of whose groups leaves, with stand-ins for its nodes.
 #include "support/chief_fixture.hpp"
 
 namespace troupe::test {
 
 namespace {
 
-/// Node 2 is the replica of the first group, nodes 4 and 5 those of group b; the job stands at step 19.
+/// Node 2 is the replica of group a, nodes 4 and 5 are those of group b. The job is at step 19.
 struct chief_of_groups : chief_alone {
   chief_of_groups() {
     agent->listed[2].name = "a/replica/0";
@@ -22,7 +22,7 @@ struct chief_of_groups : chief_alone {
   void fail_b(errc category = errc::nan_loss) {
     tell(boss, stream_end{1, 4_node, 19, {category, "the loss is not finite", {}, "b/replica/0", 19}, end_kind::failed});
   }
-  /// What the checkpoint writer was told of those that have left.
+  /// The properties that the checkpoint writer received for groups that have left.
   std::map<std::string, std::string> books() {
     std::map<std::string, std::string> all;
     for (const auto& d : node(role::checkpoint_writer).all<departed>())

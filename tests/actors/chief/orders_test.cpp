@@ -1,5 +1,5 @@
-// A chief hears what its neighbours say in any order: in each phase, each three messages of different neighbours, in each order. Afterwards the
-// stand-ins do what they are asked.
+// A chief receives messages of its neighbours in any order: in each phase, every three messages of different neighbours
+// in every order. Afterwards the stand-ins answer every request.
 #include "actors/chief/decisions.hpp"
 #include "support/answering_nodes.hpp"
 
@@ -12,25 +12,25 @@ namespace troupe::test {
 
 namespace {
 
-/// Something that a neighbour may say now.
+/// A message that a neighbour may send now.
 struct offer {
   std::string who, what;
-  bool harmless = false;  ///< No request, failure or death: the job makes the same of it, whenever it comes.
+  bool harmless = false;  ///< No request, failure or death: its time does not change the job's facts.
   std::function<void()> say;
-  bool is_answer = false;  ///< To something that was asked, and will be said later if it is not said now.
-  bool is_later = false;   ///< Its neighbour has another answer to give before.
+  bool is_answer = false;  ///< Answers a request, so it is sent later if it is not sent now.
+  bool is_later = false;   ///< Its neighbour has to give another answer first.
 };
 
-/// Where the chief stands, and whose answers it waits for.
+/// The phase of the chief, and the answers for which it waits.
 enum class moment {
-  starting,    ///< The writer restores.
-  restoring,   ///< Hooks begin.
+  starting,    ///< The checkpoint writer restores the state.
+  restoring,   ///< The hooks begin.
   gated,       ///< Training waits for the evaluation of step 10.
-  training,    ///< Beside training: the evaluation of step 10, the commit of step 20, hooks that are facts behind.
+  training,    ///< Training goes on; evaluation of step 10, commit of step 20 and hooks' answers are pending.
   shown,       ///< The state of step 7 is shown to the evaluator.
-  draining,    ///< The last steps are granted; an evaluation and hooks are behind.
-  recovering,  ///< The delay after the death of a replica; an evaluation of the failed attempt goes on.
-  closing,     ///< Event files are closed.
+  draining,    ///< The last steps are granted; an evaluation and hooks' answers are pending.
+  recovering,  ///< A replica has died, and its delay passes; an evaluation of the failed attempt goes on.
+  closing,     ///< The event files are being closed.
 };
 const std::pair<moment, std::string> moments[] = {{moment::starting, "starting"}, {moment::restoring, "restoring"}, {moment::gated, "gated"},
                                                   {moment::training, "training"}, {moment::shown, "shown"},         {moment::draining, "draining"},
@@ -102,7 +102,7 @@ struct ordered_chief : answering_nodes {
     CAPTURE(facts());
     REQUIRE(there());
   }
-  /// All that can be said now.
+  /// All messages that neighbours may send now.
   std::vector<offer> offers() {
     std::vector<offer> all;
     listen();
@@ -204,7 +204,7 @@ struct ordered_chief : answering_nodes {
     return answer_all();
   }
 
-  /// What no order of harmless messages changes.
+  /// A text of the facts that must not depend on the order of harmless messages.
   std::string facts() const {
     std::vector<std::string> lines;
     for (const auto& e : board->events)
@@ -228,11 +228,12 @@ struct ordered_chief : answering_nodes {
 
 struct tried {
   int64_t orders = 0, harmless = 0;
-  std::string said;  ///< The harmless ones.
+  std::string said;  ///< Names of the harmless offers.
   std::vector<std::string> wrong;
 };
 
-/// Offers are made anew in each chief, and are the same in each of a moment. `every`: so many of the triples that are not harmless are left out but one.
+/// Tries every triple of offers in every order, each with a new chief, whose offers at a moment are always the same. Of
+/// the triples that are not all harmless, only one in `every` is tried.
 tried try_orders(moment m, int64_t every) {
   tried t;
   const auto names = ordered_chief{m}.offers();
@@ -261,7 +262,7 @@ tried try_orders(moment m, int64_t every) {
             if (!chief.board->result)
               all[i].say();
           }
-          chief.let_pass(std::chrono::milliseconds{500});  // A tick finds nothing to do.
+          chief.let_pass(std::chrono::milliseconds{500});  // The timer must find nothing to do.
           for (size_t i = 0; i < all.size(); ++i)
             if (all[i].is_answer && std::find(order.begin(), order.end(), i) == order.end() && !chief.board->result)
               all[i].say();

@@ -1,4 +1,4 @@
-// The arrows of the drawing in chief.hpp from a failed attempt to the next one, by a chief among stand-ins.
+// Tests the arrows of the drawing in chief.hpp from a failed attempt to the next, with stand-ins for the nodes.
 #include "support/chief_fixture.hpp"
 #include "tests/support/has.hpp"
 
@@ -8,7 +8,7 @@ using shown_phase = job_progress::phase;
 
 namespace {
 
-/// Node 2 is the replica, node 3 the infeed. Attempt 1 stands at step 12, with a commit of step 10.
+/// Node 2 is the replica, node 3 the infeed. Attempt 1 is at step 12, and step 10 is committed.
 struct recovering_chief : chief_alone {
   explicit recovering_chief(bool hooks = false) {
     options.recovery = {.attempts_max = 3, .first_delay_secs = 1};
@@ -26,13 +26,13 @@ struct recovering_chief : chief_alone {
   size_t halts() { return node(role::infeed).count<halt>(); }
   void infeed_halts(int32_t attempt = 1) { tell(boss, halted{attempt, 3_node}); }
   bool restores() { return node(role::checkpoint_writer).last<restore>().attempt == 2; }
-  /// From the death of the replica to the moment before the delay.
+  /// From the death of the replica to the beginning of the delay.
   void fail_and_halt() {
     kill(role::replica);
-    answer_flush();  // What the outfeed held when the death was noticed.
+    answer_flush();  // The outfeed has passed on what it held.
     tell(boss, save_failed{1, 12, error{errc::aborted, "lacks a part"}});
     infeed_halts();
-    answer_flush();  // Late news.
+    answer_flush();  // The outfeed has passed on later news.
   }
   void restore_at_10() { tell(boss, restored{2, true, {10}, "/m/model.ckpt-10", {{"infeed/0", "batch 10"}}, {}, {}}); }
   std::vector<int64_t> events_of(job_event::kind what) const {

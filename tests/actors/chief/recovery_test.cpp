@@ -1,4 +1,4 @@
-// The budget of a job's recoveries, as plain data.
+// The budget of a job's recoveries, as plain data without actors.
 #include "actors/chief/recovery.hpp"
 #include "tests/support/has.hpp"
 

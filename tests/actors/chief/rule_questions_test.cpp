@@ -1,4 +1,4 @@
-// The predicates that evaluators are asked, as plain data.
+// The questions to evaluators about predicates, as plain data without actors.
 #include "actors/chief/rule_questions.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// An infeed of several groups, or of readers that each get a batch of their own.
+// An infeed with several readers, each of which gets a batch of its own or leaves with its group.
 #include "support/infeed_fixture.hpp"
 
 namespace troupe::test {

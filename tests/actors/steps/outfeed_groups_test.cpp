@@ -1,4 +1,4 @@
-// An outfeed of several groups.
+// An outfeed for several groups.
 #include "support/outfeed_fixture.hpp"
 
 namespace troupe::test {

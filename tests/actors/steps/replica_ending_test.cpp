@@ -1,4 +1,4 @@
-// A replica that is stopped, halted, or whose outfeed is gone.
+// A replica that is stopped or halted, or whose outfeed has ended.
 #include "support/replica_fixture.hpp"
 
 namespace troupe::test {

@@ -1,4 +1,4 @@
-// The errors of a replica for a step that is not finite.
+// The errors of a replica at a step that is not finite.
 #include "actors/steps/replica.hpp"
 
 #include "support/replica_fixture.hpp"

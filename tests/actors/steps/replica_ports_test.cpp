@@ -24,7 +24,7 @@ struct exposing_replica : replica_alone {
       count += b.count;
     return count;
   }
-  /// The exposed output of step `s`: the row fed plus the first number of the state before it.
+  /// The exposed output of step `s`: each row fed plus the first number of state s.
   static std::vector<float> shown_at(int64_t s) {
     auto rows = toy_batch(s);
     for (float& v : rows)
@@ -181,7 +181,7 @@ TEST_CASE_FIXTURE(replica_alone, "a source that has left is read as zeros from i
   CHECK(engine->computed == first_steps(2));
   tell(worker, leave{1, 4_edge, 1});
   CHECK(engine->computed == first_steps(4));
-  std::vector<float> seen;  // The rows from the second port, plus the state.
+  std::vector<float> seen;  // The rows of the second port: the output less the state.
   for (const auto& b : reader.all<block>())
     seen.push_back(b.components[0].as<float>()[0] - toy_state(b.step)[0]);
   CHECK(seen == std::vector<float>{70, 90, 0, 0});

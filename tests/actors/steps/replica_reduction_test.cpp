@@ -1,4 +1,4 @@
-// Two replicas and the reducer between them.
+// Two replicas with their reducer.
 #include "actors/steps/reducer.hpp"
 #include "actors/steps/replica.hpp"
 
@@ -19,7 +19,7 @@ struct two_replicas : simulation {
 
   two_replicas() {
     graph g;
-    g.variable({.name = "v", .dims = {16}});  // A gradient of 64 bytes, as the toy's.
+    g.variable({.name = "v", .dims = {16}});  // Gradient: 64 bytes, as that of the toy engine.
     auto layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
     const auto sums = spawn(reducer, reducer_options{.sums = std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 2))});
     for (int32_t r : {0, 1}) {
@@ -40,7 +40,7 @@ struct two_replicas : simulation {
   void end_data(int r, int64_t step) {
     tell(workers[r], end_of_data{1, 0_edge, step, {errc::out_of_range, "the data ended", {}, "infeed/0"}});
   }
-  /// The two slices of the newest snapshot, joined.
+  /// The two slices of the newest snapshot, one after the other.
   std::vector<float> saved() {
     auto joined = values_of(out[0].last<snapshot_part>());
     for (float v : values_of(out[1].last<snapshot_part>()))

@@ -1,4 +1,4 @@
-// A replica that owns its group's store before an attempt begins.
+// A replica that restores its group's store before an attempt begins.
 #include "support/replica_fixture.hpp"
 
 namespace troupe::test {

@@ -121,7 +121,7 @@ TEST_CASE("snapshots, however often and whenever released, do not change the res
     world.grant(20, marks);
     for (int64_t s = 0; s < 20; s += 4)
       world.feed(s, 4);
-    // Releases arrive in order, each when all nodes wait for it.
+    // Releases the snapshots in order, each when the replica waits for it.
     for (size_t i = 0; i < world.out.count<snapshot_part>(); ++i) {
       const auto part = world.out.all<snapshot_part>()[i];
       CHECK(values_of(part) == toy_state(part.step));

@@ -250,7 +250,7 @@ TEST_CASE_FIXTURE(replica_alone, "a new attempt starts at its step, with nothing
   feed(0, 6);
   grant(4, {{2, mark_snapshot}, {4, mark_snapshot}});
   end_data(6);
-  std::copy_n(toy_state(2).begin(), 4, memory->arena[0].get());  // As the checkpoint writer restores.
+  std::copy_n(toy_state(2).begin(), 4, memory->arena[0].get());  // As a restoration does.
   engine->computed.clear();
   tell(worker, begin{2, 2, {}});
   tell(worker, troupe::run{2, 5, {{5, mark_snapshot}}});
@@ -300,7 +300,7 @@ TEST_CASE_FIXTURE(replica_alone, "a block holds one batch when a step is longer 
 }
 
 TEST_CASE_FIXTURE(replica_alone, "blocks of steps too short to be measured are bounded by their bytes") {
-  options.in_edges[0].block_bytes_max = 80;  // A batch has 8.
+  options.in_edges[0].block_bytes_max = 80;  // A batch has 8 bytes.
   start();
   grant(1000);
   for (int64_t s = 0; s < 200; ++s)

@@ -137,7 +137,8 @@ TEST_CASE("where the newest is damaged, an evaluation loads the next older one w
   REQUIRE(store->commit(newer));
   const std::string shard = "/m/model.ckpt-9-00000-of-00001.safetensors";
   auto bytes = read_file(*disk, shard).value();
-  bytes.back() = static_cast<char>(bytes.back() ^ 1);  // Of "b/Momentum", which comes last: all others are read before it.
+  // Damages "b/Momentum", the last tensor: all others are read before it.
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
   disk->overwrite(shard, bytes);
 
   const auto parameters = small_store();

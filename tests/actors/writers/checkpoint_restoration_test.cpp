@@ -1,4 +1,4 @@
-// A restoration by message: parts on credit, and owners that do not answer.
+// Restoration by messages: parts within their credit, and owners that do not answer.
 #include "support/writer_fixture.hpp"
 #include "tests/support/has.hpp"
 
@@ -6,14 +6,14 @@ namespace troupe::test {
 
 namespace {
 
-/// The owner records parts, and takes one when the test says so.
+/// A writer whose owner `patient` records parts, and takes one only when a test says so.
 struct restoring_writer : writer_alone {
   recorder<state_part> patient = record<state_part>();
 
-  /// Commits a state of 20 parts, and starts another writer.
+  /// Commits a state of 20 parts, and replaces the writer by a new one.
   void commit_large() {
     options.part_bytes_max = 32;
-    parameters = model_store(40, false);  // 320 bytes, and as much momentum.
+    parameters = model_store(40, false);  // 320 bytes, and 320 of momentum.
     stored.groups = {stored_of(parameters)};
     start();
     save(3);
@@ -181,7 +181,7 @@ TEST_CASE_FIXTURE(restoring_writer, "no more of a state is read than its owner h
   const auto before = reads();
   restore_to(2, patient);
   const auto first = reads() - before;
-  CHECK(first < 8);  // Headers, and three parts of twenty.
+  CHECK(first < 8);  // Headers and three of the twenty parts.
   take(2, 0);
   CHECK(reads() - before == first + 1);
 }

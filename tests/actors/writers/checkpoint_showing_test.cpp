@@ -1,4 +1,5 @@
-// States that are shown: parts and the wish for them come in any order, and only those who take part have to answer.
+// Shown states: parts and the request `show_state` come in any order, and only evaluators that take part have to
+// answer.
 #include "support/writer_fixture.hpp"
 
 namespace troupe::test {
@@ -6,10 +7,11 @@ namespace troupe::test {
 namespace {
 
 struct showing_writer : writer_alone {
-  recorder<state_part> patient = record<state_part>();  ///< Evaluators that record parts, and take one when the test says so.
+  /// Evaluators that record parts, and take one only when a test says so.
+  recorder<state_part> patient = record<state_part>();
   recorder<state_part> hung = record<state_part>();
 
-  /// 320 bytes of variables, and as much momentum, in parts of 32.
+  /// Makes a store of 320 bytes of variables and 320 of momentum, which is sent in parts of 32 bytes.
   showing_writer() {
     parameters = model_store(40, false);
     stored.groups = {stored_of(parameters)};
@@ -29,7 +31,7 @@ struct showing_writer : writer_alone {
     tell_as(lender.handle(), writer, part);
   }
   void take(const state_part& part) { tell(writer, state_taken{part.attempt, part.number}); }
-  /// Takes all parts as they come, and gives back their elements.
+  /// Takes each part as it arrives, and returns the elements of all.
   std::vector<float> take_all(recorder<state_part>& reader) {
     std::vector<float> all;
     for (size_t i = 0; i < reader.all<state_part>().size(); ++i) {
@@ -72,7 +74,7 @@ TEST_CASE_FIXTURE(showing_writer, "the variables of a state, and not its slots, 
 TEST_CASE_FIXTURE(showing_writer, "the memory of a state is lent until the last reader has taken the last part") {
   lend_shown(3);
   show(3, {&patient, &hung});
-  CHECK(take_all(patient).size() < 80);  // It has no credit left while the other takes nothing.
+  CHECK(take_all(patient).size() < 80);  // Its credit ends while the other takes nothing.
   CHECK(lender.count<released>() == 0);
   CHECK(chief.count<state_shown>() == 0);
   for (size_t i = 0; i < hung.all<state_part>().size(); ++i) {

@@ -12,7 +12,7 @@ using strings = std::vector<std::string>;
 
 const properties job{{"numerics_version", "2"}, {"cpu_level", "v3"}, {"gradient_shards", "2"}, {"replicas", "2"}, {"seed", "7"}, {"model", "m"}};
 
-/// The properties of that job, with one changed.
+/// The properties of `job`, with one changed.
 properties but(const char* name, const char* value) {
   auto other = job;
   other[name] = value;

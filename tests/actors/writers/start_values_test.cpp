@@ -6,7 +6,7 @@ namespace troupe::test {
 
 namespace {
 
-/// A model with an embedding of words, a layer and a counter, and its optimizer's slots.
+/// A store with an embedding of words, a layer, a counter, and the slots of the optimizer.
 std::shared_ptr<parameter_store> model_of(int64_t words = 3, int64_t units = 2, const optimizer& by = momentum{}) {
   graph g;
   g.variable({.name = "words/table", .dims = {words, 2}, .initial = init::constant(9)});
@@ -18,7 +18,8 @@ std::shared_ptr<parameter_store> model_of(int64_t words = 3, int64_t units = 2, 
   return store;
 }
 
-/// A disk with a checkpoint of step 9 of such a model, whose elements count from 0 in each variable; its vocabulary is a, b, c.
+/// A disk with a checkpoint of step 9 of such a model. In each variable the elements are 0, 1, 2 and so on. The
+/// vocabulary is a, b, c.
 struct old_run {
   std::shared_ptr<memory_disk> disk = memory_disk::make();
 

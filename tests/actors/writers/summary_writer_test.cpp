@@ -28,7 +28,7 @@ struct summary_writer_alone : simulation {
     tell_as(outfeed.handle(), writer, troupe::record{1, number, step, {{.tag = "loss", .scalar = value}}});
   }
   std::vector<std::string> paths() { return *list_event_logs(*files, "/run/eval"); }
-  /// The events that a reader finds now.
+  /// The events in the file at this moment.
   std::vector<log_event> events() {
     auto all = read_whole_log(*files, paths().at(0));
     REQUIRE(all);
@@ -195,7 +195,7 @@ TEST_CASE_FIXTURE(summary_writer_alone, "records that overtake the note of the s
   CHECK(outfeed.count<record_credit>() == 3);
   tell(writer, finish_log{});
   const auto found = events();
-  REQUIRE(found.size() == 5);  // The version, the start, three records.
+  REQUIRE(found.size() == 5);  // Version, START and three records.
   CHECK(found[1].step == 101);
   CHECK(found[2].step == 110);
   CHECK(found[4].step == 130);

@@ -1,4 +1,4 @@
-// Snapshots that are late, beyond the end, or will never be complete.
+// Snapshots that are late, that are beyond the end, or that will never be complete.
 #include "support/writer_fixture.hpp"
 #include "tests/support/has.hpp"
 
@@ -150,7 +150,7 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are 
   SUBCASE("later ones can be settled though it is gone") {
     tell(writer, gone{1, 3_node});
     tell(writer, settle{1, {25}});
-    CHECK(chief.count<save_failed>() == 1);  // Of step 10.
+    CHECK(chief.count<save_failed>() == 1);  // For step 10.
     tell(writer, infeed_part(20));
     save(25);
     CHECK(listed() == ids({15, 20, 25}));
@@ -168,7 +168,7 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint that says which groups had left is
   stored.groups.front().name = "a";
   stored.groups.push_back(stored_of(*parameter_store::create(*parameter_layout::of(g, momentum{}), 2), group_id{1}));
   stored.groups.back().name = "b";
-  start();  // Group b has no owner.
+  start();  // There is no owner for group b.
   auto books = chief_part(5);
   SUBCASE("it says so") {
     books.properties["left/b"] = "3 nan_loss: the loss is not finite";

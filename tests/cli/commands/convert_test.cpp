@@ -1,4 +1,4 @@
-// troupe convert, inspect of TensorFlow's directories, and [warm_start] in a configuration: the program runs.
+// The program runs troupe convert, inspects TensorFlow's directories, and reads [warm_start] from a configuration.
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
 

@@ -1,4 +1,5 @@
-// A model directory that says what its last run was configured with: commands without a --config, and changes that are told.
+// Model directories that record the configuration of their last run: commands without --config, and reports of what has
+// changed since.
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
 
@@ -48,7 +49,7 @@ TEST_CASE_FIXTURE(trained_project, "evaluate and predict need nothing but a mode
 TEST_CASE_FIXTURE(trained_project, "relative paths of data are those of the run, wherever a command is begun") {
   const auto here = path("elsewhere");
   std::filesystem::create_directories(here);
-  // The run below begins in the project's directory; the commands do not.
+  // The run starts in the project's directory, and later commands elsewhere.
   const auto run = run_program("cd " + path(""),
                                {"train", "--config", config(), "--set", "input.data=./data", "--model-dir", path("relative"), "--max-steps", "8", "--quiet"});
   REQUIRE_MESSAGE(run.status == 0, run.err);
@@ -116,7 +117,7 @@ TEST_CASE_FIXTURE(trained_project, "a directory without a record, a damaged one 
   std::filesystem::remove(record);
   refused({"predict", model()}, 2, model() + " does not say what it was configured with: it has no run.json");
   refused({"evaluate", path("none")}, 2, path("none"));
-  CHECK(run_program(evaluate()).status == 0);  // With its --config as ever.
+  CHECK(run_program(evaluate()).status == 0);  // A --config replaces the record.
   SUBCASE("training with a configuration goes on, with a warning, and keeps a whole record") {
     std::ofstream{record} << "{}";
     const auto more = run_program(train({"--max-steps", "16", "--set", "optimizer.rate=1e-2"}));
@@ -158,7 +159,7 @@ TEST_CASE_FIXTURE(trained_project, "a description for TensorBoard has the graph 
   CHECK(has(said["_hparams_/experiment"], "eval/accuracy"));
   CHECK(said["_hparams_/session_end_info"] == "ended");
   REQUIRE(run_program(train({"--max-steps", "16", "--set", "optimizer.rate=1e-2", "--quiet"})).status == 0);
-  CHECK(descriptions().size() == 2);  // max_steps has changed.
+  CHECK(descriptions().size() == 2);  // The change is in max_steps.
   REQUIRE(run_program({"train", model(), "--set", "run.max_steps=none", "--set", "run.steps=8", "--quiet"}).status == 0);
   REQUIRE(run_program({"train", model(), "--quiet"}).status == 0);
   CHECK(descriptions().size() == 3);

@@ -1,4 +1,4 @@
-// troupe export, and predict and inspect of what it leaves, as processes.
+// troupe export as a process, and troupe predict and inspect on its exports.
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
 
@@ -34,7 +34,7 @@ std::vector<std::string> names_in(const std::string& directory) {
   return names;
 }
 
-/// A project with checkpoints of steps 0, 32 and 64, of which 32 and 64 were evaluated.
+/// A project with checkpoints of steps 0, 32 and 64; those of 32 and 64 were evaluated.
 struct trained_project : small_project {
   trained_project() {
     const auto trained = run_program(train({"--max-steps", "64", "--set", "optimizer.rate=0.01", "--set", "keep_best.metric=loss",
@@ -42,7 +42,7 @@ struct trained_project : small_project {
     REQUIRE_MESSAGE(trained.status == 0, trained.err);
   }
   outcome exported(std::vector<std::string> more = {}) const { return run_program(command("export", std::move(more))); }
-  /// The file that holds its data, for a program that has no configuration.
+  /// The --set arguments that name the project's data, for a command without a configuration.
   std::vector<std::string> data_alone() const {
     std::vector<std::string> all;
     std::istringstream lines{contents(config())};

@@ -1,4 +1,4 @@
-// troupe inspect and troupe checkpoints: the program runs on the model directory of a finished job.
+// The program runs troupe inspect and troupe checkpoints on the model directory of a finished job.
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
 
@@ -13,7 +13,7 @@ using test::has;
 
 namespace {
 
-/// A directory with checkpoints of steps 0, 8 and 16.
+/// A project with checkpoints of steps 0, 8 and 16.
 struct trained_project : small_project {
   trained_project() { REQUIRE(run_program(train({"--max-steps", "16"})).status == 0); }
   std::string model(const std::string& name = "") const { return path("model") + name; }
@@ -171,7 +171,7 @@ TEST_CASE("a signal ends a long look at once, with its status") {
   for (const auto& [signal, status] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
     CAPTURE(status);
     program running{{"inspect", "--config", project.config(), "--profile", "--steps", "1000000000"}};
-    // The program handles signals once it has blocked them; before that they would kill it.
+    // Waits until the program has blocked the signal: before that, the signal would kill it.
     for (bool takes = false; !takes;) {
       std::ifstream state{"/proc/" + std::to_string(running.id()) + "/status"};
       REQUIRE(state.is_open());

@@ -1,4 +1,4 @@
-// troupe predict as a process: its results, where it writes them, and its exit status.
+// troupe predict as a process: its results, their destinations, and its exit status.
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
 
@@ -40,12 +40,12 @@ std::set<std::string> files_in(const std::string& directory) {
   return names;
 }
 
-/// The label of test image `i`, as program.cpp writes it.
+/// The label of test image `i`, as `write_images` in program.cpp computes it.
 int64_t label_of(size_t i) {
   return static_cast<int64_t>(i * 7 % 10);
 }
 
-/// A project whose model predicts all its test images.
+/// A project whose model predicts the right class for all test images.
 struct trained_project : small_project {
   explicit trained_project(uint32_t test_images = 64) : small_project(test_images) {
     REQUIRE(run_program(train({"--max-steps", "64", "--set", "optimizer.rate=0.01", "--set", "evaluate.when=never", "--quiet"})).status == 0);
@@ -111,7 +111,8 @@ TEST_CASE("predict --output has the file under its name once it is whole, and np
 TEST_CASE("an array that a limit on file sizes cuts off is an error, and leaves none of the arrays behind") {
   const trained_project project{2'000};
   const auto to = project.path("arrays");
-  const auto result = run_program("ulimit -f 32", project.predict({"--format", "npy", "--output", to}));  // The classes would fit.
+  // The array of classes is below the limit.
+  const auto result = run_program("ulimit -f 32", project.predict({"--format", "npy", "--output", to}));
   CHECK(result.status == 1);
   CHECK(has(result.err, "error: resource_exhausted: cannot write " + to));
   CHECK(files_in(to).empty());
@@ -133,10 +134,10 @@ TEST_CASE("predict --output writes to a device or a pipe, and to where a symboli
   close(reader);
   CHECK(taken == printed);
 
-  // A device made for this test: a program that replaces devices would otherwise replace the null device.
+  // A device made for this test, since a program that replaces devices would replace the machine's null device.
   auto device = project.path("null");
   if (mknod(device.c_str(), S_IFCHR | 0600, makedev(1, 3)) != 0)
-    device = "/dev/null";  // A user who may not create a device cannot replace one either.
+    device = "/dev/null";  // A user who cannot create a device cannot replace one either.
   CHECK(run_program(project.predict({"--output", device})).status == 0);
   CHECK(fs::is_character_file(device));
 
@@ -229,7 +230,7 @@ TEST_CASE("a damaged checkpoint is an error, and one of another model says what 
 }
 
 TEST_CASE("a signal ends predict with its status, and a reader that goes away is no error") {
-  // Far more than a pipe holds, so that it is still writing when the signal comes.
+  // Far more results than a pipe holds, so that the program still writes when the signal comes.
   const trained_project project{10'000};
   for (const auto& [signal, status, name] : {std::tuple{SIGINT, 130, "SIGINT"}, std::tuple{SIGTERM, 143, "SIGTERM"}}) {
     program running{project.predict()};

@@ -73,7 +73,7 @@ TEST_CASE("the end of a name is its unit") {
   CHECK(unit_of("evaluate.throttle_secs") == "seconds");
   CHECK(unit_of("keep_checkpoint_every_n_hours") == "hours");
   CHECK(unit_of("run.save_summary_steps") == "steps");
-  CHECK(unit_of("evaluate.steps") == "");  // Batches, as its text says.
+  CHECK(unit_of("evaluate.steps") == "");  // Batches, not steps.
 }
 
 }  // namespace cli

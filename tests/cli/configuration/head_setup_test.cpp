@@ -26,7 +26,7 @@ expected<head> made(const std::string& text, std::initializer_list<const char*> 
   return merged("[head]\n" + text, more).and_then([](const settings& s) { return make_head(s); });
 }
 
-/// The error for a head of these lines, the first of which is line 2 of the file.
+/// The error for a head with these lines. The first of them is line 2 of the file.
 std::string trouble(const std::string& text, std::initializer_list<const char*> more = {}) {
   const auto h = made(text, more);
   REQUIRE_FALSE(h);
@@ -34,14 +34,14 @@ std::string trouble(const std::string& text, std::initializer_list<const char*> 
   return h.error().message;
 }
 
-/// The error for a model of these lines.
+/// The error for a model with these lines.
 std::string trouble_of_model(const std::string& text, std::initializer_list<const char*> more = {}) {
   const auto m = merged(text, more).and_then([](const settings& s) { return make_model(s); });
   REQUIRE_FALSE(m);
   return m.error().message;
 }
 
-/// The names of the metrics of a head whose labels are `label`.
+/// The names of the metrics of a head, for labels of shape `label`.
 std::vector<std::string> metrics_of(const head& h, const symbol_shape& label = {}) {
   graph g;
   symbol_shape dims = label;
@@ -55,7 +55,7 @@ std::vector<std::string> metrics_of(const head& h, const symbol_shape& label = {
   return names;
 }
 
-/// Whether evaluations of a model of three classes have one.
+/// True: evaluations of a model of three classes have a confusion matrix.
 bool has_confusion_matrix(const model& m) {
   graph g;
   const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 4}), y = g.placeholder("y", dtype::int32, {g.unknown("batch")});
@@ -116,7 +116,8 @@ TEST_CASE("a wrong type, key or value of a head is told with its line and what w
   CHECK(trouble("type = \"binary_head\"\nclass_weights = [1, 2, 3]\n")
         == "my.toml:2: head: binary_head: class_weights must be one for each of the 2 classes, not 3");
   CHECK(trouble("type = \"multi_class_head\"\n") == "my.toml:2: head: multi_class_head: classes must be at least 2, not 0");
-  CHECK(made("type = \"binary_head\"\nthresholds = [0.5]\n", {"head.type=regression_head"}));  // The flag has put the thresholds aside.
+  // The flag changes the type, which drops the thresholds.
+  CHECK(made("type = \"binary_head\"\nthresholds = [0.5]\n", {"head.type=regression_head"}));
 }
 
 TEST_CASE("a model takes the head of the file, a classifier has its own, and every type there is can be named") {

@@ -32,7 +32,7 @@ std::vector<sequential_layer> layers(const std::string& text, std::initializer_l
   return *made;
 }
 
-/// The error for a model of these lines, the first of which is line 3 of the file.
+/// The error for a model with these lines. The first of them is line 3 of the file.
 std::string trouble(const std::string& text, std::initializer_list<const char*> more = {}) {
   const auto made = merged("[model]\nclasses = 2\n" + text, more).and_then([](const settings& s) { return make_model(s); });
   REQUIRE_FALSE(made);
@@ -95,7 +95,8 @@ TEST_CASE("the eleventh layer follows the tenth, and --set reaches any of them")
   CHECK(std::get<layer::dense>(all[2]).units == 3);
   CHECK(std::get<layer::dense>(all[3]).units == 99);
   CHECK(std::get<layer::dense>(all[10]).units == 11);
-  CHECK(std::get<layer::dropout>(all[11]).rate == 0.75);  // The units in the file were dropped with the layer's old type.
+  // The new type drops the units that the file sets.
+  CHECK(std::get<layer::dropout>(all[11]).rate == 0.75);
 }
 
 TEST_CASE("every type and activation that can be named is there, and every type there is can be named") {

@@ -1,4 +1,4 @@
-// Networks that are listed in a configuration, from training to predictions, and the configurations in examples/.
+// Networks whose layers a configuration lists, from training to predictions, and the configurations in examples/.
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
 
@@ -38,7 +38,7 @@ TEST_CASE_FIXTURE(network_project, "a network of a file is trained, evaluated, p
   REQUIRE_MESSAGE(trained.status == 0, trained.err);
   const auto last = trained.events().back();
   CHECK(last["global_step"] == 64);
-  CHECK(last["metrics"]["loss"].get<double>() < 2.2);  // Ten classes by chance give 2.3.
+  CHECK(last["metrics"]["loss"].get<double>() < 2.2);  // A guess among ten classes gives 2.3.
   CHECK(last["seconds"].get<double>() > 0);
   const auto evaluated = run("evaluate", {"--json"});
   REQUIRE(evaluated.status == 0);

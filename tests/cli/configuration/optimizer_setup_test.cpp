@@ -30,7 +30,7 @@ std::string text_of(const std::string& text, std::initializer_list<const char*> 
   return o ? to_string(*o) : o.error().message;
 }
 
-/// Checks for every alternative that its name is a choice of `key` and each of its fields a key.
+/// Checks for every alternative that `key` has its name as a choice, and that each of its fields is a key.
 template <class... Options>
 void check_keys(const std::variant<Options...>&, const std::string& key) {
   const auto& choices = find_key(key)->choices;

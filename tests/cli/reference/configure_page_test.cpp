@@ -21,7 +21,7 @@ std::string kept_page() {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-/// The row of a key, without the pipes at its ends.
+/// The table row of a key, without the outer pipes.
 std::string row(const std::string& page, const std::string& key) {
   const auto begin = page.find("| `" + key + "` |");
   REQUIRE_MESSAGE(begin != std::string::npos, key);
@@ -33,7 +33,7 @@ std::string row(const std::string& page, const std::string& key) {
 TEST_CASE("docs/guide/configure.md is what the tables of options say, byte for byte (./dev readme writes it)") {
   std::istringstream kept{kept_page()}, made{configure_page()};
   std::string a, b;
-  for (int line = 1; std::getline(made, b); ++line) {  // The first line that differs says more than two pages.
+  for (int line = 1; std::getline(made, b); ++line) {  // Line by line, since one line says more than two pages.
     std::getline(kept, a);
     INFO("line ", line);
     REQUIRE(a == b);

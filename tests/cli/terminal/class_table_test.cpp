@@ -59,7 +59,8 @@ TEST_CASE("other arrays, and matrices of more than 20 classes, are shown as ever
 }
 
 TEST_CASE("in a window a table that does not fit is one line with the five classes of the lowest recall") {
-  std::vector<double> cells(36, 0);  // The recall of class i is (i + 1) / 10, but that of the last is 1.
+  // The recall of class i is (i + 1) / 10, except for the last class, whose recall is 1.
+  std::vector<double> cells(36, 0);
   for (size_t i = 0; i < 6; ++i) {
     cells[i * 7] = static_cast<double>(i + 1);
     if (i < 5)

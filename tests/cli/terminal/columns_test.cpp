@@ -23,7 +23,7 @@ TEST_CASE("a character takes one column, whatever its bytes and its script") {
   CHECK(columns_of("") == 0);
   CHECK(columns_of("été") == 3);
   CHECK(columns_of("\xe2\x82\xac \xf0\x9f\x98\x80") == 3);
-  CHECK(columns_of("漢字") == 2);  // Terminals show each as two.
+  CHECK(columns_of("漢字") == 2);  // Terminals show each in two columns.
   CHECK(columns_of("\xff\xfe") == 2);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("fields that do not fit are left out from the last rank down, the late
   CHECK(line(14) == "two  zero, a");
   CHECK(line(12) == "two  zero, a");
   CHECK(line(11) == "two  zero");
-  CHECK(line(8) == "zero");  // "a" would fit, but is needed less than "two".
+  CHECK(line(8) == "zero");  // "a" would fit, but "two" has a higher rank.
   CHECK(line(3) == "");
 }
 

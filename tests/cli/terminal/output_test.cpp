@@ -1,4 +1,4 @@
-// Results that cannot be written to standard output: the program fails.
+// The program must fail if its results cannot be written to standard output.
 #include "cli/terminal/output.hpp"
 
 #include "tests/cli/program.hpp"
@@ -15,7 +15,7 @@ using test::has;
 
 namespace {
 
-/// A command for each kind of output. The directory has checkpoints of steps 8 and 16.
+/// One command for each kind of output. The directory has checkpoints of steps 8 and 16.
 std::vector<std::vector<std::string>> commands(const small_project& project) {
   const auto model = project.path("model");
   return {project.train({"--max-steps", "16"}),

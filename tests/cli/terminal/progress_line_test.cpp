@@ -17,7 +17,7 @@ const std::string evaluation = "accuracy 0.8457 at 936";
 std::vector<std::string> fields(const std::string& line) {
   std::vector<std::string> found;
   for (size_t at = 0; at < line.size();) {
-    // The bar has spaces of its own.
+    // Skips the bar, which contains spaces.
     const size_t end = std::min(line.size(), line.find("  ", line[at] == '[' ? line.find(']') : at));
     found.push_back(line.substr(at, end - at));
     at = end + 2;

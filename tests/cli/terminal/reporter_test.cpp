@@ -16,7 +16,7 @@ struct no_control final : job_control {
   void stop() override {}
 };
 
-/// A reporter with a clock moved by hand.
+/// A reporter whose output is recorded and whose clock is moved by hand.
 struct recorded {
   explicit recorded(speech how, bool quiet = false)
     : report{{how, quiet, [this](std::string_view text) { return readable && (out += text, true); },
@@ -182,7 +182,7 @@ TEST_CASE("a first signal says at once what it waits for and what a second one d
     r->report.stopping(now, "SIGINT");
   CHECK(terminal.out == "\r\x1b[K" + said);
   CHECK(plain.out == "");
-  CHECK(plain.err == said);  // Lines of standard output are read by programs.
+  CHECK(plain.err == said);  // Programs read the lines of standard output.
   CHECK(json.out + json.err + quiet.out + quiet.err == "");
 }
 

@@ -12,7 +12,8 @@ namespace troupe::cli {
 
 namespace {
 
-/// The exit of a process that receives these signals, each after the one before was handled, and takes no action.
+/// The exit status of a process that receives two signals, the second after it has handled the first, and does not end
+/// by itself.
 int status_after(int first, int second) {
   const pid_t child = fork();
   if (child == 0) {
@@ -90,7 +91,8 @@ TEST_CASE("a SIGHUP that the parent ignores, as nohup does, stays ignored, and a
 TEST_CASE("SIGTSTP pauses and SIGCONT resumes, again and again, and neither is the first signal") {
   const pid_t child = fork();
   if (child == 0) {
-    if (!std::freopen("/dev/null", "r", stdin))  // On a terminal the process would be stopped, too.
+    // No terminal as standard input: on a terminal the process would also be stopped.
+    if (!std::freopen("/dev/null", "r", stdin))
       _exit(2);
     signal_watch signals;
     std::atomic<int> paused{0}, resumed{0}, told{0};

@@ -50,7 +50,7 @@ TEST_CASE("as a window narrows an evaluation loses what is said twice, facts of 
 TEST_CASE(
     "an evaluation is one line of at most the window's width, whatever the width, and a narrower one never has more") {
   auto odd = evaluated();
-  odd.evaluation = "t\x1b[2J \xff";  // Shown as \x1b and \xff, which is wider.
+  odd.evaluation = "t\x1b[2J \xff";  // Printed as \x1b and \xff, which is wider.
   odd.metrics["x\x9b"] = 1;
   for (const auto& e : {evaluated(), odd}) {
     size_t before = 0;

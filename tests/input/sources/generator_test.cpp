@@ -21,22 +21,23 @@ dataset made(const expected<dataset>& d) {
   return *d;
 }
 
-/// Examples 0, 1, ... of an index.
+/// Examples 0, 1, 2 and so on, from a function of the index.
 dataset indexed(int64_t count) { return made(dataset::from_generator(one_id, count, with_id)); }
 
 std::function<expected<std::optional<example_tensors>>()> counter(int64_t count) {
   return [i = int64_t{0}, count]() mutable { return i < count ? std::optional{with_id(i++)} : std::nullopt; };
 }
 
-/// Examples 0, 1, ... one after the other.
+/// Examples 0, 1, 2 and so on, from a function that returns one after the other.
 dataset streamed(int64_t count) { return made(dataset::from_generator(one_id, counter(count), "ids")); }
 
-/// The same with a position that can be saved.
+/// As `streamed`, with a position that can be saved.
 dataset resumable(int64_t count) {
   return made(dataset::from_generator(one_id, [count] {
     const auto next = std::make_shared<int64_t>(0);
     return example_stream{.next = [next, count] { return *next < count ? std::optional{with_id((*next)++)} : std::nullopt; },
-                          .save = [next] { return std::string(static_cast<size_t>(*next), '\n'); },  // Bytes that look like lines.
+                          // The saved bytes look like lines.
+                          .save = [next] { return std::string(static_cast<size_t>(*next), '\n'); },
                           .restore = [next](std::string_view position) -> expected<void> {
                             *next = static_cast<int64_t>(position.size());
                             return {};
@@ -44,7 +45,7 @@ dataset resumable(int64_t count) {
   }, "ids"));
 }
 
-/// The error of the first read.
+/// The error of the first read, which must fail.
 error failure(const dataset& d) {
   auto it = iterate(d);
   std::vector<std::vector<std::byte>> memory;

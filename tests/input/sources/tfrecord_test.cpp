@@ -24,7 +24,7 @@ void write(const std::shared_ptr<file_system>& fs, const std::string& path, cons
   REQUIRE((*file)->close());
 }
 
-/// Files "0", "1" ... with the given numbers of examples, numbered consecutively.
+/// Writes files "0", "1" and so on, with `counts` examples each, numbered through all files.
 dataset data_of(const std::vector<int64_t>& counts, compression how, std::shared_ptr<file_system> fs = memory_file_system()) {
   std::vector<std::string> paths;
   int64_t id = 0;
@@ -202,7 +202,7 @@ TEST_CASE("what cannot be a dataset is refused when it is opened") {
   for (const auto how : all_compressions)
     CHECK(category({"f", "none"}, {.features = {id}, .compression = how}) == errc::not_found);
   write(fs, "g", {"x"}, compression::gzip);
-  CHECK(category({"g"}, {.features = {id}}) == errc::data_loss);  // Its compression was not given.
+  CHECK(category({"g"}, {.features = {id}}) == errc::data_loss);  // The compression is not given.
   CHECK(open_tfrecord({"/nowhere/f"}, {.features = {id}}).error().category == errc::not_found);
 }
 

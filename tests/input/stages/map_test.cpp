@@ -19,7 +19,7 @@ std::vector<int64_t> times_ten(std::vector<int64_t> ids) {
   return ids;
 }
 
-/// The same ids from a source that can only be read in order, and whose position can be saved.
+/// The same ids from a source that is read only in order and whose position can be saved.
 dataset in_order(int64_t count) {
   const auto made = dataset::from_generator({.features = {{.name = "id", .type = dtype::int64}}}, [count] {
     const auto next = std::make_shared<int64_t>(0);
@@ -38,7 +38,7 @@ dataset in_order(int64_t count) {
   return *made;
 }
 
-/// Sums of a window's ids.
+/// Replaces a window of ids by their sum.
 example_tensors summed(const example_tensors& e) {
   const auto ids = e.features.at("id").as<int64_t>();
   return {.features = {{"id", tensor::scalar(std::accumulate(ids.begin(), ids.end(), int64_t{0}))}}};

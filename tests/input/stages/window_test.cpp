@@ -4,7 +4,7 @@ namespace troupe {
 
 namespace {
 
-/// Windows of `size` ids, one in each row.
+/// Reads windows of `size` ids; each row of a batch is one window.
 batches windows(const dataset& d, int64_t size, const iterate_options& options = {}, size_t most = 1000) {
   auto it = iterate(d, options);
   batches all;
@@ -40,7 +40,8 @@ TEST_CASE("a window is an axis before those of a component, and a batch one befo
   auto it = iterate(d);
   CHECK(it->batch_rows() == 2);
   CHECK(windows(d, 3) == batches{{0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4, 5}});
-  CHECK(windows(numbered(7).window(3, 1).batch(2), 3).size() == 5);                           // The last batch has one window.
+  // The last batch has one window.
+  CHECK(windows(numbered(7).window(3, 1).batch(2), 3).size() == 5);
   CHECK(windows(numbered(7).window(3, 1).batch(2), 3, {.drop_remainder = true}).size() == 4);
 }
 

@@ -20,7 +20,7 @@ std::vector<int64_t> image(uint64_t key, int64_t size) {
   return all;
 }
 
-/// Σ (seen - expected)² / expected
+/// The statistic Σ (seen - expected)² / expected.
 double chi_square(const std::vector<int64_t>& seen, double expected) {
   double sum = 0;
   for (int64_t n : seen)
@@ -69,7 +69,7 @@ TEST_CASE("over many keys, every example comes to every position equally often")
     std::vector<int64_t> seen(size);
     for (int64_t key = 0; key < keys; ++key)
       ++seen[static_cast<std::size_t>(permutation{static_cast<uint64_t>(key), size}(position))];
-    // 49 degrees of freedom: more than 98 in one of fifty thousand.
+    // With 49 degrees of freedom, 98 is exceeded by chance once in fifty thousand cases.
     CHECK(chi_square(seen, static_cast<double>(keys) / size) < 98);
   }
 }
@@ -87,7 +87,7 @@ TEST_CASE("over many keys, neighbours go to every pair of positions equally ofte
     for (std::size_t i = 0; i < seen.size(); ++i)
       if (i / size != i % size)
         pairs.push_back(seen[i]);
-    // 131 degrees of freedom: more than 205 in one of thirty thousand.
+    // With 131 degrees of freedom, 205 is exceeded by chance once in thirty thousand cases.
     CHECK(chi_square(pairs, static_cast<double>(keys) / (size * (size - 1))) < 205);
   }
 }
@@ -101,7 +101,8 @@ TEST_CASE("all 120 orders of five examples appear equally often") {
   std::vector<int64_t> seen;
   for (const auto& [order, n] : orders)
     seen.push_back(n);
-  CHECK(chi_square(seen, keys / 120.0) < 190);  // 119 degrees of freedom: more in one of thirty thousand.
+  // With 119 degrees of freedom, 190 is exceeded by chance once in thirty thousand cases.
+  CHECK(chi_square(seen, keys / 120.0) < 190);
 }
 
 TEST_CASE("a permutation of sixty thousand keeps about one neighbour together") {

@@ -10,7 +10,7 @@ using test::has;
 
 namespace {
 
-/// The error of restoring the position of `from` into `to`; empty for success.
+/// Restores the position of `from` in `to`. Returns the error; empty if there is none.
 std::string moved(const dataset& from, const dataset& to, const iterate_options& a = {}, const iterate_options& b = {}) {
   auto state = iterate(from, a)->save();
   REQUIRE(state);

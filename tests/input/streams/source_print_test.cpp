@@ -1,4 +1,4 @@
-// A position that is restored over other data than it was saved with continues, with a warning.
+// A position that is restored in other data than those with which it was saved: reading goes on, with a warning.
 #include "input/streams/source_print.hpp"
 
 #include "input/sources/idx_source.hpp"
@@ -23,7 +23,7 @@ dataset with_ids(std::vector<int64_t> ids) {
   return *dataset::from_tensors({{"id", tensor::of<int64_t>({count}, ids)}, {"same", tensor::zeros(dtype::float32, {count, 3})}});
 }
 
-/// The warnings of restoring `saved`; reading continues at the position all the same.
+/// Restores `saved` in `data`, which must succeed. Returns the warnings.
 std::vector<std::string> warned(const dataset& data, const std::string& saved) {
   auto it = iterate(data);
   const auto restored = it->restore(saved);
@@ -32,7 +32,7 @@ std::vector<std::string> warned(const dataset& data, const std::string& saved) {
   return it->warnings();
 }
 
-/// The position after one element.
+/// The position after one element is read.
 std::string position_in(const dataset& data) {
   auto it = iterate(data);
   std::vector<std::vector<std::byte>> buffers;
@@ -47,7 +47,7 @@ std::string position_in(const dataset& data) {
   return *it->save();
 }
 
-/// As an earlier version saved it.
+/// The position without fingerprints of the source, as earlier versions saved it.
 std::string without_print(const std::string& saved) {
   std::string kept;
   for (size_t begin = 0; begin < saved.size();) {
@@ -138,7 +138,7 @@ TEST_CASE("of record files the one that differs is named, whether they are read 
     write_examples(fs, "/data/b", {3, 4}, how);
     const auto piped = [](const dataset& d) { return d.batch(1).repeat(2); };
     const auto saved = position_in(piped(record_data(fs, paths, how)));
-    write_examples(fs, "/data/a", {1, 2}, how);  // Written later, with the same bytes.
+    write_examples(fs, "/data/a", {1, 2}, how);  // The same bytes, written later.
     CHECK(warned(piped(record_data(fs, paths, how)), saved).empty());
     write_examples(fs, "/data/b", {3, 5}, how);
     const auto data = piped(record_data(fs, paths, how));
@@ -189,7 +189,7 @@ TEST_CASE("large data are sampled from the first byte to the last, and small dat
     CHECK(print(1 << 20) != all);
     bytes[at] = 'x';
   }
-  // A changed range that is longer than the gaps between samples is always noticed.
+  // A change is always noticed if it is longer than the gaps between samples.
   std::fill_n(bytes.begin() + 300'000, 70'000, 'y');
   CHECK(print(1 << 16) != some);
 }

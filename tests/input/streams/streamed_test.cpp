@@ -6,8 +6,8 @@ namespace troupe {
 
 namespace {
 
-/// Counts from 0 to `count`. It can be stopped, fails where the test says so, and saves its position unless the test
-/// forbids it.
+/// A source that counts from 0 to `count`. It can be stopped, fails at `fails_at`, and saves its position if `saves` is
+/// true.
 struct counter_options {
   int64_t count = 0;
   int64_t fails_at = -1;
@@ -106,7 +106,7 @@ TEST_CASE("a source of one's own is resumed after the batch it was saved at") {
 TEST_CASE("another number of hosts continues a stream where the first ones stopped") {
   const auto data = counting_to(20).batch(2);
   auto one_of_two = iterate(data, {.host = 0, .hosts = 2});
-  read(*one_of_two, 2);  // Both hosts together: batches 0 to 3.
+  read(*one_of_two, 2);  // Both hosts together have read batches 0 to 3.
   batches rest;
   for (int32_t host = 0; host < 3; ++host) {
     auto it = iterate(data, {.host = host, .hosts = 3});

@@ -15,7 +15,7 @@ struct outcome {
   std::string reason = {};
 };
 
-/// The body at the begin of `bytes`, which come in pieces.
+/// Reads a body from the start of `bytes`, which arrive in pieces of `piece` bytes.
 outcome read(const std::string& bytes, size_t piece) {
   chunked_body body;
   outcome o;

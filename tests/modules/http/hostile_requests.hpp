@@ -1,4 +1,4 @@
-// The requests of hostile_requests.txt, whose first lines say what each of its lines is.
+// Reads the requests of hostile_requests.txt. The first lines of that file explain its format.
 #pragma once
 
 #include <cstdlib>
@@ -9,9 +9,9 @@
 namespace troupe::test {
 
 struct hostile_request {
-  std::string line;    ///< Of the file.
+  std::string line;    ///< The line of the file.
   std::string kind;
-  int status = 0;      ///< Of the only answer.
+  int status = 0;      ///< The status of the only answer.
   std::string bytes;
 };
 
@@ -22,7 +22,7 @@ inline void replace(std::string& text, const std::string& what, const std::strin
     text.replace(at, what.size(), by);
 }
 
-/// \r \n \t \\ \xHH
+/// Replaces the escapes \r, \n, \t, \\ and \xHH.
 inline std::string unescaped(const std::string& text) {
   std::string made;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -41,7 +41,7 @@ inline std::string unescaped(const std::string& text) {
   return made;
 }
 
-/// {a*9000}
+/// Replaces {a*9000} by 9000 times a.
 inline void repeat(std::string& text) {
   for (size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1)) {
     const size_t times = text.find('*', at), end = text.find('}', at);
@@ -77,7 +77,7 @@ inline std::string request_of(const std::string& kind, const std::string& text, 
 
 }  // namespace hostile
 
-/// `second` is the request that each has in or after its body.
+/// All requests of the file. Each hides the request `second` in its body or after it.
 inline std::vector<hostile_request> hostile_requests(const std::string& predict, const std::string& second) {
   std::vector<hostile_request> all;
   std::ifstream file{TROUPE_HOSTILE_REQUESTS};

@@ -1,4 +1,4 @@
-// Threads that wait for work, and actors that report why they ended.
+// A thread that waits for work, and actors that report why they ended.
 #include "pipeline/launch/actor_thread.hpp"
 
 #include "pipeline/launch/local_system.hpp"

@@ -1,4 +1,4 @@
-// An agent in simulation, between recorders in the place of drivers and real nodes.
+// An agent in simulation. Its driver is a recorder.
 #include "pipeline/launch/agent.hpp"
 
 #include "pipeline/launch/node_maker.hpp"
@@ -16,7 +16,7 @@ namespace troupe::test {
 
 namespace {
 
-/// The agent of a small job, in a world of its own; whoever drives is a recorder.
+/// The agent of a small job in a world of its own; a recorder takes the place of its driver.
 struct agent_alone {
   std::shared_ptr<prepared_job> job = prepare_small({.replicas = 2});
   std::shared_ptr<simulated_world> world = std::make_shared<simulated_world>(1);

@@ -1,4 +1,4 @@
-// One small job under every launcher: what is trained, found by an evaluation and predicted is the same.
+// One small job under every launcher: training, evaluation and predictions have the same results.
 #include "pipeline/launch/launcher.hpp"
 
 #include "pipeline/launch/local_system.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The actor system of a program that runs CAF.
+/// The actor system of a host program that uses CAF itself.
 struct program {
   struct settings final : caf::actor_system_config {
     settings() { add_types(*this); }
@@ -37,7 +37,7 @@ std::shared_ptr<prepared_job> must_prepare(any_job job) {
   return *prepared;
 }
 
-/// What is left of a job that was trained, evaluated and used for predictions.
+/// The results of training, evaluating and predicting.
 struct outcome {
   checkpoint_content state;
   evaluation_result found;
@@ -90,7 +90,7 @@ void check_same(const outcome& a, const outcome& b) {
   }
 }
 
-/// A directory with a checkpoint of step 10.
+/// The options of a job that has trained and saved step 10.
 small_job_options trained() {
   const small_job_options o{.max_steps = 10};
   simulated_job job{prepare_small(o), 1};

@@ -17,7 +17,7 @@ namespace troupe::test {
 
 namespace {
 
-/// A disk whose opening of files returns only when it is released.
+/// A file system whose `open` blocks until it is released.
 class silent_disk final : public delegating_file_system {
  public:
   silent_disk(std::shared_ptr<file_system> inner, std::shared_future<void> released)
@@ -28,7 +28,7 @@ class silent_disk final : public delegating_file_system {
   std::shared_future<void> released_;
 };
 
-/// A directory with a checkpoint of step 10.
+/// A disk with a checkpoint of step 10.
 std::shared_ptr<file_system> trained_files() {
   small_job_options o{.max_steps = 10};
   simulated_job job{prepare_small(o), 1};
@@ -50,7 +50,7 @@ expected<evaluation_result> run(evaluation_job job, std::optional<int64_t> step 
   return local_launcher{}.evaluate(*prepared)->wait();
 }
 
-/// The events among them that hold values.
+/// The events in a directory that hold summary values.
 std::vector<log_event> values_in(file_system& files, const std::string& directory) {
   auto all = events_in(files, directory);
   std::erase_if(all, [](const log_event& e) { return e.values.empty(); });

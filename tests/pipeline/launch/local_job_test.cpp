@@ -1,4 +1,4 @@
-// Jobs on real threads: they behave as in the simulation, and failures end in time.
+// Jobs on real threads: they behave as in simulation, and failures end them in time.
 #include "pipeline/launch/launcher.hpp"
 
 #include "pipeline/launch/node_maker.hpp"
@@ -27,14 +27,14 @@ using kind = job_event::kind;
 
 constexpr int64_t endless = int64_t{1} << 40;
 
-/// The result, which must arrive in time.
+/// Waits for the result, which must arrive within `soon`.
 expected<train_result> result_of(running_job& job) {
   auto result = job.wait(soon);
   REQUIRE(result.has_value());
   return *result;
 }
 
-/// Waits until `there`, by waiting for the job's result, so that an early end is noticed at once.
+/// Waits until `there` is true. False: the job ended before, or it took longer than `soon`.
 bool eventually(running_job& job, const std::function<bool()>& there) {
   const auto end = std::chrono::steady_clock::now() + soon;
   while (!there()) {
@@ -46,14 +46,14 @@ bool eventually(running_job& job, const std::function<bool()>& there) {
   return true;
 }
 
-/// Resumes where `o` ended, and checks that the end equals that of an undisturbed job.
+/// Resumes the job from its directory, and checks that it ends in the state of an undisturbed job.
 void check_goes_on(const small_job_options& o) {
   const auto job = local_launcher{}.train(prepare_small(o));
   REQUIRE(result_of(*job).has_value());
   CHECK(same_state(newest_checkpoint(o.files).content, undisturbed(o)));
 }
 
-/// Records every event; any thread may read.
+/// Records every event. Any thread may read the record.
 class event_log final : public hook {
  public:
   void on_event(const job_event& e, job_control&) override {
@@ -70,7 +70,7 @@ class event_log final : public hook {
   std::vector<job_event> events_;
 };
 
-/// Calls `inside` within one step.
+/// Calls `inside` within step `at`.
 class slow_engine final : public wrapped_engine {
  public:
   slow_engine(std::shared_ptr<step_engine> inner, int64_t at, std::function<step_status()> inside)
@@ -159,12 +159,12 @@ TEST_CASE("an abort frees a replica that is inside a long step, and the job ends
   {
     const auto job = local_launcher{}.train(prepared);
     inside.wait(false);
-    while (job->progress().committed_step < 10)  // Until its reports are in, since an abort waits for no save.
+    while (job->progress().committed_step < 10)  // Waits for the commit, since an abort waits for no save.
       std::this_thread::yield();
     const auto asked = std::chrono::steady_clock::now();
     job->ask(request::abort, false);
     const auto result = result_of(*job);
-    CHECK(std::chrono::steady_clock::now() - asked < 10s);  // The chief would wait 30 s for an actor that does not end.
+    CHECK(std::chrono::steady_clock::now() - asked < 10s);  // An actor that does not end would take 30 s.
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().category == errc::cancelled);
     for (const auto& note : result.error().notes)
@@ -189,7 +189,7 @@ TEST_CASE("a disk that is full ends a job on real threads with file and step; it
     CHECK(has(result.error().message, "no space left"));
     CHECK(job->progress().now == job_progress::phase::failed);
   }
-  // The fault was there once: a later save that was on its way already may have found room.
+  // The fault occurred once: a later save that had already begun may have succeeded.
   const auto newest = newest_checkpoint(disk).content.id.step;
   CHECK((newest == 5 || newest > 10));
   disk->heal();
@@ -243,7 +243,7 @@ TEST_CASE("a stop from outside saves where it ends") {
   CHECK(result->stopped);
   CHECK(result->global_step >= 50);
   CHECK(newest_checkpoint(o.files).content.id.step == result->global_step);
-  // An equal number of steps without a stop leads to the same state.
+  // A job of as many steps without a stop must end in the same state.
   auto whole = o;
   whole.max_steps = result->global_step;
   auto expected_state = undisturbed(whole);
@@ -273,7 +273,7 @@ TEST_CASE("saves asked for by several threads at once are all answered by commit
   job->ask(request::stop, false);
   REQUIRE(result_of(*job).has_value());
   const auto saved = steps_of(log->events(), kind::saved);
-  CHECK(saved.size() >= 3);  // At the start, for the threads, at the end.
+  CHECK(saved.size() >= 3);  // At the start, for the threads, and at the end.
   CHECK(std::is_sorted(saved.begin(), saved.end()));
   CHECK(std::adjacent_find(saved.begin(), saved.end()) == saved.end());
   CHECK(steps_of(log->events(), kind::failed).empty());

@@ -1,4 +1,4 @@
-// Jobs on real threads that recover and pause: with the bits of the simulation's undisturbed job.
+// Jobs on real threads that recover or pause: they end with the bits of the undisturbed job in simulation.
 #include "pipeline/launch/launcher.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/mortal_engine.hpp"

@@ -1,4 +1,4 @@
-// Predictions in simulation: every schedule gives the same rows, and failures end in time and leave no actor.
+// Predictions in simulation: every schedule gives the same rows, and failures end in time without leaving an actor.
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "pipeline/launch/prepared_job.hpp"
@@ -48,7 +48,7 @@ size_t place_of(const prepared_job& job, std::string_view key) {
   return i;
 }
 
-/// "scaled" of every row until the end or an error, which is the second member.
+/// The values of "scaled" in all rows until the end or an error, and the error.
 std::pair<std::vector<float>, std::optional<error>> all_of(simulated_prediction& p, size_t scaled) {
   std::vector<float> rows;
   for (;;) {
@@ -131,7 +131,7 @@ TEST_CASE("data that cannot be read, or a label that is none, are an error behin
     std::tie(category, source, part) = std::tuple{errc::data_loss, "predictor/infeed/0", "record 12 is damaged"};
   }
   SUBCASE("a label") {
-    // y = {s, row}: from batch 3 on the first column is no class of three.
+    // The label is the first column of y = {s, row}: from batch 3 on it is not one of the three classes.
     o.what.build = [inner = o.what.build](graph& g, const features& x, const labels& y, mode m) {
       auto spec = inner(g, x, y, m);
       const symbol label = reshape(slice(y["y"], -1, 0, 1), {y["y"].dims()[0]});
@@ -308,7 +308,8 @@ TEST_CASE("[EST-36] a prediction without a row for each example is an error only
 }
 
 TEST_CASE("predictions of a batch that reach the limit are refused with their shapes, one element fewer is not") {
-  case_options o{.choice = {.keys = {"scaled", "pair"}}};  // 4 rows of float32 and of two int32: 48 bytes.
+  // A batch has 48 bytes: 4 rows of one float32 and two int32.
+  case_options o{.choice = {.keys = {"scaled", "pair"}}};
   o.choice.bytes_below = 49;
   CHECK(prepare_case(o));
   o.choice.bytes_below = 48;

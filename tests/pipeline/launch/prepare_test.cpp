@@ -15,7 +15,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Forwards every call, and counts how often it is opened.
+/// Forwards every call, and counts the calls that open it.
 class counted_node final : public dataset_node {
  public:
   counted_node(std::shared_ptr<const dataset_node> inner, int& opened) : inner_(std::move(inner)), opened_(opened) {}
@@ -77,17 +77,18 @@ TEST_CASE("automatic threads are the job's processors divided by its replicas, a
   CHECK(started(8, 2, 0, 2048) == 2 * 3);
   CHECK(started(7, 4, 0, 2048) == 0);
   CHECK(started(2, 4, 0, 2048) == 0);
-  CHECK(started(8, 1, 0, 1) == 0);  // Too short a step.
+  CHECK(started(8, 1, 0, 1) == 0);  // The step is too short for threads.
   CHECK(started(1, 1, 0, 2048) == 0);
-  CHECK(started(1, 1, 3, 2048) == 2 * 2);  // The evaluation's replica has them too.
+  CHECK(started(1, 1, 3, 2048) == 2 * 2);  // The evaluation's replica has threads, too.
   CHECK(started(8, 2, 1, 2048) == 0);
   CHECK(describe_small({}).basis.processors == 1);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // Sanitizers end a process without free addresses.
+// Sanitizers end a process that runs out of address space.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("automatic threads that the system does not give are done without, given ones are an error") {
   const auto prepares = [](int32_t processors, int64_t threads) {
-    // In a process of its own, with addresses for the stacks of a few threads.
+    // The child process has address space for the stacks of a few threads only.
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {

@@ -11,7 +11,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Records its requests, and answers them at once unless it is silent.
+/// Records its requests, and answers each at once unless it is silent.
 class asked_prediction final : public running_prediction {
  public:
   explicit asked_prediction(int64_t ahead, bool silent = false) : running_prediction(ahead), silent_(silent) {}
@@ -59,7 +59,8 @@ TEST_CASE("an input that does not look at its stop holds up a prediction no long
   std::promise<void> release;
   auto basis = small_basis({.keeps = false});
   basis.deadlines.silence = std::chrono::milliseconds{50};
-  basis.deadlines.stop = std::chrono::milliseconds{300};  // On a busy machine too, the predictor answers before the consumer gives it up.
+  // Long enough for the predictor to answer before the consumer gives up, also on a busy machine.
+  basis.deadlines.stop = std::chrono::milliseconds{300};
   const auto until = release.get_future().share();
   const dataset input{std::make_shared<troubled_node>(small_dataset(20).batch(8).node(), 0, [until] {
     until.wait();
@@ -69,7 +70,7 @@ TEST_CASE("an input that does not look at its stop holds up a prediction no long
   REQUIRE(prepared.has_value());
   auto p = local_launcher{}.predict(*prepared);
   const auto late = p->next();
-  p.reset();  // Actors that it cannot end are left behind.
+  p.reset();  // Leaves behind the actors that it cannot end.
   release.set_value();
   REQUIRE_FALSE(late.has_value());
   CHECK(late.error().category == errc::deadline_exceeded);

@@ -13,7 +13,7 @@ namespace {
 
 using kind = job_event::kind;
 
-/// Records its last call.
+/// Records its last call, `end` or `on_abort`.
 struct farewell : hook {
   std::vector<int64_t> ends, aborts;
   void end(int64_t step) override { ends.push_back(step); }
@@ -58,7 +58,8 @@ TEST_CASE("[DF-33] saves every 100 steps land on exact multiples, whatever loops
   simulated_job job{prepare_small(o), 1};
   run_to_end(job);
   CHECK(steps_of(job.events(), kind::saved) == steps{0, 100, 200, 230});
-  CHECK(resolve_config({.steps_per_loop = 30}).error().category == errc::unimplemented);  // Loops have no say yet.
+  // Loops are not implemented.
+  CHECK(resolve_config({.steps_per_loop = 30}).error().category == errc::unimplemented);
 }
 
 TEST_CASE("[EST-53] the job that resumes two hours later preserves what its predecessor saved an hour apart") {
@@ -124,7 +125,7 @@ TEST_CASE("[SUP-61] a job that stops anywhere, evaluations in between, and goes 
     CHECK(same_state(newest_checkpoint(broken.files).content, newest_checkpoint(whole.files).content));
     CHECK(last.metrics == metrics);
   }
-  CHECK(broken_runs >= 10);  // In some seeds the stop comes after the end of the job.
+  CHECK(broken_runs >= 10);  // In some seeds the job ends before the stop.
 }
 
 TEST_CASE("[SUP-62] a job whose power fails anywhere goes on from its last commit to the same state") {
@@ -180,7 +181,7 @@ TEST_CASE("a model that keeps averages is evaluated with them, and trained as if
         variables.push_back(t.value);
   }
   CHECK(losses[1] == doctest::Approx(losses[0]));
-  CHECK(losses[2] > 1.05 * losses[0]);  // The loss of a state some steps earlier.
+  CHECK(losses[2] > 1.05 * losses[0]);  // The averages lag some steps behind.
   REQUIRE(variables.size() == 3);
   CHECK(variables[1] == variables[0]);
   CHECK(variables[2] == variables[0]);
@@ -214,7 +215,7 @@ TEST_CASE("R may change between runs: a checkpoint of two replicas is gone on wi
 
 TEST_CASE("[EST-20] data that end before max_steps finish the job cleanly, with a checkpoint where they ended") {
   const auto left = std::make_shared<farewell>();
-  small_job_options o{.max_steps = 10, .input = small_dataset(28).shuffle().batch(4), .hooks = {left}};  // 7 batches
+  small_job_options o{.max_steps = 10, .input = small_dataset(28).shuffle().batch(4), .hooks = {left}};  // 7 batches.
   simulated_job job{prepare_small(o), 5};
   const auto result = run_to_end(job);
   CHECK(result.global_step == 7);
@@ -226,7 +227,7 @@ TEST_CASE("[EST-20] data that end before max_steps finish the job cleanly, with 
 }
 
 TEST_CASE("a second run of a finished job adds its steps and starts the data anew; one of an interrupted job goes on in them") {
-  const auto seven = small_dataset(28).batch(4);  // 7 batches, not repeated
+  const auto seven = small_dataset(28).batch(4);  // 7 batches, not repeated.
   small_job_options o{.max_steps = 7, .input = seven};
   {
     simulated_job job{prepare_small(o), 1};
@@ -238,7 +239,7 @@ TEST_CASE("a second run of a finished job adds its steps and starts the data ane
 
   small_job_options broken{.max_steps = 12, .save_steps = 2, .input = seven};
   {
-    simulated_job first{prepare_small(broken), 1};  // Dropped without an end, as by a crash.
+    simulated_job first{prepare_small(broken), 1};  // Destroyed before its end, as by a crash.
     REQUIRE(first.crank_until([&] { return first.progress().committed_step >= 2; }));
   }
   REQUIRE(newest_checkpoint(broken.files).content.id.step < 7);
@@ -247,7 +248,7 @@ TEST_CASE("a second run of a finished job adds its steps and starts the data ane
 }
 
 TEST_CASE("two hosts whose data end at different steps both stop at the smaller one, cleanly") {
-  // Seven batches for two hosts: host 0 has four, host 1 three.
+  // Of seven batches host 0 reads four and host 1 three.
   for (uint64_t seed = 1; seed <= 25; ++seed) {
     small_job_options o{.replicas = 2, .hosts = 2, .input = small_dataset(28).shuffle().batch(4)};
     simulated_job job{prepare_small(o), seed};
@@ -265,7 +266,7 @@ TEST_CASE("[EST-28] data without a batch are an error that says so, and no step 
   const auto known = prepare(describe_small({.input = small_dataset(3).batch(4)}));
   REQUIRE_FALSE(known);
   CHECK(known.error() == error{errc::invalid_argument, "batch(4, drop_remainder = true) leaves nothing of the 3 elements before it, in tensors -> batch(4)"});
-  // Where the number of batches is unknown, this is found at the first read.
+  // If the number of batches is unknown, the first read finds that there is none.
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const small_job_options o{.input = dataset_over(fake_batches(0)), .source = echo_model()};
     simulated_job job{prepare_small(o), seed};

@@ -1,4 +1,4 @@
-// Simulated time: costs of turns, links between places, and who gets the next turn.
+// Simulated time: costs of turns, links between places, and the choice of the next turn.
 #include "support/small_job.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ finished_job run_whole(const world_conditions& conditions, uint64_t seed = 1, in
   return f;
 }
 
-/// Replica 1 is on a host of its own.
+/// A world in which replica 1 is on a host of its own.
 world_conditions two_hosts(duration_range link) {
   world_conditions c;
   c.place["replica/1"] = "far";
@@ -46,16 +46,16 @@ TEST_CASE("a simulated job takes the time that its nodes take, side by side, and
   world_conditions slow;
   slow.cost["replica"] = {10ms, 10ms};
   const auto one = run_whole(slow, 1, 1), two = run_whole(slow, 1, 2);
-  CHECK(one.took > 200ms);  // 20 steps.
+  CHECK(one.took > 200ms);  // 20 steps of 10 ms.
   CHECK(one.took < 2s);
-  CHECK(two.took < one.took * 4);  // A step of two needs more messages, and both are busy at once.
+  CHECK(two.took < one.took * 4);  // Two replicas compute at the same time, but need more messages for each step.
   CHECK(same_state(two.state, timeless.state));
 }
 
 TEST_CASE("a message to another place takes as long as the link says, and each step of two hosts pays for it") {
   const auto near = run_whole(two_hosts({0ms, 0ms})), far = run_whole(two_hosts({5ms, 5ms})), drawn = run_whole(two_hosts({0ms, 5ms}));
   CHECK(near.took < 1ms);
-  CHECK(far.took > 20 * 2 * 5ms);  // A part to the reducer and its sum.
+  CHECK(far.took > 20 * 2 * 5ms);  // Each step sends a gradient to the reducer and its sum back.
   CHECK(drawn.took > 100us);
   CHECK(drawn.took < far.took);
   CHECK(same_state(far.state, near.state));

@@ -1,6 +1,7 @@
-// Faults that are planted in the actors (words/planted.hpp), and the random faults that find them.
+// Faults that are planted in the actors (words/planted.hpp), and the seeds of random faults that find them.
 //
-//   TROUPE_PLANT=lost_halted ./dev test 'planted fault'    looks for this one from seed 1 on; `all`: for each, 60 s long
+//   TROUPE_PLANT=lost_halted ./dev test 'planted fault'    searches from seed 1 on for a story that shows this fault
+//   TROUPE_PLANT=all ./dev test 'planted fault'            searches for each fault, at most 60 s long
 #include "words/planted.hpp"
 
 #include "pipeline/random_faults/checks.hpp"
@@ -19,7 +20,7 @@ namespace {
 struct planted_row {
   planted_fault fault;
   const char* name;
-  uint64_t seed;  ///< The first seed whose story shows it.
+  uint64_t seed;  ///< The first seed whose story shows the fault.
   std::vector<finding> (*play_seed)(uint64_t seed) = [](uint64_t of) { return judge(play(draw_recipe(of))); };
 };
 
@@ -56,14 +57,15 @@ constexpr planted_row rows[] = {
   {planted_fault::growth_spends_budget, "growth_spends_budget", 40, growth_story},
 };
 
-/// Plants a fault for as long as it lives.
+/// Plants a fault while it exists.
 struct plant {
   explicit plant(planted_fault f) { chosen_fault = f; }
   plant(const plant&) = delete;
   ~plant() { chosen_fault = planted_fault::none; }
 };
 
-/// What undisturbed jobs come to is learnt before a fault is planted: it is kept for all stories.
+/// Plays a story with fault `f`. The end states of undisturbed jobs are cached for all stories, so they are computed
+/// before the fault is planted.
 std::vector<finding> findings(const planted_row& row, uint64_t seed, planted_fault f) {
   learn_undisturbed_growth(draw_growth(seed));
   reference_of(draw_recipe(seed));
@@ -81,7 +83,7 @@ std::string to_text(const std::vector<finding>& all) {
 
 /// Prints the first seed that shows the fault, and the time that it took to find it.
 bool look_for(const planted_row& row, double limit_s) {
-  const auto began = std::clock();  // Time of the processor, as the machine may have other work.
+  const auto began = std::clock();  // Processor time, since the machine may have other work.
   const auto seconds = [&] { return static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC; };
   uint64_t seed = 0;
   while (seconds() < limit_s)

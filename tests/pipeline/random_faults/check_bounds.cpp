@@ -1,4 +1,4 @@
-// Bounds of mailboxes, as they follow from the plan's credit, and what was seen inside of actors.
+// Checks the bounds of mailboxes, which follow from the credit in the plan, and the state inside of actors.
 #include "actors/chief/fact_window.hpp"
 #include "actors/chief/horizon.hpp"
 #include "pipeline/random_faults/checks.hpp"
@@ -7,45 +7,48 @@ namespace troupe::test::random_faults {
 
 namespace {
 
-/// The bound on messages that wait for a node of this name: those that its neighbours may send before they wait for it,
-/// and `control` for messages that come once or rarely (begin, connect, a request, a death).
+/// The bound on the messages that wait for the node `name`: those that its neighbours may send before they have to wait
+/// for it, and `control` for messages that are sent once or rarely (begin, connect, a request, a death).
 size_t mailbox_max(const recipe& r, const std::string& name) {
   constexpr size_t control = 16;
-  constexpr size_t blocks = 3;         // Credit of an edge (plan_edge::credit_blocks).
-  constexpr size_t reports = 4;        // Of a replica: one for each block that it holds, and one at its current state.
-  constexpr size_t saves = horizon::saves_max + 1;  // In progress at a time, and the last.
+  constexpr size_t blocks = 3;         // Credit of an edge (`plan_edge::credit_blocks`).
+  constexpr size_t reports = 4;        // One for each block that a replica holds, and one at its current state.
+  constexpr size_t saves = horizon::saves_max + 1;  // Saves in progress at a time, and the last save.
   // Other marks within the horizon. A replica reports at each of them, and each report may lead to a grant.
   const size_t marks = 8 + (r.keeps && r.summary_steps > 0 ? static_cast<size_t>(horizon::records_max) : 0);
-  constexpr size_t records = 10;       // Credit for records (summary_writer_options::window).
-  constexpr size_t arenas = 2;         // A replica lends no more states than that.
-  // Each watch is a report of every replica, and a grant at its place; the window of facts bounds those that are not answered.
+  constexpr size_t records = 10;       // Credit for records (`summary_writer_options::window`).
+  constexpr size_t arenas = 2;         // The most states that a replica lends.
+  // Each watch leads to a report of every replica and to a grant. The window of facts bounds the watches that are not
+  // answered.
   const size_t watches = r.hooks && r.watch_every > 0 ? fact_window::facts_max : 0;
   const auto replicas = static_cast<size_t>(r.replicas), hosts = static_cast<size_t>(r.hosts);
-  // What a group of several replicas shows others comes in blocks of one step, and one report follows each: the horizon alone bounds them.
+  // A group of several replicas sends its outputs in blocks of one step, and one report follows each block: only the
+  // horizon bounds them.
   const size_t ahead = r.groups && r.groups->replicas > 1 ? static_cast<size_t>(r.max_steps) : 0;
-  if (name.starts_with("evaluator"))   // One replica, no marks: blocks, their reports, the progress that follows.
+  if (name.starts_with("evaluator"))   // One replica, no marks: blocks, their reports, then progress.
     return blocks + reports + control;
-  if (name.starts_with("infeed/") && r.groups)  // Groups are at different steps: the horizon of the slowest makes blocks of one step.
+  // Groups are at different steps, and the horizon of the slowest makes blocks of one step.
+  if (name.starts_with("infeed/") && r.groups)
     return (3 * (blocks + 1) + ahead) * replicas + blocks + marks + watches + control;
-  if (name.starts_with("infeed/"))     // Pulls, and grants of the horizon that the blocks on their way allow.
+  if (name.starts_with("infeed/"))     // Pulls, and the grants that the blocks in flight allow.
     return (blocks + 1) * (replicas / hosts) + blocks + marks + watches + control;
-  if (name.starts_with("replica/") && r.groups)  // Those of three in-ports, and what the readers of two outputs pull.
+  if (name.starts_with("replica/") && r.groups)  // Blocks of three in-ports, and pulls of the readers of two outputs.
     return 3 * (blocks + 1 + ahead) + 2 * (blocks + ahead) + blocks + marks + watches + arenas + control;
-  if (name.starts_with("replica/"))    // Blocks, an end, grants, and what the reducer and the writer answer.
+  if (name.starts_with("replica/"))    // Blocks, an end, grants, and answers of reducer and writer.
     return blocks + 1 + blocks + marks + watches + arenas + control;
-  if (name.starts_with("reducer"))               // Each replica waits for the answer to its part, or to its `applied`.
+  if (name.starts_with("reducer"))               // Each replica waits for the answer to its gradient or its `applied`.
     return replicas + control;
   if (name == "outfeed")
     return replicas * (reports + saves + marks + watches + ahead) + records + control;
-  if (name == "checkpoint_writer")     // Lent arenas; the parts of infeeds, books and releases of each save in progress.
+  if (name == "checkpoint_writer")     // Lent arenas; of each save in progress infeeds' parts, books and releases.
     return replicas * arenas + (hosts + 2) * saves + control;
-  if (name == "summary_writer")        // Records on credit, notes and the chief's books.
+  if (name == "summary_writer")        // Records within their credit, notes and the chief's books.
     return records + 2 * saves + control;
   if (name == "summary_writer/eval")
     return records + control;
-  if (name == "callbacks")             // The window of facts (fact_window::facts_max), and progress beside it.
+  if (name == "callbacks")             // The window of facts (`fact_window::facts_max`), and progress.
     return fact_window::facts_max + control;
-  // The chief: reports, those of the replicas where the outfeed is gone, and commits.
+  // The chief: reports (of the replicas themselves if the outfeed has ended) and commits.
   return replicas * (reports + marks + watches + ahead) + hosts + 2 * saves + control;
 }
 
@@ -69,7 +72,7 @@ void check_inside(const recipe& r, const observation& o, std::vector<finding>& t
     to.push_back({"no engine is handed on", o.inside.engine_twice});
   for (const auto& e : o.events)
     if (const auto known = o.inside.known_failures.find(e.attempt); e.what == job_event::kind::recovering && known != o.inside.known_failures.end()
-        && !(r.groups && known->second.starts_with(to_string(errc::nan_loss))))  // For which only that group leaves.
+        && !(r.groups && known->second.starts_with(to_string(errc::nan_loss))))  // Then only that group leaves.
       to.push_back({"no failure is swallowed", "attempt " + std::to_string(e.attempt) + " was followed by another one, and the outfeed knew of "
                                                  + known->second});
 }

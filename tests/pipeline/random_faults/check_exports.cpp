@@ -6,7 +6,7 @@ namespace troupe::test::random_faults {
 
 namespace {
 
-/// Tells of a variable that is not the one of the state.
+/// Names an exported variable whose value is not that of the state; empty if there is none.
 std::string difference(const export_content& made, const checkpoint_content& of) {
   size_t found = 0;
   for (const auto& t : of.tensors)
@@ -31,7 +31,7 @@ void check_files(const recipe& r, const observation& o, std::vector<finding>& to
   }
 }
 
-/// The result of a job that has ended well names exports that are there, and no more of them than are kept.
+/// The result of a job that ended well must name exports that exist, and no more exports may exist than are kept.
 void check_result(const recipe& r, const observation& o, std::vector<finding>& to) {
   const auto& result = **o.result;
   const auto of = [&o](const std::string& name) {

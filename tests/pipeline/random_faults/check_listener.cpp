@@ -1,4 +1,4 @@
-// Calls of the saving listener, beside what the job told.
+// Checks the calls of the saving listener against the events of the job.
 #include "pipeline/random_faults/checks.hpp"
 
 #include "support/small_job.hpp"
@@ -21,7 +21,8 @@ void check_listener(const recipe& r, const observation& o, std::vector<finding>&
     const auto step = std::to_string(c.step);
     if ((i == 0) != (c.where == place::begin))
       fault("call " + std::to_string(i) + " is " + (c.where == place::begin ? "begin" : "not begin") + ", of step " + step);
-    if (c.where == place::after && !saving.contains(c.step) && ended_well)  // Where a job fails nobody waits for the books.
+    // A job that fails does not wait for the books.
+    if (c.where == place::after && !saving.contains(c.step) && ended_well)
       fault("after the save of step " + step + ", before which it was not called");
     if (c.where == place::end && i + 1 != o.listened.size())
       fault("the end is not the last call");

@@ -1,4 +1,4 @@
-// Facts: those that the job's board and a hook receive, and their order.
+// Checks the facts that the job's board and a hook receive, and their order.
 #include "pipeline/random_faults/checks.hpp"
 
 #include <algorithm>
@@ -30,14 +30,14 @@ struct rules {
   const observation& seen;
   std::vector<finding>& to;
   int64_t start = 0;
-  bool reports_lost = false;  ///< The outfeed died: the reports that it held are lost.
-  bool recovered = false;     ///< An attempt followed another one.
+  bool reports_lost = false;  ///< The outfeed died, and with it the reports that it held.
+  bool recovered = false;     ///< The job had more than one attempt.
 
   void fault(const std::string& text) { to.push_back({"facts in order", text}); }
   void ran_past(const std::string& text) { to.push_back({"nothing runs past what a hook holds", text}); }
 
-  /// Every point that is logged up to a state precedes the other facts of that state. `from` is where the attempt began; an
-  /// evaluation may be of a state before.
+  /// Checks that the progress up to the last log point before a state comes before other facts of that state. `from` is
+  /// the state where the attempt began: an evaluation may be of an earlier one.
   void logged_before(const job_event& e, int64_t progress, int64_t from) {
     const int64_t point = e.step / of.log_steps * of.log_steps;
     if (point > from && progress < point && !reports_lost)
@@ -46,7 +46,7 @@ struct rules {
 
   void board() {
     int64_t progress = start, saved = -1, from = start;
-    std::vector<int64_t> evaluated;  // In step order.
+    std::vector<int64_t> evaluated;  // Must be in step order.
     bool started = false;
     double seconds = 0;
     for (size_t i = 0; i < seen.events.size(); ++i) {
@@ -54,14 +54,15 @@ struct rules {
       if (e.seconds < seconds)
         fault(text_of(e) + " is of an earlier time than the event before");
       seconds = e.seconds;
-      const bool early = e.what == kind::failed || e.what == kind::recovering || e.what == kind::recovered;  // An attempt may end before.
+      // An attempt may end before training starts.
+      const bool early = e.what == kind::failed || e.what == kind::recovering || e.what == kind::recovered;
       if (started == (e.what == kind::started) && !(!started && early))
         fault("event " + std::to_string(i) + " is " + text_of(e));
       started = started || e.what == kind::started;
-      if (e.what == kind::recovered) {  // Steps since the commit are made again; what is damaged is saved again.
+      if (e.what == kind::recovered) {  // Steps since the commit are repeated, and damaged states saved again.
         progress = from = e.step;
         saved = std::min(saved, e.step);
-        std::erase_if(evaluated, [&](int64_t step) { return step > e.step; });  // Only states that are shown come again.
+        std::erase_if(evaluated, [&](int64_t step) { return step > e.step; });  // Only shown ones are evaluated again.
       }
       if (is_last(e.what) != (i + 1 == seen.events.size()) && (seen.result || is_last(e.what)))
         fault(text_of(e) + " is event " + std::to_string(i) + " of " + std::to_string(seen.events.size()));
@@ -95,8 +96,8 @@ struct rules {
                        [&](const auto& e) { return e.what == kind::saved && e.step == step; });
   }
 
-  /// The calls of the hook: begin, then the steps that it requested and the events, then one last call. For a job that
-  /// failed before `begin`, only the last call.
+  /// Checks the calls of the hook: `begin`, then the steps that it requested and the events, then one last call. In a
+  /// job that fails before `begin` there is only the last call.
   void hook() {
     const bool ends = seen.result && !killed(seen, "callbacks") && !came(seen, trouble_kind::hook_fault);
     int64_t at = start - 1, told = -1, progress = -1, from = start;
@@ -129,7 +130,7 @@ struct rules {
       if (c.where != hook_place::at)
         continue;
       step_seen(at, c.step);
-      if (c.observed != (of.hook_observes && c.step > from))  // No step led to the state where an attempt begins.
+      if (c.observed != (of.hook_observes && c.step > from))  // An attempt makes no step to the state where it begins.
         fault("the hook sees step " + std::to_string(c.step) + (c.observed ? " with" : " without") + " the observed value");
       if (told >= c.step && !reports_lost)
         fault("the hook sees step " + std::to_string(c.step) + " after it was told of step " + std::to_string(told));
@@ -137,15 +138,15 @@ struct rules {
         fault("the hook's gate sees step " + std::to_string(c.step) + " after the progress of step " + std::to_string(progress));
       at = c.step;
     }
-    // Nothing runs past a fact that is held, whoever else stops the job or whatever else would end it.
+    // Nothing may run past a held fact, whatever else stops or would end the job.
     if (seen.stopped_on && seen.result && *seen.result && (*seen.result)->global_step != *seen.stopped_on)
       ran_past("the hook stopped the job on a fact about step " + std::to_string(*seen.stopped_on) + ", and it ended at step "
                + std::to_string((*seen.result)->global_step));
-    if (ends && *seen.result && begun() && start < of.max_steps)  // Without training no step is shown.
+    if (ends && *seen.result && begun() && start < of.max_steps)  // A job that does not train shows no step.
       step_seen(at, (*seen.result)->global_step + 1);
   }
 
-  /// Only the calls of `end` themselves can fail after it, and the death of whoever makes them.
+  /// True: the job can fail after `end`, by an exception in `end` or the death of the callbacks.
   bool fails_in_end() const {
     return killed(seen, "callbacks") || std::any_of(seen.happened.begin(), seen.happened.end(), [](const happening& h) {
       return h.what.what == trouble_kind::hook_fault && h.what.hook == hook_place::end;
@@ -156,7 +157,7 @@ struct rules {
     return std::any_of(seen.events.begin(), seen.events.end(), [](const job_event& e) { return e.what == kind::started; });
   }
 
-  /// No requested step lies between the last step seen and this one, and this one was requested.
+  /// Checks that the hook requested step `now`, and none between `before` and `now`.
   void step_seen(int64_t before, int64_t now) {
     if (now <= before)
       fault("the hook sees step " + std::to_string(now) + " after step " + std::to_string(before));
@@ -168,12 +169,13 @@ struct rules {
         fault("the hook does not see step " + std::to_string(s));
   }
 
-  /// Events other than progress reach the hook in the board's order without gaps, except those that it had not seen
+  /// Checks that the hook receives all events but progress in the order of the board, except those that it had not seen
   /// when the job failed.
   void same_news() {
     std::vector<std::pair<kind, int64_t>> board, hook;
     for (const auto& e : seen.events)
-      if (e.what != kind::progress && e.what != kind::recovering && e.what != kind::recovered)  // These may precede `begin`.
+      // Recoveries may precede `begin`.
+      if (e.what != kind::progress && e.what != kind::recovering && e.what != kind::recovered)
         board.emplace_back(e.what, e.step);
     for (const auto& c : seen.calls)
       if (c.where == hook_place::on_event && c.what != kind::progress && c.what != kind::recovering && c.what != kind::recovered)

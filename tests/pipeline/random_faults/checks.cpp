@@ -83,7 +83,7 @@ bool explains(const recipe& r, const trouble& t, const error& e) {
   }
 }
 
-/// Deaths may have taken the groups that the recipe has left.
+/// True: the job failed since all groups left. Deaths may have taken the groups that the recipe lets stay.
 bool is_of_nobody_left(const recipe& r, const error& e) {
   return r.groups && r.groups->deaths_too && says(e, "every group has left the job");
 }
@@ -95,10 +95,11 @@ bool is_of_leaving_group(const group_recipe& g, const std::string& node) {
   return node.starts_with(replica) && g.leaves(static_cast<size_t>(std::stoll(node.substr(replica.size())) / g.replicas));
 }
 
-/// Whether this trouble fails every job that still has work to do.
+/// True: the trouble fails every job that still has work to do.
 bool is_fatal(const recipe& r, const trouble& t) {
   switch (t.what) {
-    case trouble_kind::kill:  // Between evaluations those of an evaluator are restarted silently, and nobody waits for a group that has left.
+    // An evaluator's nodes are restarted silently between evaluations, and nobody waits for a group that has left.
+    case trouble_kind::kill:
       return !t.node.starts_with("evaluator/") && !(r.groups && is_of_leaving_group(*r.groups, t.node));
     case trouble_kind::host_death:
     case trouble_kind::abort: return true;
@@ -106,29 +107,30 @@ bool is_fatal(const recipe& r, const trouble& t) {
     case trouble_kind::input_fault:
       if (t.input == input_place::save)
         return false;  // Only a rewind would need this position.
-      // Batches that one host reads ahead are not computed once another host's data end.
+      // Batches that one host has read ahead are not computed once the data of another host end.
       return !(r.batches && r.hosts > 1);
     default: return false;
   }
 }
 
-/// Whether it only takes time: less than any wait has patience.
+/// True: the trouble only takes time, less than every deadline.
 bool is_harmless(const trouble& t) {
   return t.what >= trouble_kind::busy && t.what <= trouble_kind::slow_disk;
 }
 
-/// Whether a new attempt could cure it.
+/// True: a new attempt could overcome the trouble.
 bool is_curable(const trouble& t) {
   if (t.what == trouble_kind::host_death)
     return true;
   if (t.what == trouble_kind::input_fault)
     return t.unavailable && !t.throws && !t.for_ever && t.input <= input_place::read;
   if (t.what == trouble_kind::late_block)
-    return true;  // There is nothing to cure.
+    return true;  // A late block fails nothing.
   return t.what == trouble_kind::kill && (t.node.starts_with("infeed/") || t.node.starts_with("replica/") || t.node == "reducer");
 }
 
-/// A batch that was read ahead by an attempt that failed is never computed, and is read again without the trouble.
+/// True: a new attempt may not meet the trouble, as the batch that had it was only read ahead and is read again without
+/// it.
 bool may_vanish(const trouble& t) {
   return t.what == trouble_kind::input_fault && !t.for_ever;
 }
@@ -137,7 +139,7 @@ bool was_asked_to_stop(const recipe& r, const observation& o) {
   return r.hook_stops_at || o.stopped_on || o.listener_stopped_at || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
 }
 
-/// Attempts in a row, as users saw them: a commit beyond the steps at which attempts had failed renews the budget.
+/// The attempts in a row, counted from events. A commit beyond the steps at which attempts failed renews the budget.
 int64_t attempts_spent(const observation& o) {
   int64_t spent = 0, failed_at = -1;
   for (const auto& e : o.events) {
@@ -149,7 +151,8 @@ int64_t attempts_spent(const observation& o) {
   return spent;
 }
 
-/// Whether all that came are failures that the budget covers, in a job that has checkpoints to go on from and something to train.
+/// True: the job has to recover, since the budget covers all failures that happened, and the job has checkpoints to
+/// resume from and steps to train.
 bool should_recover(const recipe& r, const observation& o) {
   return o.stood_at < r.max_steps && (r.save_steps || r.save_secs) && attempts_spent(o) < r.recovers && !was_asked_to_stop(r, o)
          && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_curable(h.what) || is_harmless(h.what); });
@@ -174,9 +177,9 @@ void check_cause(const recipe& r, const observation& o, std::vector<finding>& to
   const auto& result = **o.result;
   if (result.stopped && !was_asked_to_stop(r, o))
     to.push_back({"it stops when it is asked to", "stopped at step " + std::to_string(result.global_step) + ", and nobody had asked"});
-  // A death is noticed some turns later; the job may end meanwhile.
+  // A death is noticed up to so many turns later; the job may end before.
   constexpr int64_t heard_of_after = 400;
-  constexpr std::chrono::seconds heard_of_in{60};  // Where messages take time, or wait behind a link that is cut.
+  constexpr std::chrono::seconds heard_of_in{60};  // For worlds where messages take time or wait for a cut link.
   const bool recovered = !steps_of(o.events, job_event::kind::recovered).empty();
   for (const auto& h : o.happened)
     if (is_fatal(r, h.what) && !(recovered && (is_curable(h.what) || may_vanish(h.what))) && h.turn + heard_of_after < o.ended_turn
@@ -207,7 +210,8 @@ std::string difference(const checkpoint_content& a, const checkpoint_content& b)
   return "the variables are others";
 }
 
-/// A process that ended at the very state where the rate is scaled, before it was, leaves a rate that nobody scales any more.
+/// True: the state is that of a job whose rate was never scaled. This is right if a process ended at the very state
+/// where the hook scales the rate, before the hook did so: no later process scales it.
 bool is_unscaled(const story& s, const checkpoint_content& end) {
   const auto stands_there = [&](const observation& o) { return o.stood_at == s.of.hook_scales_at; };
   const bool interrupted = std::any_of(s.disturbed.begin(), s.disturbed.end(), stands_there) || (s.undisturbed && stands_there(*s.undisturbed));
@@ -218,7 +222,8 @@ bool is_unscaled(const story& s, const checkpoint_content& end) {
   return same_state(end, reference_of(never));
 }
 
-/// Each group that is there has the bits of the undisturbed job, and each that has left has done so where it should, or for a death.
+/// Checks that each group in the checkpoint has the bits of the undisturbed job, and that each other group left where
+/// it should, or by a death.
 void check_groups(const group_recipe& g, const checkpoint_content& end, const checkpoint_content& reference, bool unscaled, std::vector<finding>& to) {
   if (unscaled)
     return;
@@ -236,7 +241,7 @@ void check_groups(const group_recipe& g, const checkpoint_content& end, const ch
   for (size_t which = 0; which < 3; ++which) {
     const auto& name = names[which];
     if (died(which) || (which == 0 && !g.mixture_falls && (died(1) || died(2))))
-      continue;  // Without a candidate from another step on the mixture has other numbers.
+      continue;  // The mixture has other numbers if a candidate left at another step.
     if (left(end, name) != left(reference, name))
       to.push_back({"a group leaves where it should", name + ": '" + left(end, name) + "' in place of '" + left(reference, name) + "'"});
     else if (variables(end, name + "/") != variables(reference, name + "/"))
@@ -271,7 +276,7 @@ void check_state(const story& s, std::vector<finding>& to) {
     if ((*o.result)->global_step != reference.id.step)
       to.push_back({"it ends where it should", "at step " + std::to_string((*o.result)->global_step) + " in place of " + std::to_string(reference.id.step)});
   }
-  // A deletion that fails is repeated at the next commit.
+  // Without disk faults only: a deletion that fails is repeated at the next commit.
   const auto check_files = [&](const observation& o) {
     if (o.result && *o.result && (**o.result).steps_run > 0)
       for (const auto& file : o.unlisted)
@@ -293,14 +298,14 @@ void check_state(const story& s, std::vector<finding>& to) {
 void check_curve(const story& s, std::vector<finding>& to) {
   const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
   if (s.of.summary_steps == 0 || !last.result || !*last.result || (s.of.groups && s.of.groups->deaths_too))
-    return;  // Of several groups, the one whose curve it is may have died.
-  // Unsynced data are lost with the power, and records in the writer or the outfeed are lost with it: the model is
-  // saved all the same.
+    return;  // The group whose curve is read may have died.
+  // A power loss loses records that are not synced, a disk fault those being written, and a death those that the actor
+  // holds. The model is saved nevertheless.
   for (const auto& o : s.disturbed)
     for (const auto kind : {trouble_kind::power_loss, trouble_kind::disk_fault, trouble_kind::disk_full, trouble_kind::disk_death})
       if (came(o, kind) || killed(o, "summary_writer") || killed(o, "outfeed"))
         return;
-  // Without checkpoints every process begins at step 0, and withdraws the curve of the one before.
+  // Without checkpoints every process begins at step 0, and its START note withdraws the curve of the process before.
   std::vector<int64_t> whole;
   for (int64_t step = s.of.summary_steps; step <= (**last.result).global_step; step += s.of.summary_steps)
     whole.push_back(step);

@@ -1,4 +1,4 @@
-// Draws of recipes.
+// Random numbers from which recipes are drawn.
 #pragma once
 
 #include "pipeline/random_faults/recipe.hpp"
@@ -7,7 +7,7 @@
 
 namespace troupe::test::random_faults {
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
+/// The generator SplitMix64 (Steele, Lea, Flood 2014).
 class dice {
  public:
   explicit dice(uint64_t seed) : state_(seed * 0xd1342543de82ef95u + 1) {}
@@ -18,10 +18,10 @@ class dice {
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
   }
-  /// In [first, last].
+  /// A number in [first, last].
   int64_t between(int64_t first, int64_t last) { return first + static_cast<int64_t>(draw() % static_cast<uint64_t>(last - first + 1)); }
   bool in_percent(int64_t percent) { return between(1, 100) <= percent; }
-  /// Small numbers are as likely as large ones: their logarithm is drawn evenly.
+  /// A number in [0, last], whose logarithm is drawn evenly: small numbers are as likely as large ones.
   int64_t up_to(int64_t last) { return between(0, last >> between(0, 63 - __builtin_clzll(static_cast<uint64_t>(last) | 1))); }
   template <class T>
   T of(std::initializer_list<T> choices) { return *(choices.begin() + between(0, static_cast<int64_t>(choices.size()) - 1)); }
@@ -30,13 +30,13 @@ class dice {
   uint64_t state_;
 };
 
-/// The recipe of a seed, with groups where there are some: only their number of replicas is given.
+/// The recipe of a seed. If `groups` is set, its number of replicas is used, and the rest of it is drawn.
 recipe draw_recipe(uint64_t seed, std::optional<group_recipe> groups);
-/// Time, places and the troubles of both, around a recipe that was drawn.
+/// Adds costs, places and the troubles that these make possible to a recipe.
 recipe with_time(recipe r);
-/// The name of a node of the recipe's job.
+/// Draws the name of a node of the recipe's job.
 std::string draw_node(const recipe& r, dice& d);
-/// `first`: no trouble comes before it.
+/// Draws when a trouble happens. `first`: it follows no other trouble.
 moment draw_moment(const recipe& r, dice& d, bool first);
 
 }  // namespace troupe::test::random_faults

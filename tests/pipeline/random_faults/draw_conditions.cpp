@@ -1,4 +1,4 @@
-// Draws a world in which things take time, around a job and its troubles that were drawn before.
+// Draws a world in which turns and messages take time, for a recipe whose job and troubles are already drawn.
 #include "pipeline/random_faults/dice.hpp"
 
 #include <algorithm>
@@ -16,13 +16,13 @@ duration_range draw_range(dice& d, microseconds most) {
 }
 
 void draw_costs(recipe& r, dice& d) {
-  // A long job takes some seconds all the same.
+  // A cost shrinks with the number of steps, so that a long job also takes only seconds.
   const microseconds most{std::clamp<int64_t>(1'000'000 / r.max_steps, 2'000, 20'000)};
   for (const char* node : {"infeed", "replica", "reducer", "outfeed", "checkpoint_writer", "summary_writer", "evaluator", "evaluator/infeed",
                            "evaluator/replica", "evaluator/outfeed", "callbacks", "chief"})
     if (d.in_percent(50))
       r.conditions.cost[node] = draw_range(d, most);
-  if (d.in_percent(20))  // One replica or host is slower than the others.
+  if (d.in_percent(20))  // Makes one node slower than the others.
     r.conditions.cost[draw_node(r, d)] = draw_range(d, 4 * most);
 }
 
@@ -37,7 +37,8 @@ void draw_places(recipe& r, dice& d) {
     r.conditions.place["infeed/" + std::to_string(h)] = host(h);
   for (int64_t i = 0; i < r.replicas; ++i)
     r.conditions.place["replica/" + std::to_string(i)] = host(i * r.hosts / r.replicas);
-  if (d.in_percent(40)) {  // Everyone is apart, but for the chief with its outfeed and summary writer (docs/actors.md).
+  // Every node has its own place; chief, outfeed and summary writer share one (docs/actors.md).
+  if (d.in_percent(40)) {
     for (int64_t i = 0; i < r.replicas; ++i)
       r.conditions.place["replica/" + std::to_string(i)] = "replica/" + std::to_string(i);
     for (const char* node : {"reducer", "checkpoint_writer", "callbacks", "evaluator"})
@@ -61,7 +62,7 @@ trouble draw_timed_trouble(const recipe& r, dice& d) {
     t.what = kind::busy;
   if (!r.keeps && t.what == kind::slow_disk)
     t.what = kind::suspended;
-  t.lasts = milliseconds{1 + d.up_to(20'000)};  // Shorter than every deadline, so that nothing may fail for it.
+  t.lasts = milliseconds{1 + d.up_to(20'000)};  // Shorter than every deadline, so that no job may fail.
   if (t.what == kind::busy)
     t.node = draw_node(r, d);
   if (t.what == kind::cut)

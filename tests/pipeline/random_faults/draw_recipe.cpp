@@ -46,7 +46,7 @@ void draw_settings(recipe& r, dice& d) {
   r.hook_observes = d.in_percent(30);
 }
 
-/// With dice of their own. One group at least stays.
+/// Draws when the groups break; at least one stays. Uses dice of its own.
 void draw_groups(recipe& r, group_recipe g, dice d) {
   r.hosts = 1;
   r.replicas = 3 * g.replicas;
@@ -61,7 +61,7 @@ void draw_groups(recipe& r, group_recipe g, dice d) {
   r.groups = g;
 }
 
-/// They have dice of their own, so that the rest of a seed's recipe does not depend on them.
+/// Uses dice of its own, so that these settings do not change the rest of a seed's recipe.
 void draw_judgement(recipe& r, dice& d) {
   const bool saves = r.save_steps || r.save_secs;
   if (r.evaluates && d.in_percent(30))
@@ -73,7 +73,7 @@ void draw_judgement(recipe& r, dice& d) {
     r.hook_scales_at = d.between(1, r.max_steps);
 }
 
-/// With dice of their own, too. Some faults of the disk then are in exports.
+/// Uses dice of its own. Some disk faults then are in exports.
 void draw_exports(recipe& r, dice d) {
   if (!r.evaluates || !d.in_percent(35))
     return;
@@ -84,7 +84,7 @@ void draw_exports(recipe& r, dice d) {
         t.path_contains = "/export/";
 }
 
-/// With dice of their own. Some last longer than several delays of the budget, some longer than all of them.
+/// Uses dice of its own. Some outages last longer than several delays between attempts, some longer than all of them.
 void draw_outages(recipe& r, dice d) {
   for (auto& run : r.disturbed) {
     for (auto& t : run.troubles)
@@ -145,7 +145,8 @@ void draw_input_fault(const recipe& r, trouble& t, dice& d) {
   if (r.evaluates && d.in_percent(20))
     t.input = d.of({place::eval_iterate, place::eval_read});
   if (r.groups && t.input == place::nan)
-    t.input = place::label;  // Numbers that are not finite once would make groups leave that do not leave in another run.
+    // A NaN that is read only once would make a group leave that stays in the undisturbed run.
+    t.input = place::label;
   t.host = t.input >= place::eval_iterate ? 0 : static_cast<int32_t>(d.between(0, r.hosts - 1));
   t.throws = d.in_percent(40);
   t.for_ever = d.in_percent(30);
@@ -183,8 +184,8 @@ trouble draw_trouble(const recipe& r, dice& d, bool first) {
   return t;
 }
 
-/// Deaths that attempts follow, more than the budget has if no commits come in between; late blocks of attempts before; and at times,
-/// just before the last one, an input that breaks off for good.
+/// Draws deaths that lead to new attempts. They exceed the budget if no commits come between them. Late blocks of
+/// earlier attempts follow some of them, and sometimes the input fails for good just before the last death.
 run_recipe draw_deaths(const recipe& r, dice& d) {
   run_recipe run{d.draw() % 1'000'000, {}};
   std::vector<int64_t> steps(static_cast<size_t>(d.between(1, 2 * r.recovers + 2)));

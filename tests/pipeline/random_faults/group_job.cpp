@@ -7,7 +7,7 @@ namespace troupe::test::random_faults {
 
 namespace {
 
-/// One that hooks may observe.
+/// A candidate that observes a value for hooks.
 model observed(const std::string& name, int64_t units) {
   auto source = candidate(name, units);
   source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
@@ -17,7 +17,7 @@ model observed(const std::string& name, int64_t units) {
   return source;
 }
 
-/// Also where a replica is started anew.
+/// Makes all replicas of a program break at `step`, also those that are started again.
 void break_at(prepared_program& p, int64_t step) {
   for (auto& engine : p.engines)
     engine = std::make_shared<broken_engine>(engine, step);

@@ -30,7 +30,7 @@ const checkpoint_content& undisturbed(int64_t replicas, bool evaluates) {
   return found;
 }
 
-/// Halves the data files of the newest commits.
+/// Flips a bit in each data file of the newest `count` commits.
 void damage_newest(file_system& disk, int64_t count) {
   auto names = disk.list("/run");
   if (!names)
@@ -41,7 +41,8 @@ void damage_newest(file_system& disk, int64_t count) {
       data.push_back(entry.name);
   const auto number = [](const std::string& name) { return std::strtoll(name.c_str() + std::string_view{"model.ckpt-"}.size(), nullptr, 10); };
   std::sort(data.begin(), data.end(), [&](const std::string& a, const std::string& b) {
-    return std::pair{number(a), a.size()} < std::pair{number(b), b.size()};  // An iteration's name is longer.
+    // At equal steps the later iteration has the longer name.
+    return std::pair{number(a), a.size()} < std::pair{number(b), b.size()};
   });
   for (int64_t i = 0; i < count && !data.empty(); ++i, data.pop_back()) {
     auto content = read_file(disk, join_path("/run", data.back()));
@@ -54,7 +55,7 @@ void damage_newest(file_system& disk, int64_t count) {
 
 bool in(growth_trouble what, std::initializer_list<growth_trouble> all) { return std::find(all.begin(), all.end(), what) != all.end(); }
 
-/// One process. Absent: it was killed.
+/// Runs one process of the job. Nothing: the process was killed.
 std::optional<expected<train_result>> run_once(const growth_recipe& r, const std::shared_ptr<memory_disk>& disk, int64_t process,
                                                std::vector<std::string>& wrong) {
   const bool disturbed = process == 0;
@@ -116,14 +117,15 @@ growth_recipe draw_growth(uint64_t seed) {
   r.replicas = d.in_percent(30) ? 2 : 1;
   r.evaluates = d.in_percent(40);
   r.from = d.between(17, 21);
-  r.evaluates = r.evaluates && r.what != outage;  // An evaluation that cannot read its checkpoint ends the job.
+  // An evaluation that cannot read its checkpoint ends the job.
+  r.evaluates = r.evaluates && r.what != outage;
   r.turns = r.what == disk || r.what == outage ? d.between(0, 120) : d.between(0, r.replicas * 700);
   r.damaged = d.between(1, 2);
   r.attempts = d.between(1, 3);
   r.node = d.of<const char*>({"agent", "preparer", "chief", "checkpoint_writer", "summary_writer", "callbacks", "outfeed", "feed", "a/replica/0", "b/replica/0",
                               "c/replica/0", "d/replica/0", "mixture/replica/0", "feed", "mixture/replica/0", "a/replica/0"});
   if (r.what == hangs && r.node == "chief")
-    r.node = "agent";  // Nobody waits for a chief but the user.
+    r.node = "agent";  // No actor waits for the chief, so a chief that hangs is never found.
   return r;
 }
 

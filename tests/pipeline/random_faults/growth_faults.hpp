@@ -1,5 +1,6 @@
-// Random faults of a job that grows (support/growing_job.hpp): each seed draws one trouble between the last steps of an iteration and the second commit
-// of the next. Whatever it is, the job, or processes that go on with it, end in the bits of one that nothing disturbs.
+// Random faults of a job that grows (support/growing_job.hpp). Each seed draws one trouble between the last steps of an
+// iteration and the second commit of the next. The job, or the processes that resume it, must end in the bits of an
+// undisturbed job.
 #pragma once
 
 #include <cstdint>
@@ -9,34 +10,34 @@
 namespace troupe::test::random_faults {
 
 enum class growth_trouble : uint8_t {
-  process,   ///< The process is killed at that turn.
-  dies,      ///< A node, an agent or the preparer.
+  process,   ///< The process is killed after `turns` turns.
+  dies,      ///< A node, an agent or the preparer dies.
   throws,
-  hangs,     ///< For good.
-  disk,      ///< Every file call from that one on fails; then the process is killed.
-  outage,    ///< One file call of a checkpoint is `unavailable`.
-  planner,   ///< The planner throws.
+  hangs,     ///< A node hangs for ever.
+  disk,      ///< After `turns` file calls every call fails; then the process is killed.
+  outage,    ///< One file call of a checkpoint fails as `unavailable`.
+  planner,   ///< The planner throws an exception.
   damage,    ///< The process is killed, and the newest commits are damaged.
 };
 
 struct growth_recipe {
   uint64_t seed = 0;
   growth_trouble what = growth_trouble::process;
-  std::string node = {};       ///< Of dies, throws, hangs.
-  int64_t turns = 0;           ///< After state `from` is reached; of the disk: file calls.
+  std::string node = {};       ///< For `dies`, `throws` and `hangs`.
+  int64_t turns = 0;           ///< Turns after state `from`; for `disk` and `outage`, file calls.
   int64_t from = 18;
-  int64_t damaged = 0;         ///< Commits.
+  int64_t damaged = 0;         ///< How many commits are damaged.
   int64_t replicas = 1;
   bool evaluates = false;
-  int64_t attempts = 3;        ///< The budget of attempts in a row.
+  int64_t attempts = 3;        ///< How many attempts in a row are allowed.
 };
 growth_recipe draw_growth(uint64_t seed);
 std::string to_text(const growth_recipe& r);
 
-/// What such a job comes to where nothing disturbs it: known from then on, whatever is planted later.
+/// Computes and caches the end state of the undisturbed job, so that faults planted later do not change it.
 void learn_undisturbed_growth(const growth_recipe& r);
 
-/// What is wrong; nothing: the story went well.
+/// What went wrong in the story; empty if nothing did.
 std::vector<std::string> findings_of(const growth_recipe& r);
 
 }  // namespace troupe::test::random_faults

@@ -1,4 +1,4 @@
-// Reads the files of an ended process, as the next one or a reader of curves would find them.
+// Reads the files that an ended process left, as the next process or a reader of curves would.
 #include "pipeline/random_faults/run.hpp"
 
 #include "tests/support/whole_event_log.hpp"
@@ -16,8 +16,8 @@ std::optional<int64_t> step_of_file(const std::string& name) {
   return name.starts_with(prefix) ? std::optional{std::strtoll(name.c_str() + prefix.size(), nullptr, 10)} : std::nullopt;
 }
 
-/// Steps of one tag; a START note withdraws the values of earlier processes from its step on. A torn record at a file's
-/// end is ignored.
+/// The steps at which `tag` has a value. A START note withdraws values of earlier processes from its step on. A torn
+/// record at the end of a file is ignored.
 std::vector<int64_t> steps_of_curve(file_system& disk, const std::string& directory, const std::string& tag) {
   std::set<int64_t> steps;
   const auto paths = list_event_logs(disk, directory);

@@ -1,4 +1,4 @@
-// Each check finds the violation that is planted for it: a correct story is changed in one way and checked again.
+// Each check finds the violation that is planted for it: a correct story is changed in one respect and checked again.
 #include "actors/chief/decisions.hpp"
 #include "pipeline/random_faults/checks.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using kind = job_event::kind;
 
-/// A job that is stopped and resumed, with everything that the checks read.
+/// A job that is stopped and resumed, with everything that the checks look at.
 const story& a_story() {
   static const story s = [] {
     recipe r;
@@ -33,7 +33,7 @@ const story& a_story() {
   return s;
 }
 
-/// The rules that a changed story breaks.
+/// The rules that the story breaks after `spoil` has changed it.
 std::vector<std::string> broken(const std::function<void(story&)>& spoil) {
   story s = a_story();
   spoil(s);
@@ -49,7 +49,7 @@ bool breaks(const std::string& rule, const std::function<void(story&)>& spoil) {
   return std::find(rules.begin(), rules.end(), rule) != rules.end();
 }
 
-/// The last event of a kind in the undisturbed run.
+/// The last event of kind `what` in the undisturbed run.
 std::vector<job_event>::iterator last_of(story& s, kind what) {
   auto& events = s.undisturbed->events;
   return std::find_if(events.rbegin(), events.rend(), [&](const auto& e) { return e.what == what; }).base() - 1;
@@ -98,7 +98,8 @@ TEST_CASE("random faults: a budget that a commit beyond the failed step did not 
     o.result = fail(error{errc::aborted, "replica/0 ended: it was killed", {}, "replica/0"});
   };
   CHECK(breaks("what can be recovered is", [&](story& s) { fails_at_last(s, 3); }));
-  CHECK_FALSE(breaks("what can be recovered is", [&](story& s) { fails_at_last(s, 40); }));  // No commit lies beyond it.
+  // No commit lies beyond step 40.
+  CHECK_FALSE(breaks("what can be recovered is", [&](story& s) { fails_at_last(s, 40); }));
 }
 
 TEST_CASE("random faults: another cause, a failure without one and one that is swallowed are found") {
@@ -136,7 +137,8 @@ TEST_CASE("random faults: facts that are left out, told twice or out of order ar
   CHECK(breaks(rule, [](story& s) { s.undisturbed->events.pop_back(); }));
   CHECK(breaks(rule, [](story& s) { s.undisturbed->events.erase(s.undisturbed->events.begin()); }));
   CHECK(breaks(rule, [](story& s) { std::iter_swap(last_of(s, kind::progress), last_of(s, kind::saved)); }));
-  CHECK(breaks(rule, [](story& s) { s.undisturbed->events.erase(last_of(s, kind::saved)); }));  // Only saved states are evaluated.
+  // Only saved states are evaluated.
+  CHECK(breaks(rule, [](story& s) { s.undisturbed->events.erase(last_of(s, kind::saved)); }));
   CHECK(breaks(rule, [](story& s) { last_of(s, kind::saved)->seconds += 1000; }));
   const auto look = [](story& s) {  // The last step that the hook has seen.
     auto& calls = s.undisturbed->calls;

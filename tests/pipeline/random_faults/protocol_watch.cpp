@@ -17,7 +17,7 @@ void protocol_watch::breach(std::string what) {
     breaches_.push_back(std::move(what));
 }
 
-/// A new attempt grants and reports anew.
+/// The state of a node in `attempt`; it is reset when a new attempt begins.
 protocol_watch::standing& protocol_watch::of(const std::string& node, int32_t attempt) {
   auto& s = nodes_[node];
   if (attempt > s.attempt)
@@ -36,7 +36,8 @@ void protocol_watch::look(const run& x, const std::string&, const std::string& t
   auto& s = of(to, x.attempt);
   if (x.attempt != s.attempt)
     return;
-  s.until = std::max(s.until, x.until);  // At the end of the data it goes back to where everyone stands, and receivers keep the greater.
+  // At the end of the data the horizon goes back to the state that everyone has; receivers keep the greater one.
+  s.until = std::max(s.until, x.until);
   for (const auto& m : x.marks)
     if (m.step < s.reported)
       breach(to + " was given a mark at state " + std::to_string(m.step) + " after it had reported state " + std::to_string(s.reported));
@@ -49,7 +50,7 @@ void protocol_watch::look(const pull& x, const std::string&, const std::string&)
 
 void protocol_watch::look(const block& x, const std::string& from, const std::string& to) {
   if (from.empty())
-    return;  // A late block, which is a trouble.
+    return;  // A late block, which a trouble sent.
   const auto end = x.step + x.count;
   if (const auto credit = credit_[{static_cast<int32_t>(x.edge), x.attempt}]; end > credit)
     breach(from + " sent " + to + " " + steps(x.step, end) + " with credit to " + std::to_string(credit));
@@ -77,7 +78,8 @@ void protocol_watch::look(const record_credit& x, const std::string&, const std:
 }
 
 void protocol_watch::look(const flush&, const std::string&, const std::string& to) {
-  nodes_[to].records_until = INT64_MAX;  // It passes on what it has: at most as many as the horizon lets be ahead.
+  // The outfeed passes on all records that it has; the horizon bounds their number.
+  nodes_[to].records_until = INT64_MAX;
 }
 
 void protocol_watch::look(const record& x, const std::string& from, const std::string&) {
@@ -91,7 +93,7 @@ void protocol_watch::look(const departed& x, const std::string&, const std::stri
       gone_.emplace(std::pair{static_cast<int32_t>(replica.id), x.attempt}, x.first_state);
 }
 
-/// Its sender has one on its way, until the sum has come.
+/// A gradient is in flight until its sender receives the sum.
 void protocol_watch::look(const gradient_part& x, const std::string& from, const std::string& to) {
   auto& steps_sent = gradients_[{from, x.attempt}];
   steps_sent.insert(x.step);
@@ -102,7 +104,8 @@ void protocol_watch::look(const gradient_sum& x, const std::string&, const std::
   gradients_[{to, x.attempt}].erase(x.step);
 }
 
-/// A part is on its way until its checkpoint is durable. One that is shown is lent, and one at a time.
+/// A part is in flight until its checkpoint is durable. Parts of shown states are not counted: they are lent one at a
+/// time.
 void protocol_watch::look(const snapshot_part& x, const std::string& from, const std::string& to) {
   if (x.shown)
     return;
@@ -129,7 +132,7 @@ void protocol_watch::look_at_one_of(const std::string& from, const std::string& 
 
 void protocol_watch::saw(const std::string& from, const std::string& to, const caf::type_erased_tuple& content) {
   if (from.starts_with("evaluator") || to.starts_with("evaluator"))
-    return;  // Its nodes begin anew with each evaluation, under the same names.
+    return;  // The nodes of an evaluation begin anew with each, under the same names.
   look_at_one_of<begin, run, pull, block, step_report, record_credit, flush, record, gradient_part, gradient_sum, snapshot_part, departed, committed>(
     from, to, content);
 }

@@ -1,16 +1,18 @@
-// Random faults in simulation: each seed draws a job and its troubles with their times; checks.hpp has the properties
-// that must hold.
+// Random faults in simulation: each seed draws a job and its troubles. checks.hpp lists the rules that must hold.
 //
-//   TROUPE_FAULT_SEED=123 ./dev test 'random faults'      one seed, told at length
-//   TROUPE_FAULT_SEEDS=20000 ./dev test 'random faults'   as many, in place of 500
-//   TROUPE_TIMED_SEED=123 ./dev test 'timed faults'       the same where turns and messages take time,
+// For each family of jobs, one variable plays a single seed and prints its story at length, and one sets the number of
+// seeds:
+//
+//   TROUPE_FAULT_SEED=123 ./dev test 'random faults'      in a world where nothing takes time
+//   TROUPE_FAULT_SEEDS=20000 ./dev test 'random faults'   in place of 500
+//   TROUPE_TIMED_SEED=123 ./dev test 'timed faults'       in a world where turns and messages take time
 //   TROUPE_TIMED_SEEDS=20000 ./dev test 'timed faults'    in place of 300
-//   TROUPE_GROUP_SEED=123 ./dev test 'group faults'      in a job of several groups,
+//   TROUPE_GROUP_SEED=123 ./dev test 'group faults'       in a job of several groups
 //   TROUPE_GROUP_SEEDS=20000 ./dev test 'group faults'    in place of 300
-//   TROUPE_GROWTH_SEED=123 ./dev test 'growth faults'    in a job that grows from one plan into the next,
+//   TROUPE_GROWTH_SEED=123 ./dev test 'growth faults'     in a job that grows from one plan to the next
 //   TROUPE_GROWTH_SEEDS=20000 ./dev test 'growth faults'  in place of 300
 //
-// With one seed, TROUPE_MESSAGES_TO=FILE writes every message to a file.
+// With a single seed, TROUPE_MESSAGES_TO=FILE writes every message to a file.
 #include "pipeline/random_faults/checks.hpp"
 #include "pipeline/random_faults/growth_faults.hpp"
 
@@ -29,7 +31,7 @@ std::optional<uint64_t> from_environment(const std::string& name) {
   return text ? std::optional<uint64_t>{std::strtoull(text, nullptr, 10)} : std::nullopt;
 }
 
-/// The fullest mailbox of each role in all stories, to compare with the bounds.
+/// The most messages that waited for an actor of each role in all stories, to compare with the bounds.
 class gauges {
  public:
   void add(const observation& o) {
@@ -52,7 +54,7 @@ class gauges {
   int64_t turns_ = 0;
 };
 
-/// A family of recipes, and the variables of the environment that choose among its seeds.
+/// A family of recipes, and the environment variables that select its seeds.
 struct family {
   std::string name;
   recipe (*draw)(uint64_t seed);
@@ -60,7 +62,7 @@ struct family {
   uint64_t seeds;
 };
 
-/// Whether the story is correct; prints the broken rules and how to repeat the story.
+/// Plays and checks the story of a seed. Prints the broken rules and how to repeat the story; true if none is broken.
 bool passes(const family& of, uint64_t seed, bool at_length, gauges& all) {
   std::string messages;
   const char* to = std::getenv("TROUPE_MESSAGES_TO");

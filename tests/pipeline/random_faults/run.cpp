@@ -17,7 +17,7 @@ namespace troupe::test::random_faults {
 namespace {
 
 constexpr int64_t batch_rows = 24;
-/// More than ten times what the longest undisturbed job takes.
+/// More than ten times as many as the longest undisturbed job takes.
 constexpr int64_t turns_max = 300'000;
 constexpr std::chrono::hours virtual_time_max{3};
 
@@ -30,7 +30,7 @@ dataset data_of(const recipe& r) {
   return r.batches ? small_dataset(*r.batches * batch_rows).shuffle().batch(batch_rows) : endless_data();
 }
 
-/// The small model, which also observes a value. Only hooks that ask for it make a step compute it.
+/// The small model with an observed value. A step computes the value only if a hook requests it.
 model observed_model() {
   auto source = small_model();
   source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
@@ -84,7 +84,7 @@ std::shared_ptr<prepared_job> prepared(const recipe& r, training_job d) {
   return *job;
 }
 
-/// One process.
+/// Plays one process of a story, and observes it.
 class process {
  public:
   process(const recipe& r, const run_recipe& run, std::shared_ptr<memory_disk> disk, std::string* messages)
@@ -160,7 +160,7 @@ class process {
 
   void take(int64_t ms) {
     if (recipe_.conditions.timed())
-      job_->spend(std::chrono::milliseconds{ms});  // The others go on meanwhile.
+      job_->spend(std::chrono::milliseconds{ms});  // Other actors run meanwhile.
     else
       job_->pass(std::chrono::milliseconds{ms});
     seen_.taken += std::chrono::milliseconds{ms};
@@ -184,7 +184,7 @@ class process {
     return false;
   }
 
-  /// In order: a trouble that waits for its node to exist delays later ones, but not the job.
+  /// Troubles happen in order: one that waits for its node to exist delays the later ones, but not the job.
   void bring_what_is_due() {
     while (next_ < seen_.run.troubles.size()) {
       const auto& t = seen_.run.troubles[next_];
@@ -209,7 +209,7 @@ class process {
       case trouble_kind::power_loss:
         if (job_->turns() == 0)
           return false;
-        files_->fail_after(0);  // Later writes of the dying process reach no disk.
+        files_->fail_after(0);  // The dying process writes nothing more.
         disk_->crash({.torn_tails = t.tears, .entries_may_survive = t.tears, .seed = recipe_.seed});
         seen_.power_lost = true;
         break;
@@ -266,7 +266,7 @@ class process {
     for (; hook_seen_ < hook_->happened().size(); ++hook_seen_)
       happened(hook_->happened()[hook_seen_]);
     if (const auto failures = files_->failures(); failures > failures_) {
-      for (const auto& t : disk_troubles_)  // Any of them: the disk does not name the one.
+      for (const auto& t : disk_troubles_)  // All of them, since the disk does not say which one failed.
         happened(t);
       failures_ = failures;
     }
@@ -291,7 +291,7 @@ class process {
   int64_t failures_ = 0, last_turn_ = 0;
   std::optional<int64_t> reached_;
   std::vector<trouble> disk_troubles_;
-  std::chrono::milliseconds disk_call_{0};  // Each call of the file system takes so long.
+  std::chrono::milliseconds disk_call_{0};  // The time that each file call takes.
   protocol_watch protocol_;
 };
 
@@ -317,7 +317,7 @@ story play(const recipe& r, std::string* messages) {
     stands_at = last.newest ? last.newest->id.step : -1;
     const bool finished = last.newest && last.newest->properties.at("finished") == "true";
     if (finished && stands_at < r.max_steps)
-      return all;  // Another process would read its data from the beginning.
+      return all;  // A further process would read the data from the beginning.
   }
   recipe calm = r;
   calm.hook_stops_at.reset();

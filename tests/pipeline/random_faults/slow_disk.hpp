@@ -1,4 +1,4 @@
-// A file system each of whose calls takes time.
+// A file system whose calls take time.
 #pragma once
 
 #include "support/delegating_file_system.hpp"

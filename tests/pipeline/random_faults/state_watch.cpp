@@ -8,7 +8,7 @@ namespace troupe::test::random_faults {
 
 namespace {
 
-/// The state of a living actor; null: it has ended, or is another one.
+/// The state of a living actor of this type; null if it has ended or is of another type.
 template <class Handle, class State>
 const State* state_of(const caf::strong_actor_ptr& node) {
   const auto* actor = node ? dynamic_cast<typename Handle::template stateful_pointer<State>>(node->get()) : nullptr;

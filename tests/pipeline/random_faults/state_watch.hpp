@@ -1,4 +1,4 @@
-// Looks into the actors between two turns, for what neither messages nor files show.
+// Looks into actors between turns, for faults that neither messages nor files show.
 #pragma once
 
 #include "actors/steps/outfeed.hpp"
@@ -10,15 +10,16 @@ namespace troupe::test::random_faults {
 class state_watch {
  public:
   struct sights {
-    std::string over_credit;                         ///< The first batch that came to a replica beyond its credit, if any.
-    std::string engine_twice;                        ///< The first engine that two replicas had, one after the other.
-    std::map<int32_t, std::string> known_failures;   ///< By attempt: what the outfeed knew of that no attempt can cure.
+    std::string over_credit;                         ///< The first batch that a replica received beyond its credit.
+    std::string engine_twice;                        ///< The first engine that two replicas had one after the other.
+    std::map<int32_t, std::string> known_failures;   ///< By attempt: a permanent failure that the outfeed knew.
   };
 
-  /// After each turn.
+  /// Called after each turn.
   void look(const simulated_job& job);
   const sights& seen() const noexcept { return seen_; }
-  /// Sends a replica a block of an attempt before that begins with the batch it expects next. False: there is none.
+  /// Sends a replica a block of an earlier attempt that begins with the batch which the replica expects next. False:
+  /// there is no such block.
   bool send_late_block(const simulated_job& job, const std::string& replica) const;
 
  private:
@@ -27,9 +28,9 @@ class state_watch {
   void look_at(const outfeed_state& state);
 
   size_t started_ = 0;
-  std::vector<std::pair<std::string, caf::weak_actor_ptr>> nodes_;           ///< The newest replicas, and the outfeed.
-  std::map<std::shared_ptr<step_engine>, caf::actor_id> engines_;            ///< Kept, so that no address is used twice.
-  std::map<std::pair<std::string, int64_t>, block> blocks_;                  ///< The first of each replica that begins with a batch.
+  std::vector<std::pair<std::string, caf::weak_actor_ptr>> nodes_;           ///< The current replicas, and the outfeed.
+  std::map<std::shared_ptr<step_engine>, caf::actor_id> engines_;            ///< Kept alive, so no address is reused.
+  std::map<std::pair<std::string, int64_t>, block> blocks_;                  ///< By replica and first batch.
   sights seen_;
 };
 

@@ -1,4 +1,4 @@
-// The input of a recipe's job: a dataset whose calls fail, throw or return nonsense where a trouble says so.
+// The input of a recipe's job: a dataset whose calls fail, throw or return bad data when a trouble is due.
 #pragma once
 
 #include "pipeline/random_faults/recipe.hpp"
@@ -9,27 +9,28 @@
 
 namespace troupe::test::random_faults {
 
-/// Shared by all iterators of a process, which run on one thread. A trouble is armed at its time.
+/// The troubles of a process's input, shared by all of its iterators, which run on one thread. Each is armed when it is
+/// due.
 class input_troubles {
  public:
   void arm(const trouble& t) { armed_.push_back({t}); }
-  /// Troubles that have happened, in order.
+  /// The troubles that have happened, in order.
   const std::vector<trouble>& happened() const { return happened_; }
 
-  /// A call at a place: an error or an exception where one is due.
+  /// Called at each call of the input: returns an error or throws if a trouble is due there.
   expected<void> meet(input_place at, int32_t host);
-  /// Called at every read of training data, where time passes.
+  /// Called at every read of training data, to let time pass.
   std::function<void()> reading = [] {};
-  /// The time of the world, which ends outages.
+  /// The virtual time, at which outages end.
   std::function<std::chrono::nanoseconds()> now = [] { return std::chrono::nanoseconds{}; };
-  /// Whether the data read there are to be corrupted.
+  /// True: the data of this read have to be corrupted.
   bool spoils(input_place at, int32_t host) { return due(at, host) != nullptr; }
 
  private:
   struct armed {
     trouble what;
     int64_t calls = 0;
-    std::optional<std::chrono::nanoseconds> since = {};  ///< When the outage began.
+    std::optional<std::chrono::nanoseconds> since = {};  ///< The time at which the outage began.
   };
   bool is_due(armed& of, input_place at);
   const trouble* due(input_place at, int32_t host);
@@ -38,10 +39,10 @@ class input_troubles {
   std::vector<trouble> happened_;
 };
 
-/// The text of every injected error and exception.
+/// In the message of every injected error and exception.
 inline constexpr const char* injected = "injected";
 
-/// `of_evaluation` selects the places where it fails.
+/// `of_evaluation`: the troubles at places of evaluations apply, else those of training.
 dataset troubled(const dataset& inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation);
 
 }  // namespace troupe::test::random_faults

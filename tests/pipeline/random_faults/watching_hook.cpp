@@ -39,7 +39,7 @@ troupe::needs watching_hook::begin(int64_t step) {
 
 void watching_hook::on_step(const step_facts& facts, job_control& job) {
   noted({hook_place::at, facts.step, job_event::kind::progress, facts.values.contains(observed_value())});
-  // A job that begins at this state may have been interrupted before or after it had scaled the rate there.
+  // Not in a job that begins at this state: its predecessor may already have scaled the rate here.
   if (recipe_.hook_scales_at == facts.step && start_ < facts.step)
     job.scale_rate(0.5);
   if (recipe_.hook_saves_at == facts.step)

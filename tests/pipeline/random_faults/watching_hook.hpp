@@ -1,5 +1,5 @@
-// A hook that records every call, requests steps, holds facts, saves and stops as the recipe says, and throws where a
-// trouble says so.
+// A hook that records every call. It requests steps, holds facts, saves and stops as the recipe says, and throws when a
+// trouble is due.
 #pragma once
 
 #include "pipeline/random_faults/recipe.hpp"
@@ -10,7 +10,7 @@
 
 namespace troupe::test::random_faults {
 
-/// Whether the recipe's hook holds facts of this kind.
+/// True: the recipe's hook holds facts of this kind.
 bool holds(const recipe& r, job_event::kind what);
 
 class watching_hook final : public hook {
@@ -18,24 +18,24 @@ class watching_hook final : public hook {
   struct call {
     hook_place where = hook_place::begin;
     int64_t step = 0;
-    job_event::kind what = job_event::kind::progress;  ///< on_event.
-    bool observed = false;                             ///< at: with the value that the model observes.
+    job_event::kind what = job_event::kind::progress;  ///< For `on_event`.
+    bool observed = false;                             ///< For `at`: the value that the model observes was there.
   };
 
   explicit watching_hook(const recipe& r) : recipe_(r) {}
 
-  /// Called at every call: time passes there.
+  /// Called within every call, to let time pass.
   std::function<void()> working = [] {};
 
   void arm(const trouble& t) { armed_.push_back({t, 0}); }
   const std::vector<trouble>& happened() const { return happened_; }
   const std::vector<call>& calls() const { return calls_; }
-  /// The steps that it requested in `begin`.
+  /// The steps that the hook requested in `begin`.
   const std::vector<need>& needs() const { return needs_; }
-  /// The state of the held fact on which it stopped the job.
+  /// The state of the held fact at which the hook stopped the job.
   const std::optional<int64_t>& stopped_on() const { return stopped_on_; }
 
-  /// What the model of a recipe observes.
+  /// The name of the value that the model of a recipe observes.
   static constexpr const char* observed = "logit";
   std::string observed_value() const { return recipe_.groups ? std::string{"a/"} + observed : observed; }
 

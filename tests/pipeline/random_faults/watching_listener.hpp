@@ -1,4 +1,4 @@
-// A saving listener that records its calls, and stops the job where the recipe says so.
+// A saving listener that records its calls, and stops the job at the state that the recipe names.
 #pragma once
 
 #include "pipeline/random_faults/recipe.hpp"
@@ -18,14 +18,14 @@ class watching_listener final : public saving_listener {
   explicit watching_listener(const recipe& r) : stops_from_(r.listener_stops_from.value_or(INT64_MAX)) {}
 
   const std::vector<call>& calls() const { return calls_; }
-  /// The saved state at which it stopped the job.
+  /// The saved state at which the listener stopped the job.
   const std::optional<int64_t>& stopped_at() const { return stopped_at_; }
 
   void begin(int64_t step) override { calls_.push_back({place::begin, step}); }
   void before_save(int64_t step) override { calls_.push_back({place::before, step}); }
   verdict after_save(int64_t step, const std::string&) override {
     calls_.push_back({place::after, step});
-    const bool before_training = step == calls_.front().step;  // Its verdict on that save counts for nothing.
+    const bool before_training = step == calls_.front().step;  // The verdict on this save is ignored.
     if (stopped_at_ || step < stops_from_ || before_training)
       return verdict::go_on;
     stopped_at_ = step;

@@ -22,7 +22,7 @@ error refused(const std::shared_ptr<file_system>& fs, const std::string& from, c
   return report.error();
 }
 
-/// The values of a checkpoint by name.
+/// The tensors of a checkpoint, by name.
 std::map<std::string, tensor> values_of(const std::shared_ptr<file_system>& fs, const std::string& path) {
   const auto archive = open_archive(fs, path);
   REQUIRE_MESSAGE(archive, (archive ? "" : to_string(archive.error())));
@@ -32,7 +32,7 @@ std::map<std::string, tensor> values_of(const std::shared_ptr<file_system>& fs, 
   return values;
 }
 
-/// A disk with a checkpoint of ours of step 4: a variable with slots of Adam.
+/// A disk with one of our checkpoints, of step 4, in which a variable has slots of Adam.
 std::shared_ptr<memory_disk> trained() {
   auto disk = memory_disk::make();
   auto content = sample(4);

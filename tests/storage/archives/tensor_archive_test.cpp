@@ -12,7 +12,7 @@ namespace {
 
 std::string why(const expected<std::unique_ptr<tensor_archive>>& a) { return a ? "" : to_string(a.error()); }
 
-/// A safetensors file with a half that we have no tensors for.
+/// A safetensors file with a tensor of half precision, which is no dtype of ours.
 std::string foreign_file() {
   std::vector<raw_place> places{{"half", "F16", {2}, 0, 4}, {"w", "F32", {2}, 0, 8}, {"yes", "BOOL", {1}, 0, 1}};
   std::string bytes = lay_out_safetensors(std::span{places}).value();
@@ -27,7 +27,7 @@ bundle_source source_of(const std::string& name, const tensor& value) {
   return {name, &element_type_of(value.type()), {extents.begin(), extents.end()}, [value] { return value.buffer(); }};
 }
 
-/// A directory of TensorFlow's with checkpoints of steps 3 and 5.
+/// A directory in TensorFlow's format with checkpoints of steps 3 and 5.
 std::shared_ptr<memory_disk> tensorflow_directory(const std::vector<std::pair<std::string, tensor>>& tensors) {
   auto disk = memory_disk::make();
   REQUIRE(disk->create_directories("/tf"));

@@ -1,5 +1,5 @@
-// Power is lost after the n-th call to the file system, for every n. Then a new store must restore a saved checkpoint
-// that is at least as new as the last reported commit, must not accept a damaged one, and must be able to continue.
+// Power is lost after the n-th call of the file system, for every n. Then a new store must restore a complete
+// checkpoint at least as new as the last reported commit, must accept no damaged one, and must be able to commit.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/checkpoints/checkpoint_files.hpp"
@@ -18,11 +18,12 @@ struct scenario {
   std::vector<checkpoint_id> before; ///< Committed before the power loss.
   checkpoint_id save;                ///< Committed during the power loss.
   checkpoint_store_options options;
-  std::vector<checkpoint_id> preserved = {};  ///< Those of `before` that can be restored after every crash.
-  bool edited = false;               ///< The state file names the oldest of `before`, which is then saved again.
+  std::vector<checkpoint_id> preserved = {};  ///< Restorable after every crash; also in `before`.
+  /// The state file was edited to name the oldest of `before`, which `save` then saves again.
+  bool edited = false;
 };
 
-/// One life of a disk, up to its loss of power.
+/// One use of a disk, up to its loss of power.
 struct trial {
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   bool reported = false;  ///< The last commit returned success.
@@ -50,7 +51,7 @@ trial run(const scenario& s, int64_t calls, bool tear) {
   return t;
 }
 
-/// The state of the directory after a restart.
+/// Checks the directory as a restarted process finds it.
 void check_after(const scenario& s, const trial& t) {
   auto opened = checkpoint_store::open(t.disk, "/runs/m", s.options);
   REQUIRE_MESSAGE(opened, (opened ? "" : to_string(opened.error())));
@@ -67,7 +68,7 @@ void check_after(const scenario& s, const trial& t) {
     CHECK((id == s.save || old));
     if (t.reported)
       CHECK(id == s.save);
-    if (!s.before.empty())  // A first save may be found by scanning before it is listed, with a warning.
+    if (!s.before.empty())  // A first save may be found before it is listed, with a warning.
       CHECK_MESSAGE(restored->warnings.empty(), restored->warnings.front());
     restored->lease.reset();
   }
@@ -78,7 +79,7 @@ void check_after(const scenario& s, const trial& t) {
     CHECK(same(store.restore(id)->content, sample(id.step, id.iteration)));
   if (s.options.keep_checkpoint_max > 0)
     CHECK(store.listed().size() <= static_cast<size_t>(s.options.keep_checkpoint_max));
-  // Each committed checkpoint is listed, preserved or deleted; the save itself is preserved once the next one is hours
+  // Each committed checkpoint is listed, preserved or deleted. The save itself is preserved if the next one is hours
   // later.
   const auto listed = store.listed();
   const auto there = ids_with_files(*t.disk, "/runs/m");
@@ -120,7 +121,8 @@ TEST_CASE("after a crash at any call of a save, a whole checkpoint is restored, 
         CAPTURE(variant);
         auto t = run(s, calls, variant % 2 == 1);
         finished = t.finished;
-        // The first two lose all unsynced data; with the others parts of it survive, by seed.
+        // In the first two variants all data that are not synced are lost; in the others parts of them survive,
+        // depending on the seed.
         t.disk->crash({.torn_tails = variant >= 2,
                        .entries_may_survive = variant >= 2,
                        .seed = static_cast<uint64_t>(1000 * calls + variant)});
@@ -150,7 +152,7 @@ TEST_CASE("[EST-54] after a crash between the data and the state file the newest
     const bool complete = disk->info("/m/model.ckpt-2.manifest.json").has_value();
     if (!complete || reported)
       continue;
-    ++between;  // All files of step 2 exist, and the state file does not list it.
+    ++between;  // All files of step 2 exist, but the state file does not list it.
     REQUIRE(parse_state_file(*read_file(*disk, "/m/checkpoint"), "checkpoint")->newest == checkpoint_id{1});
     store = open_store(disk);
     CHECK(store->newest() == checkpoint_id{1});
@@ -206,7 +208,7 @@ TEST_CASE("after any one call has failed once, the same store goes on: nothing l
       commit(*store, 4);
       CHECK(store->listed() == (max == 1 ? ids({4}) : ids({2, 3, 4})));
       CHECK(names_in(*disk).size()
-            == static_cast<size_t>(max) * 3 + 1);  // Two shards and a manifest each; nothing is left over.
+            == static_cast<size_t>(max) * 3 + 1);  // Two shards and a manifest each, and no other file.
       if (!reached)
         break;
       ++points;

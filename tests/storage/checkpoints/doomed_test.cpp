@@ -1,5 +1,5 @@
-// A checkpoint that retention drops while it is read is deleted in the end, even if reader or owner dies, and no other
-// file is.
+// A checkpoint that retention drops while it is read is deleted later, even if its reader or the owner dies, and no
+// other file is deleted.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/checkpoints/checkpoint_files.hpp"
@@ -14,7 +14,7 @@ namespace troupe {
 
 namespace {
 
-/// Checkpoints with a file in the directory.
+/// The checkpoints that have files in the directory.
 std::vector<checkpoint_id> on_disk(file_system& fs, const std::string& directory = "/m") {
   const auto found = ids_with_files(fs, directory);
   REQUIRE(found);
@@ -61,7 +61,7 @@ TEST_CASE("a step that was dropped while it was read is deleted by the next owne
       if (listed == ids({2}))
         CHECK(on_disk(*disk) == ids({2}));
       else
-        CHECK(same(store->restore({1})->content, sample(1)));  // It was not dropped, so it must exist.
+        CHECK(same(store->restore({1})->content, sample(1)));  // It was not dropped.
     }
   }
   CHECK(points > 20);

@@ -1,4 +1,4 @@
-// Directories that past versions wrote. They are never written again: a changed format gets a directory of its own.
+// Directories that earlier versions wrote. They are never written again: a changed format gets a new directory.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "tests/storage/samples.hpp"
@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-/// The content of tests/golden/checkpoint-v1, for steps 100 and 200. Independent of `sample`, which may change.
+/// The content of tests/golden/checkpoint-v1, for steps 100 and 200. It does not use `sample`, which may change.
 checkpoint_content version_1(int64_t step) {
   const auto s = static_cast<int32_t>(step);
   return {

@@ -1,4 +1,5 @@
-// A search commits a grown state at the step of its last commit: the same step of a later iteration is another checkpoint.
+// A search commits a grown state at the step of its last commit: the same step in a later iteration is another
+// checkpoint.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/checkpoints/checkpoint_files.hpp"
@@ -17,7 +18,7 @@ constexpr auto grown_shard = "/m/model.ckpt-7-iteration-1-00000-of-00001.safeten
 
 using list = std::vector<checkpoint_id>;
 
-/// Commits `first`, then `grown`.
+/// A store that has committed `first`, then `grown`.
 std::unique_ptr<checkpoint_store> grown_store(const std::shared_ptr<file_system>& fs, checkpoint_store_options options = {}) {
   auto store = open_store(fs, options);
   commit(*store, 7);
@@ -144,7 +145,7 @@ TEST_CASE("a state file that goes back behind a growth is obeyed, and nothing gr
                           "all_model_checkpoint_paths: \"model.ckpt-7-iteration-1\" all_model_checkpoint_paths: \"model.ckpt-9-iteration-1\"");
   store = open_store(fs);
   CHECK(same(store->restore_newest()->content, sample(7)));
-  commit(*store, 7);  // Now it is listed after the others.
+  commit(*store, 7);  // Lists it after the others.
   CHECK(store->listed() == list{grown, {9, 1}, first});
   CHECK(store->newest() == first);
   REQUIRE(fs->remove("/m/model.ckpt-7-00000-of-00001.safetensors"));

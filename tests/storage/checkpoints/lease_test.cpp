@@ -1,4 +1,4 @@
-// A reader of a checkpoint, in this process or another, protects its files from the owner's retention.
+// Whoever reads a checkpoint, in this process or another, protects its files from the owner's retention.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/files/faulty_file_system.hpp"
@@ -17,7 +17,7 @@ bool there(file_system& fs, const std::string& directory, int64_t step) {
   return fs.info(directory + "/model.ckpt-" + std::to_string(step) + ".manifest.json").has_value();
 }
 
-/// Runs the test on the real disk and on the one in memory.
+/// Tests leases on the real disk or on one in memory.
 void check_leases(const std::shared_ptr<file_system>& fs, const std::string& directory) {
   auto store = open_store(fs, {.keep_checkpoint_max = 1}, directory);
   commit(*store, 1);
@@ -70,7 +70,7 @@ TEST_CASE("[EST-86] a lease held by another process delays deletion until that p
   REQUIRE(::pipe(hold) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);  // Should the parent fail before it kills.
+    ::alarm(60);  // Ends the child if the parent fails before.
     ::close(hold[1]);
     const auto reader = checkpoint_store::open(posix_file_system(), disk.path, {.read_only = true});
     const auto reading = reader ? (*reader)->restore({1}) : fail(reader.error());

@@ -19,7 +19,7 @@ manifest one_tensor() {
           .properties = {{"p", "a \"quoted\" text"}}};
 }
 
-/// `text` with `from` replaced by `to` and a correct checksum, as a faulty or hostile writer may leave it.
+/// `text` with `from` replaced by `to` and with a correct checksum, as from a faulty or hostile writer.
 std::string forged(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
   REQUIRE(at != std::string::npos);

@@ -1,4 +1,4 @@
-// The owner of a directory that was removed writes nothing into a new directory at the same path.
+// The owner of a directory that was removed must write nothing into a new directory at the same path.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/checkpoints/checkpoint_files.hpp"
@@ -14,7 +14,7 @@ namespace troupe {
 
 namespace {
 
-/// Two stores, of which the first has lost its directory to the second.
+/// Tests two stores, the first of which loses its directory to the second.
 void check_lost(const std::shared_ptr<file_system>& fs, const std::string& directory, const std::function<void()>& remove_directory) {
   auto first = open_store(fs, {.keep_checkpoint_max = 2}, directory);
   for (const int64_t step : {1, 2})
@@ -38,7 +38,7 @@ void check_lost(const std::shared_ptr<file_system>& fs, const std::string& direc
   CHECK(commit(*second, 4).warnings.empty());
 }
 
-/// Removes the directory before the call of that number, and makes another one there, whose owner commits `step`.
+/// Before the n-th call, removes the directory and makes another in its place, whose owner commits `step`.
 struct replacing final : delegating_file_system {
   replacing(std::shared_ptr<memory_disk> d, int64_t n, int64_t s) : delegating_file_system(d), disk(std::move(d)), left(n), step(s) {}
   expected<void> rename(const std::string& from, const std::string& to) override { return count(), delegating_file_system::rename(from, to); }
@@ -90,7 +90,7 @@ TEST_CASE("a directory that was emptied, lock and all, or moved away is lost too
     std::filesystem::rename(directory, directory + "-elsewhere");
     CHECK(store->commit(sample(2)).error().category == errc::failed_precondition);
     CHECK_FALSE(std::filesystem::exists(directory));
-    std::filesystem::rename(directory + "-elsewhere", directory);  // Moved back, it is the same directory.
+    std::filesystem::rename(directory + "-elsewhere", directory);  // The same directory again.
     CHECK(store->commit(sample(2)));
   }
 }
@@ -105,7 +105,7 @@ TEST_CASE("a directory that is replaced before any creation, rename or sync of a
     auto store = open_store(fs, {.keep_checkpoint_max = 1, .shard_bytes_max = 64});
     commit(*store, 1);
     fs->armed = true;
-    static_cast<void>(store->commit(sample(2)));  // It fails, unless only the last deletion was left.
+    static_cast<void>(store->commit(sample(2)));  // Fails unless only the last deletion is left.
     reached = fs->other != nullptr;
     if (!reached)
       break;
@@ -113,7 +113,7 @@ TEST_CASE("a directory that is replaced before any creation, rename or sync of a
     CHECK(same(fs->other->restore({1})->content, sample(1)));
     for (const auto& name : names_in(*disk))
       CHECK_MESSAGE((!name.starts_with("model.ckpt-2") || name.ends_with(".tmp")), name);
-    CHECK(names_in(*disk).size() <= 4);  // Shard, manifest, state file; and one file of the lost commit.
+    CHECK(names_in(*disk).size() <= 4);  // Shard, manifest, state file, and one file of the lost commit.
   }
   CHECK(replaced > 10);
 }
@@ -157,7 +157,7 @@ TEST_CASE("a deletion that was put off until a reader was done does not reach in
   auto disk = memory_disk::make();
   auto store = open_store(disk, {.keep_checkpoint_max = 1});
   commit(*store, 1);
-  // The first owner has one deletion left to do.
+  // The lease leaves the first owner a deletion to do later.
   store->lease({1});
   commit(*store, 2);
   disk->remove_directory("/m");
@@ -177,7 +177,7 @@ TEST_CASE("when a second process takes over a directory, the first ends in an er
   REQUIRE(::pipe(go) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);  // Should the parent fail before it answers.
+    ::alarm(60);  // Ends the child if the parent fails before.
     auto store = checkpoint_store::open(posix_file_system(), directory, {.keep_checkpoint_max = 1});
     char c = store && (*store)->commit(sample(1)) ? 'y' : 'n';
     if (::write(told[1], &c, 1) != 1 || ::read(go[0], &c, 1) != 1)

@@ -1,4 +1,4 @@
-// A reader that holds no lock beside a writer, on the real disk.
+// A reader without a lock beside a writer, on the real disk.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/checkpoints/state_file.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t last_step = 40;
 
-/// Commits steps 1 to `last_step` while `look` runs again and again on this thread.
+/// Commits steps 1 to `last_step` in another thread, while this thread calls `look` repeatedly.
 template <class Look>
 void beside_a_writer(const std::string& directory, Look look) {
   std::atomic<bool> done = false;
@@ -89,7 +89,7 @@ TEST_CASE("a process killed at any moment of its saves leaves the newest it had 
     REQUIRE(::pipe(reports) == 0);
     const pid_t child = ::fork();
     if (child == 0) {
-      ::alarm(60);  // Should the parent fail before it kills.
+      ::alarm(60);  // Ends the child if the parent fails before.
       auto store = checkpoint_store::open(posix_file_system(), disk.path, {.keep_checkpoint_max = 2, .shard_bytes_max = 64});
       for (int64_t step = newest + 1; store && (*store)->commit(sample(step)); ++step)
         if (::write(reports[1], &step, sizeof step) != sizeof step)
@@ -100,7 +100,7 @@ TEST_CASE("a process killed at any moment of its saves leaves the newest it had 
     int64_t reported = 0;
     for (int i = 0; i < 2; ++i)
       REQUIRE(::read(reports[0], &reported, sizeof reported) == sizeof reported);
-    // Each round looks a little later in the next commit, by the directory's changes and not by a clock.
+    // Each round kills a little later in the next commit, after so many changes of the directory and not by a clock.
     std::set<std::string> names;
     for (int changes = 0, looks = 0; changes < round && looks < 100'000; ++looks) {
       std::set<std::string> now;

@@ -1,4 +1,4 @@
-// Checkpoints that are deleted by request: the state file is changed first, so that it never lists deleted ones.
+// Checkpoints that are deleted by request: the state file changes first, so that it never lists a deleted one.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/checkpoints/state_file.hpp"

@@ -158,7 +158,8 @@ TEST_CASE("a state file that names only what is gone is refused with the names o
   auto store = open_store(fs, {.keep_checkpoint_max = 0});
   for (const int64_t step : {1, 2, 3, 4})
     commit(*store, step);
-  REQUIRE(fs->remove("/m/model.ckpt-2.manifest.json"));  // Of this one only a shard is left, of the other only a manifest.
+  // Leaves only a shard of step 2, and only a manifest of step 4.
+  REQUIRE(fs->remove("/m/model.ckpt-2.manifest.json"));
   REQUIRE(fs->remove("/m/model.ckpt-4-00000-of-00001.safetensors"));
   edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-9\"\n");
   const auto restored = store->restore_newest();

@@ -18,7 +18,7 @@ struct outcome {
   friend bool operator==(const outcome&, const outcome&) = default;
 };
 
-/// Saves successive steps, the n-th at `minutes[n]`, each with the retention state that the one before left.
+/// Saves successive steps, the n-th at `minutes[n]`, each with the retention state of the save before.
 outcome save_all(const retention_policy& policy, const std::vector<double>& minutes) {
   retention_decision now;
   outcome all;
@@ -91,7 +91,8 @@ TEST_CASE("[EST-53] a preserved checkpoint leaves the list and stays, over resta
   auto fs = memory_file_system();
   const std::vector<double> minutes{0, 30, 70, 80, 90, 100};
   for (size_t i = 0; i < minutes.size(); ++i)
-    REQUIRE(open_store(fs, hourly)->commit(sample_at(static_cast<int64_t>(i), minutes[i])));  // A restart before each.
+    // A restart precedes each save.
+    REQUIRE(open_store(fs, hourly)->commit(sample_at(static_cast<int64_t>(i), minutes[i])));
   auto store = open_store(fs, hourly);
   CHECK(store->listed() == ids({4, 5}));
   CHECK(same(store->restore({2})->content, sample(2)));

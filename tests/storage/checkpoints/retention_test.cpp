@@ -159,7 +159,8 @@ TEST_CASE("opening removes a dead writer's temporary files and headless shards, 
   for (const int64_t step : {1, 2})
     commit(*store, step);
   store.reset();
-  REQUIRE(fs->remove("/m/model.ckpt-2.manifest.json"));  // A listed checkpoint that is damaged is not deleted.
+  // The checkpoint is listed, so it must not be deleted though it is damaged.
+  REQUIRE(fs->remove("/m/model.ckpt-2.manifest.json"));
   const std::vector<std::string> strangers{"notes.tmp", "model.ckpt-1.index", "model.ckpt-01-00000-of-00001.safetensors",
                                            "export.safetensors"};
   const std::vector<std::string> remains{"checkpoint.tmp", "model.ckpt-9.manifest.json.tmp",

@@ -1,4 +1,4 @@
-// Verdicts: properties that are added to a committed checkpoint, and the checkpoint that retention exempts.
+// Verdicts: properties that are added to a committed checkpoint, and the checkpoint that retention keeps.
 #include "storage/checkpoints/checkpoint_files.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/files/faulty_file_system.hpp"

@@ -94,7 +94,7 @@ TEST_CASE("a gzip stream with any byte flipped never gives other elements") {
       bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
       const auto t = read(bytes);
       CAPTURE(at);
-      CHECK((!t || *t == *whole));  // A time stamp and the last bits of a block carry no data.
+      CHECK((!t || *t == *whole));  // Time stamps and the last bits of a block hold no data.
     }
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 using json = nlohmann::json;
 
-/// What a walk over the text finds, as nlohmann's values. `beyond`: it has a number that no double holds, which nlohmann's parser refuses.
+/// Walks over a JSON value with the cursor, and returns it as a value of nlohmann's. `beyond` becomes true at a number
+/// that no double can hold, which nlohmann's parser refuses.
 json walked(json_cursor& at, bool& beyond) {
   if (at.is_list()) {
     json list = json::array();
@@ -88,7 +89,7 @@ TEST_CASE("a text is whole where nlohmann's parser takes it, and a walk over it 
 }
 
 TEST_CASE("texts with bytes that are changed, removed or repeated are whole where nlohmann's parser takes them") {
-  std::mt19937 random{7};  // NOLINT: the same ones each time.
+  std::mt19937 random{7};  // NOLINT: the same numbers each time.
   const std::string bytes = "[]{}:,\"\\u0123eE+-. tfn\xc3\xa9\x01";
   for (int round = 0; round < 20'000; ++round) {
     std::string text = whole[random() % whole.size()];

@@ -22,7 +22,7 @@ TEST_CASE("a tree for which memory ends while it is built or before it is taken 
     test::scarce_memory memory{allocations};
     try {
       const json_tree tree{nested_json};
-      memory.end();  // For what its end would take.
+      memory.end();  // The destructor must need none.
       break;
     } catch (const std::bad_alloc&) {
       ++refused;

@@ -27,7 +27,7 @@ std::string compressed(const std::string& bytes) {
   return out;
 }
 
-/// A PNG written by hand: each of `rows` begins with its filter.
+/// A PNG made by hand. Each row in `rows` begins with its filter.
 std::string png_of(uint32_t width, uint32_t height, char depth, char colour, const std::string& rows, const std::string& before = "") {
   return "\x89PNG\r\n\x1a\n" + chunk("IHDR", big_endian(width) + big_endian(height) + std::string{depth, colour, 0, 0, 0}) + before
          + chunk("IDAT", compressed(rows)) + chunk("IEND", "");
@@ -78,7 +78,8 @@ TEST_CASE("palettes, 16 bits, single bits and grey with opacity become uint8 of 
 TEST_CASE("a PNG cut off or changed anywhere is read as an image of that size or is data_loss") {
   const auto image = tensor::of<uint8_t>({2, 3, 1}, {1, 2, 3, 4, 5, 6});
   const std::string whole = *encode_png(image);
-  for (size_t length = 0; length + 12 < whole.size(); ++length) {  // libpng accepts a file without its end chunk.
+  // libpng accepts a file without its end chunk.
+  for (size_t length = 0; length + 12 < whole.size(); ++length) {
     const auto cut = decode_png(std::string_view{whole}.substr(0, length));
     CAPTURE(length);
     REQUIRE_FALSE(cut);

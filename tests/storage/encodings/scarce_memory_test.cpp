@@ -1,4 +1,5 @@
-// Files that are read while memory ends: whichever allocation finds none, an error is told or std::bad_alloc passes, and the program goes on.
+// Files that are read while memory ends: whichever allocation fails, the result is an error or std::bad_alloc, and the
+// program goes on.
 #include "tests/support/scarce_memory.hpp"
 
 #include "storage/checkpoints/manifest.hpp"
@@ -11,7 +12,8 @@ namespace troupe {
 
 namespace {
 
-/// Calls `read` with ever more allocations that find memory, until all do. How often it was told that there is none.
+/// Calls `read` again and again with one more successful allocation each time, until none fails. Returns how often one
+/// failed.
 template <class Read>
 int64_t refusals(Read read) {
   for (int64_t allocations = 0;; ++allocations) {

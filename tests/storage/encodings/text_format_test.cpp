@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// "name=value" of each field, strings in quotes.
+/// The fields of a text as "name=value", with strings in quotes, or the error.
 std::string read(std::string_view text, int depth_max = 100) {
   const auto fields = parse_text_format(text, depth_max);
   if (!fields)

@@ -1,4 +1,5 @@
-// The files of event writers: each writer has its own, and files are readable whatever paths they contain.
+// The files of event writers: each writer has a file of its own, and the files can be read whatever their paths
+// contain.
 #include "storage/events/event_log.hpp"
 
 #include "storage/encodings/utf8.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr double now = 1'700'000'000.25;
 
-/// Its first listing is empty, as for a writer that looked before another had created its file.
+/// A file system whose first listing is empty, as if another writer created its file just afterwards.
 struct blind final : delegating_file_system {
   using delegating_file_system::delegating_file_system;
   expected<std::vector<file_info>> list(const std::string& path) override {

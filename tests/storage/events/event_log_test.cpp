@@ -24,7 +24,7 @@ log_event scalar_at(int64_t step, double value) {
   return {.wall_time = logged_at + static_cast<double>(step), .step = step, .values = {{.tag = "loss", .scalar = value}}};
 }
 
-/// The bytes of a file with a version and `events` scalar events.
+/// The bytes of a file with the version and `events` scalar events.
 std::string file_of(int64_t events) {
   auto fs = memory_file_system();
   auto log = open_log(fs);
@@ -70,7 +70,7 @@ std::vector<std::string> names_of(file_system& fs) {
   return names;
 }
 
-constexpr int64_t version_record_bytes = 12 + 9 + 2 + 13 + 4;  // wall_time, then the 13 characters.
+constexpr int64_t version_record_bytes = 12 + 9 + 2 + 13 + 4;  // wall_time, then the version's 13 characters.
 
 }  // namespace
 
@@ -128,7 +128,8 @@ TEST_CASE("[EST-61] the first record says brain.Event:2 and is in the file as so
   auto log = open_log(fs);
   CHECK(log->unflushed_bytes() == 0);
   const std::string bytes = *read_file(*fs, log->path());
-  // 0x09: field 1, a double. 0x1a: field 3, a string of 13 bytes. No step, which is 0. Shown in docs/event_format.md.
+  // 0x09: field 1, a double. 0x1a: field 3, a string of 13 bytes. The step is 0, so it is omitted. docs/event_format.md
+  // shows these bytes.
   CHECK(bytes.substr(12, 24) == std::string("\x09\0\0\x10\x40\xfc\x54\xd9\x41\x1a\x0d" "brain.Event:2", 24));
   CHECK(std::ssize(bytes) == version_record_bytes);
   const auto read = *read_whole_log(*fs, log->path());
@@ -222,13 +223,13 @@ TEST_CASE("names of event files are new and sort after those that are there, wha
     return log->path();
   };
   CHECK(name(1'700'000'000.9, "node") == "/m/events.out.tfevents.1700000000.node");
-  CHECK(name(1'700'000'000.9, "node") == "/m/events.out.tfevents.1700000001.node");  // The clock stood still.
+  CHECK(name(1'700'000'000.9, "node") == "/m/events.out.tfevents.1700000001.node");  // The clock stands still.
   CHECK(name(1'700'000'001, "other") == "/m/events.out.tfevents.1700000001.other");
   CHECK(name(1'700'000'001, "a") == "/m/events.out.tfevents.1700000002.a");
-  CHECK(name(5, "a") == "/m/events.out.tfevents.1700000003.a");                      // The clock went back.
+  CHECK(name(5, "a") == "/m/events.out.tfevents.1700000003.a");                      // The clock goes back.
   CHECK(name(1'800'000'000, "a") == "/m/events.out.tfevents.1800000000.a");
   CHECK(name(9'999'999'999, "a") == "/m/events.out.tfevents.9999999999.a");
-  CHECK(name(5, "a") == "/m/events.out.tfevents.9999999999.a.1");                    // There is no later second.
+  CHECK(name(5, "a") == "/m/events.out.tfevents.9999999999.a.1");                    // No later second exists.
   CHECK(name(5, "a") == "/m/events.out.tfevents.9999999999.a.1.1");
   const auto names = names_of(*fs);
   CHECK(names.size() == 9);
@@ -275,9 +276,9 @@ TEST_CASE("whole records reach the file in one append at each flush, and nothing
   const auto pending = log->unflushed_bytes();
   CHECK(pending > 0);
   REQUIRE(log->flush());
-  CHECK(fs->calls() == calls + 2);  // The look whether it is in its place, and the append.
+  CHECK(fs->calls() == calls + 2);  // A check of the file's place, and the append.
   CHECK(log->unflushed_bytes() == 0);
-  REQUIRE(log->flush());  // Nothing to do.
+  REQUIRE(log->flush());  // There is nothing to flush.
   CHECK(fs->calls() == calls + 2);
   CHECK(disk->info(log->path())->size == version_record_bytes + pending);
   CHECK(read_whole_log(*disk, log->path())->events.size() == 11);
@@ -340,7 +341,7 @@ TEST_CASE("an error of every single call on the file system is returned, and nev
 
 TEST_CASE("a file of other records is no event file") {
   std::string bytes;
-  append_record(bytes, "\x0a\x03" "abc");  // An example's field 1 is not a double.
+  append_record(bytes, "\x0a\x03" "abc");  // Field 1 of an example is no double.
   const auto log = read_back(bytes);
   REQUIRE(log.damage);
   CHECK(has(log.damage->message, "the record at offset 0 is damaged: the first event of a file has to say brain.Event:2"));

@@ -1,5 +1,5 @@
-// Event files that other writers made, in tests/golden/events: TensorFlow's of version 1 and 2, torch's (by tensorboardX, the same
-// code) and TensorBoard's plugins, as scripts/interop/event_writers.py has them write.
+// Event files of other writers, in tests/golden/events: TensorFlow 1 and 2, torch (through tensorboardX, which has the
+// same code) and TensorBoard's plugins. scripts/interop/event_writers.py makes them.
 #include "storage/examination/examination.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ event_report shown(const std::string& name) {
   return std::move(*report);
 }
 
-/// "tag: kind count", in the order of the tags.
+/// "tag: kind count" for each tag, in the order of the tags.
 std::vector<std::string> lines_of(const event_report& report) {
   std::vector<std::string> lines;
   for (const auto& t : report.tags)
@@ -56,7 +56,7 @@ TEST_CASE("every tag of TensorFlow 1's writer is there, with its graph, meta gra
   CHECK(lines_of(report)
         == lines{"audio/audio/0: other 2", "histogram: histogram 2", "image/image/0: image 2", "raw: tensor 2", "scalar: scalar 2", "table: texts 2"});
   CHECK(tag_of(report, "raw").other->numbers == tensor::of<int64_t>({3}, {1, 2, 3}));
-  CHECK(tag_of(report, "table").other->plugin == "text");  // Named at its first value alone.
+  CHECK(tag_of(report, "table").other->plugin == "text");  // Only the tag's first value names it.
   CHECK(tag_of(report, "audio/audio/0").other->text.starts_with("a sound of 100 frames, audio/wav, "));
   REQUIRE(report.attachments.size() == 3);
   CHECK(report.attachments[0].what == "graph");

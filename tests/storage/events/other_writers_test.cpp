@@ -1,4 +1,4 @@
-// Events that TensorFlow's and torch's writers make and ours does not: every tag has a value, and damage is named.
+// Events that only TensorFlow's and torch's writers make: every tag has a value, and damage is named.
 #include "storage/events/event_log.hpp"
 
 #include "storage/encodings/png.hpp"
@@ -32,7 +32,7 @@ whole_event_log read_back(const std::vector<proto::Event>& events) {
   return *read_whole_log(*fs, "/m/events");
 }
 
-/// An event with one value of the tag "x", which `fill` makes.
+/// An event with one value of the tag "x", which `fill` sets.
 template <class Fill>
 proto::Event event_of(Fill fill, const std::string& plugin = {}) {
   proto::Event event;
@@ -136,7 +136,7 @@ TEST_CASE("a scalar is one in any type of numbers, as bytes or as a list, with o
       CHECK(listed.what == kind::scalar);
       CHECK(listed.scalar == c.value);
     }
-  // torch's new form has one axis of one value.
+  // torch's new form has one axis with one element.
   CHECK(value_of(tensor_event(1, {1}, "scalars", [](auto& t) { t.add_float_val(2); })).scalar == 2);
   CHECK(other_of(tensor_event(1, {1}, "", [](auto& t) { t.add_float_val(2); })).as == form::tensor);
 }

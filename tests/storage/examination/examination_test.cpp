@@ -148,7 +148,7 @@ TEST_CASE_FIXTURE(examined_directory, "without a manifest that can be trusted th
     CHECK(r.damages[0].file == manifest_1);
     CHECK(r.damages[0].offset == 100);
     CHECK(names_of(r.tensors) == all);
-    CHECK(r.tensors[0].crc32c);  // Computed from the data; no expected value exists.
+    CHECK(r.tensors[0].crc32c);  // The checksum is computed: none is recorded.
   }
   SUBCASE("changed") {
     rewrite(manifest_1, [](std::string& bytes) { bytes[bytes.find("float32")] = 'g'; });
@@ -251,7 +251,7 @@ TEST_CASE_FIXTURE(examined_directory, "any safetensors file is told by its heade
   CHECK_FALSE(r.damages.empty());
   REQUIRE(write_file_atomically(*disk, "/m", "export.safetensors", std::string(7, '\xff') + "\x7f" "{}"));
   r = look_at_file({});
-  REQUIRE(r.damages.size() == 1);  // An absurd length is refused before memory is taken for it.
+  REQUIRE(r.damages.size() == 1);  // The length is refused before memory is allocated for it.
   CHECK(has(r.damages[0].reason, "is said to have"));
 }
 

@@ -1,4 +1,4 @@
-// What event files hold, as inspection tells it, in memory that does not grow with them.
+// The contents of event files, as inspection shows them, in memory that does not grow with the files.
 #include "storage/events/event_log.hpp"
 #include "storage/examination/examination.hpp"
 #include "tests/storage/samples.hpp"
@@ -12,7 +12,7 @@ namespace {
 struct event_files {
   std::shared_ptr<memory_disk> disk = memory_disk::make();
 
-  /// A file of a job that starts with step `from`: a loss at each of these steps, and a rate unless it is to have another tag.
+  /// Writes a file of a job that starts at step `from`, with a loss and a value of the tag `other` for each point.
   std::string written(double wall_time, int64_t from, std::initializer_list<std::pair<int64_t, double>> points, const std::string& other = "rate") {
     auto log = event_log_writer::create(disk, "/m", {.host = "h", .wall_time = wall_time});
     REQUIRE(log);
@@ -24,7 +24,7 @@ struct event_files {
   }
 };
 
-/// A file of 96 MiB: a note, and so often the same event with a text of 1 MiB.
+/// A file of 96 MiB: a version, then 96 times an event with a text of 1 MiB.
 std::shared_ptr<repeated_file_system> large_event_file() {
   auto disk = memory_file_system();
   auto log = *event_log_writer::create(disk, "/m", {.host = "h", .wall_time = 1.6e9});
@@ -51,7 +51,7 @@ TEST_CASE_FIXTURE(event_files, "points of a tag that a job made again count once
     return std::pair{all, found->damages.size()};
   };
   const auto first = written(1.6e9, 1, {{1, 8}, {2, 4}, {3, 2}});
-  const auto second = written(1.6e9 + 50, 3, {{3, 1}, {4, 0.5}});  // Went on from state 2.
+  const auto second = written(1.6e9 + 50, 3, {{3, 1}, {4, 0.5}});  // Resumed from state 2.
   CHECK(of("/m") == std::pair{points{{1, 8}, {2, 4}, {3, 1}, {4, 0.5}}, size_t{0}});
   CHECK(of(first) == std::pair{points{{1, 8}, {2, 4}, {3, 2}}, size_t{0}});
   CHECK(of(second) == std::pair{points{{3, 1}, {4, 0.5}}, size_t{0}});

@@ -1,4 +1,4 @@
-// Exports whose files are not what was written, and those of the first format version, which had no manifest.
+// Exports with damaged files, and exports of format version 1, which have no manifest.
 #include "storage/encodings/sealed_text.hpp"
 #include "storage/exports/export_directory.hpp"
 #include "storage/exports/export_json.hpp"

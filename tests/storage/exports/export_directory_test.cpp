@@ -14,7 +14,7 @@ namespace {
 
 const std::string base = "/m/export/latest";
 
-/// A clock that stands still unless it is moved.
+/// A clock that stands still until a test moves it.
 struct fake_clock {
   std::shared_ptr<int64_t> now = std::make_shared<int64_t>(1'700'000'000);
   export_clock get() const {
@@ -28,7 +28,7 @@ std::string write(file_system& fs, int64_t step, const fake_clock& clock = {}, c
   return *path;
 }
 
-/// The steps of all exports, each of which is read whole.
+/// The steps of all exports. Each export must be readable and complete.
 std::vector<int64_t> steps_in(file_system& fs) {
   std::vector<int64_t> steps;
   const auto numbers = exports_in(fs, base);
@@ -93,9 +93,9 @@ TEST_CASE("an export that is made after the clock was set back has the greatest 
   CHECK(write(*disk, 3, clock) == base + "/1700000002");
   REQUIRE(keep_exports(*disk, base, 1));
   CHECK(steps_in(*disk) == std::vector<int64_t>{3});
-  REQUIRE(disk->create_directories(base + "/17000000000000"));  // No export of ours.
+  REQUIRE(disk->create_directories(base + "/17000000000000"));  // Too many digits for an export.
   CHECK(write(*disk, 4, clock) == base + "/1700000003");
-  REQUIRE(disk->create_directories(base + "/9999999999"));  // Nothing of ten digits is above it.
+  REQUIRE(disk->create_directories(base + "/9999999999"));  // The greatest name of ten digits.
   CHECK(write(*disk, 5, clock) == base + "/1700000004");
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("an export that somebody removes while it is made, with all that is be
     REQUIRE_MESSAGE(path, (path ? "" : to_string(path.error())));
     reached = fs.nth <= 0;
     if (reached && !disk->info(*path))
-      continue;  // It was removed as a whole, after it was made.
+      continue;  // The whole export was removed after it was made.
     CHECK(steps_in(*disk) == (reached ? std::vector<int64_t>{2} : std::vector<int64_t>{1, 2}));
     CHECK(read_file(*disk, *path + "/assets.extra/a.txt") == "a");
     CHECK(names_in(*disk, base).size() == (reached ? 1 : 2));
@@ -227,7 +227,8 @@ TEST_CASE("a failed call of an export leaves no new name, and no temporary direc
       CHECK(path);
       break;
     }
-    // Only the last call, which makes the name durable, comes after the rename; and the look at a directory that is there may fail unseen.
+    // After the rename only one call can fail, the sync that makes the name durable. The check whether a directory
+    // exists may fail without an effect.
     const auto steps = steps_in(*disk);
     if (path)
       CHECK(steps == std::vector<int64_t>{1, 2});

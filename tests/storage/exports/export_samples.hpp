@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Every kind of attribute, dtype and number; `step` is part of all that can differ.
+/// An export with every kind of attribute, dtype and number. All parts that can differ depend on `step`.
 inline export_content sample_export(int64_t step) {
   const auto batch = extent::of_unknown(0), twice = extent::of_unknown(0, 2);
   export_content c;

@@ -1,4 +1,4 @@
-// Whether a file that is being written still has its place.
+// Tests `is_in_place`: whether the path of a file that is being written still leads to it.
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
 
@@ -18,7 +18,7 @@ std::unique_ptr<writable_file> file_written(file_system& fs, const std::string& 
   return std::move(*file);
 }
 
-/// On any file system, in a directory of its own.
+/// Tests a file system in a directory of its own.
 void check_places(file_system& fs, const std::string& directory) {
   const auto path = join_path(directory, "a"), other = join_path(directory, "b");
   auto file = file_written(fs, path);

@@ -26,7 +26,7 @@ std::span<const std::byte> text_bytes(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
-/// The guarantees of the interface, which every file system must keep.
+/// Checks the guarantees of the interface, which every file system must keep.
 void check_contract(file_system& fs, const std::string& root) {
   const std::string directory = root + "/a/b", path = directory + "/x";
   REQUIRE(fs.create_directories(directory));
@@ -129,7 +129,7 @@ TEST_CASE("a pipe, a device and a directory are no files to read, and a pipe wit
   auto fs = posix_file_system();
   const std::string pipe = disk.path + "/pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  ::alarm(60);  // Without the alarm, a reader that waits for a writer would wait for ever.
+  ::alarm(60);  // Ends the test if an open waits for a writer.
   for (const auto& [path, kind] : {std::pair{pipe, "a pipe"}, {std::string{"/dev/null"}, "a device"}}) {
     const auto opened = fs->open(path);
     REQUIRE_FALSE(opened);
@@ -332,13 +332,13 @@ TEST_CASE("signals that interrupt a slow read or write are not errors") {
   const std::string pipe = disk.path + "/pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   struct sigaction action {}, old {};
-  action.sa_handler = [](int) {};  // And no SA_RESTART: calls return EINTR.
+  action.sa_handler = [](int) {};  // Without SA_RESTART calls return EINTR.
   ::sigaction(SIGUSR1, &action, &old);
   expected<void> written;
   std::atomic<bool> done = false;
-  const std::string text(1 << 20, 'x');  // More than a pipe holds, so that the writer waits.
+  const std::string text(1 << 20, 'x');  // More than a pipe holds: the writer must wait.
   std::thread writer{[&] {
-    auto file = posix_file_system()->create(pipe);  // Waits for a reader.
+    auto file = posix_file_system()->create(pipe);  // Blocks until a reader opens it.
     written = file ? (*file)->append(text_bytes(text)) : fail(file.error());
     done = true;
   }};
@@ -374,7 +374,7 @@ TEST_CASE("a lock ends with the process that held it, however that ended, and na
     const auto lock = posix_file_system()->lock(disk.path);
     const char c = lock ? 'y' : 'n';
     (void)!::write(ready[1], &c, 1);
-    ::alarm(30);  // Should the parent fail before it kills.
+    ::alarm(30);  // Ends the child if the parent fails before.
     ::pause();
     ::_exit(0);
   }

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a file holds that is written whole, or the error.
+/// Writes a whole output file.
 expected<void> write_output(const std::shared_ptr<file_system>& files, const std::string& path, std::string_view bytes) {
   auto file = output_file::create(files, path);
   if (!file)

@@ -139,7 +139,8 @@ TEST_CASE("arrays that cannot all be written or named leave none of them behind"
     {
       auto file = created(disk, "/d", prediction_format::npy);
       REQUIRE(file.write(one_result(1)));
-      disk->inject({.operation = operation, .path_contains = "z.npy"});  // The last of three.
+      // z is the last of three arrays.
+      disk->inject({.operation = operation, .path_contains = "z.npy"});
       REQUIRE_FALSE(file.finish());
     }
     CHECK(names_in(*disk, "/d").empty());

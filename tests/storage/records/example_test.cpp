@@ -44,11 +44,12 @@ TEST_CASE("an example of every kind of feature is decoded as it was encoded") {
 }
 
 TEST_CASE("an example is bytes that TensorFlow documents") {
-  // Example.features (1), Features.feature (1) with key (1) and value (2), Feature.int64_list (3), Int64List.value (1), packed.
+  // The fields: Example.features (1), Features.feature (1) with key (1) and value (2), Feature.int64_list (3),
+  // Int64List.value (1), packed.
   const auto bytes = encode_example({{{"a", std::vector<int64_t>{7, 300}}}});
   REQUIRE(bytes);
   CHECK(*bytes == "\x0a\x0e\x0a\x0c\x0a\x01" "a\x12\x07\x1a\x05\x0a\x03\x07\xac\x02");
-  // Lists that are not packed are read too.
+  // Lists that are not packed are also read.
   const auto loose = decode_example("\x0a\x0d\x0a\x0b\x0a\x01" "a\x12\x06\x1a\x04\x08\x07\x08\x09");
   REQUIRE(loose);
   CHECK(std::get<std::vector<int64_t>>(loose->features.at("a")) == std::vector<int64_t>{7, 9});
@@ -59,7 +60,7 @@ TEST_CASE("an example cut off anywhere is data_loss or a smaller example, and ne
   for (size_t length = 1; length < bytes.size(); ++length) {
     const auto read = decode_example(std::string_view{bytes}.substr(0, length));
     CAPTURE(length);
-    REQUIRE_FALSE(read);  // Features is one field, whose length no longer fits.
+    REQUIRE_FALSE(read);  // The length of the field Features does not fit.
     CHECK(read.error().category == errc::data_loss);
   }
 }

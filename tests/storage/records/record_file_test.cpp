@@ -99,7 +99,7 @@ TEST_CASE("a bit flipped anywhere never gives another record") {
         CAPTURE(at);
         REQUIRE(read.records.size() <= records.size());
         CHECK(std::equal(read.records.begin(), read.records.end(), records.begin()));
-        CHECK((read.failed || read.records == records));  // The time stamp of gzip carries no data.
+        CHECK((read.failed || read.records == records));  // The time stamp of gzip holds no data.
         if (how == compression::none)
           CHECK(read.failed);
       }

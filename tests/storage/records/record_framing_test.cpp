@@ -7,7 +7,7 @@ namespace troupe {
 
 namespace {
 
-/// Payloads until the end or an error.
+/// The payloads up to the end or up to an error.
 struct parsed {
   std::vector<std::string> payloads;
   std::optional<error> failed;
@@ -46,7 +46,7 @@ TEST_CASE("the mask rotates by 15 and adds") {
 TEST_CASE("a record is length, checksum, payload, checksum: the bytes that another writer of the format gives") {
   std::string bytes;
   append_record(bytes, "abc");
-  // Written by the Python package tfrecord 1.14; shown in docs/record_format.md.
+  // The Python package tfrecord 1.14 writes these bytes. docs/record_format.md shows them.
   CHECK(bytes == std::string("\3\0\0\0\0\0\0\0" "\xb0\x99\x49\x0e" "abc" "\x6e\x57\xf1\x21", 19));
   std::string halves = "before";
   const size_t begin = begin_record(halves);

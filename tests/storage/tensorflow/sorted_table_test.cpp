@@ -29,7 +29,7 @@ expected<std::vector<table_entry>> read(std::string_view bytes) {
   return read_sorted_table(*fs->open("f").value(), "f");
 }
 
-/// A table of one data block with these contents, whose checksums are right.
+/// A table with right checksums and one data block of these contents.
 std::string table_of(const std::string& contents, char how = uncompressed) {
   const auto block = [](std::string bytes, char kind) {
     bytes.push_back(kind);
@@ -51,7 +51,7 @@ std::string table_of(const std::string& contents, char how = uncompressed) {
   append_fixed(footer, magic);
   return table + footer;
 }
-/// An entry whose key shares nothing.
+/// An entry whose key shares no beginning with the key before.
 std::string entry(const std::string& key, const std::string& value) {
   return "\0"s + static_cast<char>(key.size()) + static_cast<char>(value.size()) + key + value;
 }
@@ -129,7 +129,7 @@ TEST_CASE("keys that share a long beginning are not decoded into more than a mul
   std::string contents = "\0"s;
   append_varint(contents, beginning.size());
   contents += "\0"s + beginning;
-  for (int i = 0; i < 20'000; ++i) {  // Each entry of 6 bytes stands for a key of 60,000.
+  for (int i = 0; i < 20'000; ++i) {  // 6 bytes an entry, whose key has 60,000 bytes.
     append_varint(contents, beginning.size());
     contents += "\3\0"s + static_cast<char>('a' + i / 400) + static_cast<char>('a' + i / 20 % 20) + static_cast<char>('a' + i % 20);
   }

@@ -1,4 +1,4 @@
-// TensorFlow's own checkpoints (tests/golden/tensorflow-v2), and ours in its format.
+// TensorFlow's checkpoints (tests/golden/tensorflow-v2), and our checkpoints in its format.
 #include "storage/tensorflow/tensor_bundle.hpp"
 
 #include "storage/encodings/crc32c.hpp"
@@ -32,7 +32,7 @@ bool same_numbers(const std::byte* bytes, const nlohmann::json& wanted) {
   return true;
 }
 
-/// Half precision: the numbers of the golden file are whole.
+/// A half-precision number as a double. It need not handle subnormal numbers: the golden file has whole numbers.
 template <int mantissa, int bias>
 double widened(uint16_t bits) {
   const int exponent = bits >> mantissa;
@@ -72,7 +72,7 @@ bool same_as_golden(tensor_bundle& bundle, const bundle_tensor& t, const nlohman
                               : false;
 }
 
-/// The golden checkpoint "types" on a disk in memory.
+/// A disk in memory with the golden checkpoint "types".
 std::shared_ptr<memory_disk> copied() {
   auto disk = memory_disk::make();
   REQUIRE(disk->create_directories("/t"));
@@ -90,7 +90,7 @@ bundle_source source_of(const std::string& name, const tensor& value) {
 }  // namespace
 
 TEST_CASE("every data type that TensorFlow has written, texts and slices are read, value by value") {
-  const auto files = posix_file_system();  // A bundle reads from it for as long as it lives.
+  const auto files = posix_file_system();  // It must outlive the bundle, which reads from it.
   auto bundle = tensor_bundle::open(*files, golden + "/types");
   REQUIRE_MESSAGE(bundle, (bundle ? "" : bundle.error().message));
   CHECK(bundle->shards() == 1);
@@ -200,7 +200,7 @@ TEST_CASE("a write that fails at any call of the disk leaves a whole checkpoint 
 
 TEST_CASE("an index that says what cannot be is refused, or its tensor is") {
   CHECK(tensor_bundle::open(*memory_file_system(), "/m/model.ckpt-1").error().category == errc::not_found);
-  // The keys of slices are those that TensorFlow computes: ordered code, whose bytes sort as the values do.
+  // The keys of slices are as in TensorFlow: "ordered code", whose bytes sort as the values do.
   const std::vector<int64_t> starts{0, 100};
   const std::vector<std::optional<int64_t>> lengths{std::nullopt, 200};
   CHECK(bundle_slice_key("a\0b\xff"s, starts, lengths) == "\0a\0\xff"s + "b\xff\0\0\1\1\2\x80\x7f\xc0\x64\xc0\xc8"s);
@@ -209,7 +209,7 @@ TEST_CASE("an index that says what cannot be is refused, or its tensor is") {
 TEST_CASE("a tensor without elements is read only with the checksum of no bytes") {
   const auto opened = [](uint32_t checksum) {
     auto files = memory_file_system();
-    std::string entry{"\x08\x01\x12\x04\x12\x02\x08\x00\x35", 9};  // float32, one extent of 0, and the checksum.
+    std::string entry{"\x08\x01\x12\x04\x12\x02\x08\x00\x35", 9};  // float32, one extent of 0; the checksum follows.
     append_fixed(entry, masked(checksum));
     const auto index = write_sorted_table(std::vector<table_entry>{{"", std::string{"\x08\x01\x1a\x02\x08\x01", 6}}, {"a", entry}}, {});
     REQUIRE(files->create_directories("/m"));
