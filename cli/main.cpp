@@ -25,14 +25,15 @@ int run(const std::vector<std::string>& arguments) {
     return succeeded;
   }
   const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
-  // The flags are not parsed yet, but with --json an error in them must be reported as JSON.
+  // The flags are not parsed yet, but with --json even an error in the flags must be reported as JSON.
   const bool json = std::count(rest.begin(), rest.end(), "--json") > 0;
   reporter early{standard_reporter(json, true)};
   if (const auto ready = end_in_order(json); !ready)
     return failure(early, ready.error(), false);
-  signal_watch signals;  // Before any other thread.
+  signal_watch signals;  // Must precede all other threads.
   if (name == "inspect" || name == "checkpoints" || name == "convert" || name == "completions") {
-    signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the others leave nothing half done.
+    // inspect writes nothing, and the other commands leave nothing incomplete.
+    signals.at_first([&] { _exit(128 + signals.first()); });
     return name == "inspect"       ? inspect(rest, early)
            : name == "convert"     ? convert(rest, early)
            : name == "completions" ? completions(rest, early)

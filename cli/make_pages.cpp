@@ -1,4 +1,4 @@
-// Prints what is made from the tables of options and commands when Troupe is built: make_pages configure|manual
+// Prints a page that is made from the tables of options and commands when Troupe is built: make_pages configure|manual
 #include "cli/commands/commands.hpp"
 #include "cli/reference/configure_page.hpp"
 #include "cli/reference/manual_page.hpp"

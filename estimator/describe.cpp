@@ -31,7 +31,7 @@ expected<job_basis> settled_basis(const estimator& e) {
   return basis;
 }
 
-/// `what`: "hooks"; `whose`: "the training".
+/// `what` and `whose` are for the message, such as "hooks" and "the training".
 template <class T>
 expected<void> none_is_null(const std::vector<std::shared_ptr<T>>& all, std::string_view what, const std::string& whose) {
   for (size_t i = 0; i < all.size(); ++i)
@@ -80,7 +80,7 @@ exporting exporting_of(const estimator& e, const eval_spec& spec) {
 }
 
 expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
-  // `elements` counts one whole pass of the stage; below an endless repeat that is one pass of its source.
+  // `elements` counts one epoch of the stage; below an endless repeat, one epoch of its source.
   const auto iterator = open_input(input, {.drop_remainder = true});
   if (!iterator)
     return fail(iterator.error());

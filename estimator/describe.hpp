@@ -1,4 +1,5 @@
-// Turns the user's specs into jobs of settled policies; checks everything that can be checked before anything is built.
+// Turns the user's specs into jobs with all settings resolved; checks everything that can be checked before anything is
+// built.
 #pragma once
 
 #include "pipeline/plan/jobs.hpp"
@@ -7,19 +8,20 @@
 
 namespace troupe {
 
-/// invalid_argument naming the field: the configuration's, then those of the specs; both steps and max_steps; a hook that is null; an
-/// evaluation of a job that never saves; two evaluations of one name; a step below 0; a key given twice. Fills in what is a default: where
-/// `epochs` end, when checkpoints are saved, the seed, the number of gradient shards.
+/// invalid_argument, naming the field: first errors of the configuration, then those of the specs, such as both steps
+/// and max_steps, a null hook, an evaluation in a job that never saves, two evaluations of one name, a step below 0, a
+/// key given twice. Fills in defaults: the end of `epochs`, when checkpoints are saved, the seed, the number of
+/// gradient shards.
 expected<training_job> describe(const estimator& e, const train_spec& training, const eval_specs& evaluations);
 expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which);
 expected<prediction_job> describe(const estimator& e, const predict_spec& prediction);
 
-/// What the exporters of an evaluation do on an occasion; null: there are none. On the final one those of the rule `final` run alone, and on
-/// no other.
+/// A function that runs the exporters of an evaluation on one occasion; null if there are none. Exporters of the rule
+/// `final` run on the final occasion only, and the others on all occasions but that one.
 exporting exporting_of(const estimator& e, const eval_spec& spec);
 
-/// The step at which `epochs` passes over the source end: whole batches of each pass, without the partial last one.
-/// invalid_argument where the size of the source is not known; out_of_range where there is no such step.
+/// The step at which `epochs` epochs of the source end, counting only the full batches of each epoch. invalid_argument
+/// if the size of the source is not known; out_of_range if there is no such step.
 expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs);
 
 }  // namespace troupe

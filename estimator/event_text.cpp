@@ -1,4 +1,4 @@
-// Texts for people about a job's events.
+// Texts about a job's events, for people.
 #include <troupe/hook.hpp>
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-/// "0:42", "1:02:03".
+/// A duration as text: "0:42", "1:02:03".
 std::string duration_text(double seconds) {
   const auto all = static_cast<int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e9)));
   return all < 3600 ? fmt::format("{}:{:02}", all / 60, all % 60) : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
@@ -27,7 +27,8 @@ std::string progress_text(const job_event& e) {
   text += fmt::format("  loss {:.4g}", e.loss);
   int shown = 0;
   for (const auto& [name, value] : e.metrics)
-    if (name != "average_loss" && shown++ < shown_metrics_max)  // Of a step, that is the loss.
+    // Of one step, average_loss is the loss, which is shown already.
+    if (name != "average_loss" && shown++ < shown_metrics_max)
       text += fmt::format("  {} {:.4g}", name, value);
   if (e.max_steps && e.steps_per_second > 0)
     text += fmt::format("  ETA {}", duration_text(static_cast<double>(*e.max_steps - e.step) / e.steps_per_second));

@@ -22,7 +22,7 @@ expected<void> above_zero(std::string_view name, int64_t value) {
   return fail(errc::invalid_argument, std::string{name} + " must be above 0, not " + std::to_string(value));
 }
 
-/// "0.4321", "[0.1, 0.2]", "float32[28, 28]": of an array with more than eight elements only the shape.
+/// "0.4321", "[0.1, 0.2]", "float32[28, 28]": only the shape if there are more than eight elements.
 std::string value_text(const tensor& t) {
   const auto text_at = [&t](int64_t i) {
     const auto at = static_cast<size_t>(i);
@@ -58,7 +58,7 @@ class value_log final : public hook {
   }
   void on_step(const step_facts& facts, job_control&) override {
     if (options_.every_secs && !timer_.due(facts.step, facts.seconds))
-      kept_ = facts;  // It may be the last.
+      kept_ = facts;  // For `end`: this may be the last step.
     else
       log(facts);
   }
@@ -121,7 +121,8 @@ class plateau final : public hook {
       return;
     const auto before = look_for_plateau(options_, options_.history);
     forget_above(e.step - 1);
-    // As event files keep them: a later run of the job reads them there, and must come to the same reductions.
+    // Rounded to float32, as in event files: a later run of the job reads the values there and must come to the same
+    // reductions.
     auto& point = options_.history.emplace_back(evaluation_point{e.step, {}});
     for (const auto& [name, value] : e.metrics)
       point.metrics.emplace(name, static_cast<double>(static_cast<float>(value)));

@@ -1,4 +1,4 @@
-// The plan of a job, for people.
+// Inspects the plan of a job.
 #include "estimator/describe.hpp"
 #include "plan/checked_plan.hpp"
 

@@ -70,7 +70,7 @@ expected<job> start_by(launcher& by, const estimator& e, const train_spec& train
   if (!settled)
     return fail(settled.error());
   settled->turns = std::make_shared<hook_turns>(options.executor, options.executor_deadline);
-  // The executor's own deadline must end before the chief's deadline for hooks.
+  // The executor's deadline must expire before the chief's deadline for hooks.
   auto& hooks = settled->basis.deadlines.hooks;
   hooks = std::max(hooks, options.executor_deadline + 30s);
   if (options.log)
@@ -90,7 +90,7 @@ expected<job> start(const estimator& e, const train_spec& training, const eval_s
 namespace {
 
 /// The result of a call whose goal an earlier call has reached. Nothing if steps are left, or if the directory leaves
-/// any doubt: the job itself finds out then.
+/// any doubt, which the job itself then resolves.
 std::optional<train_result> nothing_left(const estimator& e, const train_spec& training) {
   const auto settled = describe(e, training, {});
   if (!settled || !settled->max_steps || !settled->basis.config.saves())

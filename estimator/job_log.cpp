@@ -27,7 +27,7 @@ class job_log final : public hook {
   }
 
   std::function<void(log_level, const std::string&)> log_;
-  std::optional<double> told_;  ///< When progress was last logged as info.
+  std::optional<double> told_;  ///< Seconds at which progress was last logged as info.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The calls of the front door, with the launcher of the caller's choice.
+// The calls of the Estimator, with a given launcher.
 #pragma once
 
 #include "pipeline/launch/launcher.hpp"
@@ -7,11 +7,11 @@
 
 namespace troupe {
 
-/// invalid_argument, or an error of describing and preparing the job; nothing is launched then.
+/// invalid_argument, or an error of describing or preparing the job; nothing is launched then.
 expected<job> start_by(launcher& by, const estimator& e, const train_spec& training, const eval_specs& evaluations,
                        const start_options& options);
 expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which);
-/// The stream launches at its first result, so it keeps the launcher.
+/// Keeps the launcher, because the stream launches only at its first result.
 expected<prediction_stream> predict_by(std::shared_ptr<launcher> by, const estimator& e, const predict_spec& spec);
 
 }  // namespace troupe

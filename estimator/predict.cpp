@@ -39,7 +39,7 @@ expected<std::vector<std::string>> words_of(const std::string& name, const text_
   return words;
 }
 
-/// Row `row` without the batch axis.
+/// Row `row`, without the batch axis.
 tensor row_of(const tensor& batch, int64_t row) {
   return batch.slice(row, 1).reshape(batch.dims().inner());
 }
@@ -59,23 +59,23 @@ std::string remark_on(const loaded_state& from, const settled_config& config) {
 struct prediction_stream::impl {
   impl(std::shared_ptr<launcher> l, prediction_job j) : by(std::move(l)), job(std::move(j)) {}
   impl(const impl&) = delete;
-  /// A stream that is abandoned has ended for its hooks, too; nobody hears what they throw then.
+  /// An abandoned stream ends its hooks too; errors that they throw then are dropped.
   ~impl() { static_cast<void>(end_hooks()); }
 
   std::shared_ptr<launcher> by;
   prediction_job job;
-  std::vector<std::string> names;              ///< Names of a batch's values.
+  std::vector<std::string> names;              ///< Names of the values in a batch.
   std::optional<step_values> batch;            ///< The batch whose rows are being returned.
-  int64_t row = 0;                             ///< The next row of it.
+  int64_t row = 0;                             ///< The next row of `batch`.
   loaded_state from;
-  bool loaded = false, ended = false;          ///< Loaded: the first answer was no error.
-  std::optional<error> failure;                ///< The error that ended it; absent at the end of the data.
+  bool loaded = false, ended = false;          ///< `loaded`: the first result was no error.
+  std::optional<error> failure;                ///< The error that ended the stream; absent at the end of the data.
 
   std::mutex guard;                            ///< Protects the state that `cancel` reads.
   std::unique_ptr<running_prediction> running;
   bool cancelled = false;
 
-  std::optional<prediction_hooks> hooks;       ///< Once they have begun.
+  std::optional<prediction_hooks> hooks;       ///< Set once the hooks have begun.
 
   expected<void> start();
   expected<void> end_hooks();
@@ -85,7 +85,7 @@ struct prediction_stream::impl {
   void release();
 };
 
-/// Plans and launches; does nothing if the source has no examples, since then there is no batch to plan for.
+/// Plans and launches. If the source has no examples the stream ends at once, since there is no batch to plan for.
 expected<void> prediction_stream::impl::start() {
   const auto examples = examples_of(job.input);
   if (!examples)
@@ -113,7 +113,7 @@ expected<void> prediction_stream::impl::end_hooks() {
   return hooks ? hooks->end(from.id.step, from.prefix, failure) : expected<void>{};
 }
 
-/// Whether there is a row to return now; false at the end of the data.
+/// Makes sure that `batch` has a row to return; false at the end of the data.
 expected<bool> prediction_stream::impl::fetch() {
   if (batch)
     return true;
@@ -173,7 +173,7 @@ expected<std::optional<prediction>> prediction_stream::impl::result() {
   return one ? expected<std::optional<prediction>>{std::move(*one)} : fail(one.error());
 }
 
-/// Ends the actors now, not with the stream.
+/// Ends the actors at once, before the stream is destroyed.
 void prediction_stream::impl::release() {
   std::unique_ptr<running_prediction> last;
   {

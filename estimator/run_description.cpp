@@ -1,4 +1,5 @@
-// The hook that makes a model directory describe itself, and the versions that its record names.
+// The hook that writes the record of a run and its description for TensorBoard into the model directory, and the
+// versions that the record names.
 #include <troupe/run_description.hpp>
 
 #include "compute/kernels/numerics.hpp"
@@ -30,7 +31,7 @@ std::string host_name() {
   return ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
 }
 
-/// What it writes is for people and for later commands: where that fails the job goes on, and the caller is told.
+/// Its files are for people and for later commands: if writing fails, the job goes on and the caller is warned.
 class run_describer final : public hook {
  public:
   run_describer(std::string model_dir, run_description what) : files_(posix_file_system()), directory_(std::move(model_dir)), what_(std::move(what)) {}
@@ -38,9 +39,9 @@ class run_describer final : public hook {
   needs begin(int64_t) override { return {}; }
 
   void on_event(const job_event& event, job_control&) override {
-    // The job owns the directory from before this event to after the last one.
+    // The job holds the directory's lock from before this event until after the last one.
     const bool trains = event.what == job_event::kind::started && event.step < event.max_steps.value_or(event.step + 1);
-    if (trains)  // Otherwise the state is that of the run before.
+    if (trains)  // Otherwise the state is that of an earlier run, whose record is kept.
       begin_record();
     else if (event.what == job_event::kind::evaluated)
       for (const auto& [name, value] : event.metrics)
@@ -79,7 +80,8 @@ class run_describer final : public hook {
     return added && !graph ? fail(std::move(graph.error())) : added;
   }
 
-  /// The names of the metrics are known only now, and TensorBoard takes the first experiment that it reads.
+  /// Written at the end because the names of the metrics are known only then, and TensorBoard takes the first
+  /// experiment that it reads.
   void finish(bool failed) {
     if (!log_)
       return;

@@ -1,4 +1,4 @@
-// Making an export: the predict graph as data, with the variables of a checkpoint.
+// Makes an export: the predict graph as data, with the variables of a checkpoint.
 #include "compute/engine/step_engine.hpp"
 #include "compute/operations/stored_graph.hpp"
 #include "compute/optimizers/update.hpp"
@@ -23,7 +23,8 @@ namespace {
 
 tl::unexpected<error> refuse_export(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
 
-/// With the labels of the input, if it has any: a model's function may look at them in any mode.
+/// The features that the export takes, with the labels of the input if it has any: a model function may look at labels
+/// in any mode.
 expected<element_spec> element_of(const export_options& options) {
   element_spec element{options.features, {}};
   if (element.features.empty()) {
@@ -45,7 +46,7 @@ expected<void> check_inputs(const stored_graph& graph, const element_spec& eleme
   return {};
 }
 
-/// The checkpoint that is asked for, under a lease.
+/// Restores the chosen checkpoint under a lease.
 expected<restored_checkpoint> load(const export_surroundings& in, const settled_config& config, const export_options& options) {
   const auto& which = options.checkpoint;
   if (auto valid = validate(which); !valid)
@@ -76,7 +77,7 @@ expected<restored_checkpoint> load(const export_surroundings& in, const settled_
   return found;
 }
 
-/// Names and nodes of the outputs of each signature.
+/// The outputs of each signature, by name.
 expected<std::map<std::string, std::map<std::string, symbol>>> outputs_of(const model_spec& spec) {
   const std::string standard{standard_signature};
   auto all = spec.export_outputs;
@@ -93,7 +94,7 @@ expected<std::map<std::string, std::map<std::string, symbol>>> outputs_of(const 
   return all;
 }
 
-/// The exported variables, from the checkpoint's tensors; all that do not fit are listed.
+/// The exported variables, taken from the checkpoint's tensors. The error lists all that are missing or do not fit.
 expected<std::map<std::string, tensor>> variables_of(const stored_graph& graph, const restored_checkpoint& from, bool averages) {
   std::map<std::string, const tensor*> stored;
   for (const auto& t : from.content.tensors)
@@ -163,7 +164,7 @@ expected<export_content> content_of(const export_surroundings& in, const settled
     return fail(tensors.error());
   tensors->merge(slice->constants);
 
-  // The directory's name may be in any encoding; JSON is UTF-8.
+  // The directory's name may be in any encoding, but JSON is UTF-8.
   export_content content{.origin = {(*source)->name, checkpoint->content.id.step, as_utf8(checkpoint->prefix), options.evaluation},
                          .graph = std::move(slice->nodes),
                          .tensors = std::move(*tensors), .signatures = {}, .preparation = {}};
@@ -175,7 +176,8 @@ expected<export_content> content_of(const export_surroundings& in, const settled
     content.signatures[signature] = signature_over(content.graph, nodes);
   }
   content.preparation = preparation_of(**source, content.signatures.at(std::string{standard_signature}), options);
-  // What is written can be read: a model that could not be would be noticed by whoever serves it.
+  // Reads the graph back before anything is written: otherwise only whoever serves the model would find that it cannot
+  // be read.
   graph again;
   if (const auto restored = restore_nodes(content.graph, again, {.tensors = &content.tensors}); !restored)
     return fail({errc::unimplemented, "the model '" + (*source)->name + "' cannot be exported: " + restored.error().message});

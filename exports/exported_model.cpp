@@ -12,7 +12,8 @@ namespace troupe {
 
 namespace {
 
-/// Extents of one row; where the first axis is not the batch, none: such a value cannot be called for by rows.
+/// The values with the shape of one row. The shape is empty where the first axis is not the batch: such a value cannot
+/// be called by rows.
 std::vector<component> components_of(const std::map<std::string, stored_signature::value>& values, const std::vector<std::string>& unknowns) {
   std::vector<component> all;
   for (const auto& [name, v] : values)
@@ -20,7 +21,7 @@ std::vector<component> components_of(const std::map<std::string, stored_signatur
   return all;
 }
 
-/// The symbols of a signature's outputs in `g`, whose features are `x`.
+/// The symbols of a signature's outputs in `g`, fed by the features `x`.
 expected<std::map<std::string, symbol>> outputs_in(const exported_model::impl& m, const std::string& signature, graph& g, const features& x) {
   const auto found = m.find(signature);
   if (!found)
@@ -34,7 +35,8 @@ expected<std::map<std::string, symbol>> outputs_in(const exported_model::impl& m
   return outputs;
 }
 
-/// Where a head takes its logits from: the one place that depends on what heads call their predictions.
+/// Finds the logits for a head among the predictions: the only code here that depends on the names that heads give
+/// their predictions.
 expected<symbol> logits_of(graph& g, const std::map<std::string, symbol>& predictions) {
   if (const auto logits = predictions.find("logits"); logits != predictions.end())
     return logits->second;
@@ -49,7 +51,7 @@ expected<symbol> logits_of(graph& g, const std::map<std::string, symbol>& predic
                                    + joined(predictions, ", ", [](const auto& p) { return quoted(p.first); }));
 }
 
-/// The model's function; `head` may be empty.
+/// The model function of an exported model. `head` may be empty; the model then has no loss.
 model_spec build(const std::shared_ptr<const exported_model::impl>& m, const std::string& signature, const exported_head& head, graph& g, const features& x,
                  const labels& y, mode what) {
   const auto refused = [&](error e) {
@@ -74,7 +76,7 @@ model_spec build(const std::shared_ptr<const exported_model::impl>& m, const std
   return head(g, {.mode = what, .logits = *logits, .labels = y, .features = x});
 }
 
-/// Makes the whole graph once, which checks it, and puts the variables into a store.
+/// Builds the whole graph once, which checks it, and puts the variables into a store.
 expected<void> hold_weights(exported_model::impl& m, export_content& content) {
   graph whole;
   if (const auto restored = restore_nodes(content.graph, whole, {.tensors = &content.tensors}); !restored)
@@ -113,7 +115,7 @@ expected<exported_model> open_export(file_system& fs, const std::string& directo
     e.message = join_path(directory, file) + ": " + e.message;
     return fail(std::move(e));
   };
-  // The nodes first: signatures are looked up in a graph that is known to be sound.
+  // The graph is built first: signatures are then checked against a graph that is known to be sound.
   if (auto held = hold_weights(*m, *content); !held)
     return within(graph_file_name, held.error());
   if (auto right = check_signatures(*content); !right)

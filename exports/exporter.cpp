@@ -1,4 +1,5 @@
-// Exporters: when to export, and what is kept. The decision is a pure function; what it looks at and what follows are files.
+// Exporters: when to export, and which exports to keep. The decision is a pure function; the rest here reads and writes
+// files.
 #include "exports/surroundings.hpp"
 #include "storage/exports/export_json.hpp"
 #include "words/guarded.hpp"
@@ -27,7 +28,8 @@ expected<double> metric_of(const exporter& one, const metrics& of, std::string_v
                 + (of.empty() ? "no metric" : joined(of, ", ", [](const auto& m) { return m.first; })));
 }
 
-/// Calls `look` with each export that is there, the newest first, until it returns true. One that is damaged or of a later version has no origin.
+/// Calls `look` for each export in `base`, newest first, until it returns true. The origin is null if the export is
+/// damaged or of a later version.
 expected<void> look_at_exports(file_system& fs, const std::string& base, const std::function<bool(const std::string&, const export_origin*)>& look) {
   const auto numbers = exports_in(fs, base);
   if (!numbers)
@@ -43,7 +45,7 @@ expected<void> look_at_exports(file_system& fs, const std::string& base, const s
   return {};
 }
 
-/// The newest one that is there; nothing where none is, or where it is damaged or of a later version.
+/// The origin of the newest export; nothing if there is none, or if it is damaged or of a later version.
 expected<std::optional<export_origin>> newest_export(file_system& fs, const std::string& base) {
   std::optional<export_origin> newest;
   auto looked = look_at_exports(fs, base, [&](const std::string&, const export_origin* origin) {
@@ -54,7 +56,8 @@ expected<std::optional<export_origin>> newest_export(file_system& fs, const std:
   return looked ? expected<std::optional<export_origin>>{std::move(newest)} : fail(looked.error());
 }
 
-/// The path of the newest one that is of this checkpoint; empty: there is none. Others may have been made since, by hand as well.
+/// The path of the newest export of this checkpoint; empty if there is none. Other exports, also made by hand, may be
+/// newer.
 expected<std::string> export_of(file_system& fs, const std::string& base, const std::string& checkpoint) {
   std::string found;
   auto looked = look_at_exports(fs, base, [&](const std::string& path, const export_origin* origin) {
@@ -65,7 +68,7 @@ expected<std::string> export_of(file_system& fs, const std::string& base, const 
   return looked ? expected<std::string>{std::move(found)} : fail(looked.error());
 }
 
-/// The metrics of the best export by the state file.
+/// The metrics of the best export, as the state file records them.
 expected<std::optional<metrics>> recorded_best(file_system& fs, const std::string& base) {
   const std::string path = join_path(base, best_file_name);
   const auto text = read_file(fs, path);
@@ -83,7 +86,7 @@ expected<void> record_best(file_system& fs, const std::string& base, const metri
   return write_file_atomically(fs, base, std::string{best_file_name}, *text);
 }
 
-/// Removes those beyond the number that the exporter keeps.
+/// Removes the oldest exports beyond the number that the exporter keeps.
 expected<void> remove_old(file_system& fs, const std::string& base, const exporter& one) {
   if (one.exports_to_keep && one.rule != export_rule::final)
     if (auto kept = keep_exports(fs, base, *one.exports_to_keep); !kept)
@@ -91,15 +94,15 @@ expected<void> remove_old(file_system& fs, const std::string& base, const export
   return {};
 }
 
-/// The metrics of the best export. A process that died after it made one, and before it noted that in the state file, has left the rest of its work:
-/// it is done here.
+/// The metrics of the best export. If an earlier process ended after it made a better export but before it recorded it
+/// in the state file, the rest of its work is done here.
 expected<std::optional<metrics>> settled_best(file_system& fs, const std::string& base, const exporter& one) {
   auto best = recorded_best(fs, base);
   const auto newest = best ? newest_export(fs, base) : fail(best.error());
   if (!newest)
     return fail(newest.error());
   if (!*newest || (*newest)->evaluation.empty())
-    return best;  // Made by hand, or by a later version: then the state file alone counts.
+    return best;  // Made by hand or by a later version: only the state file counts.
   const auto& made = (*newest)->evaluation;
   const auto better = one.decide({.metrics = made}, *best);
   if (!better || !*better)
@@ -155,7 +158,9 @@ expected<std::optional<std::string>> run_exporter(const export_surroundings& in,
   auto best = compares ? settled_best(fs, base, one) : expected<std::optional<metrics>>{};
   if (!best)
     return fail(best.error());
-  if (now.again && *best)  // Results of an earlier run come from event files, which have float32: equal ones must not differ.
+  // With `again` the metrics come from an event file of an earlier run, which keeps float32. The best ones are rounded
+  // to float32 too, so that equal results stay equal.
+  if (now.again && *best)
     for (auto& [name, value] : **best)
       value = static_cast<double>(static_cast<float>(value));
   const auto due = one.decide(now, *best);
@@ -179,7 +184,7 @@ expected<std::optional<std::string>> run_exporter(const export_surroundings& in,
   };
   auto path = make();
   if (!path && path.error().category == errc::not_found && !fs.info(base))
-    path = make();  // Somebody removed the new export with all that was beside it.
+    path = make();  // The new export was removed together with its directory: try once more.
   if (!path)
     return fail(path.error());
   if (auto kept = remove_old(fs, base, one); !kept)

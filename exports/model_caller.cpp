@@ -1,4 +1,4 @@
-// Callers: the programs of one signature, for a few numbers of rows, over weights that all callers share.
+// Callers: programs of one signature for a few numbers of rows, over weights that all callers share.
 #include "compute/operations/stored_graph.hpp"
 #include "compute/program/program.hpp"
 #include "exports/served_model.hpp"
@@ -12,7 +12,7 @@ namespace troupe {
 
 namespace {
 
-constexpr size_t programs_max = 8;  ///< Of a caller that has one for each number of rows.
+constexpr size_t programs_max = 8;  ///< The limit of a caller that plans one for each number of rows.
 
 /// What a caller and its copies share.
 struct called_graph {
@@ -20,26 +20,26 @@ struct called_graph {
   graph g;
   model_spec spec;
   export_signature signature;
-  std::vector<int64_t> rows;        ///< Empty: a program for each number of rows.
+  std::vector<int64_t> rows;        ///< Empty: a program is planned for each number of rows.
   bool rows_apart = false;
 };
 
 struct planned_rows {
   int64_t rows = 0;
   std::unique_ptr<program> run;
-  std::vector<std::shared_ptr<std::byte>> padded;  ///< By input: room for these rows, where fewer are called with.
+  std::vector<std::shared_ptr<std::byte>> padded;  ///< By input: a buffer that a smaller call fills up to `rows`.
 };
 
 }  // namespace
 
 struct model_caller::impl {
   std::shared_ptr<const called_graph> of;
-  std::vector<planned_rows> plans;  ///< Ascending; or the one used last at the end.
-  std::vector<size_t> fed;          ///< By input of a program: its place among the signature's.
+  std::vector<planned_rows> plans;  ///< In ascending order of rows; with empty `of->rows`, the last used is last.
+  std::vector<size_t> fed;          ///< By input of a program: its index among the inputs of the signature.
   std::vector<const std::byte*> feeds;
   std::vector<const std::byte*> given;  ///< Scratch for calls with tensors.
   std::vector<std::byte*> taken;
-  std::optional<error> failure;     ///< Of a copy.
+  std::optional<error> failure;     ///< Why copying the caller failed; every call returns it.
 
   static expected<planned_rows> plan(const called_graph& of, int64_t rows);
   static expected<std::unique_ptr<impl>> make(std::shared_ptr<const called_graph> of);
@@ -82,7 +82,8 @@ expected<std::unique_ptr<model_caller::impl>> model_caller::impl::make(std::shar
   return made;
 }
 
-/// The program for the next of `left` rows: the largest that they fill, or the next larger one if they fill half of it.
+/// The program for the next of `left` rows: the largest that they fill, or the next larger one if they fill at least
+/// half of it. If `of->rows` is empty, a program for exactly `left` rows.
 expected<planned_rows*> model_caller::impl::plan_for(int64_t left) {
   if (of->rows.empty()) {
     auto found = std::find_if(plans.begin(), plans.end(), [left](const planned_rows& p) { return p.rows == left; });
@@ -112,7 +113,8 @@ expected<void> model_caller::impl::run(planned_rows& p, int64_t first, int64_t c
     feeds[i] = from;
     if (count == p.rows)
       continue;
-    // Repeated rows are computed as any other, so that they cannot be what is out of range or not finite.
+    // Fills up with repetitions of the last row: its values are computed anyway, so that padding causes no error of its
+    // own, such as a value that is out of range or not finite.
     std::byte* to = p.padded[i].get();
     std::memcpy(to, from, static_cast<size_t>(count * row_bytes));
     for (int64_t r = count; r < p.rows; ++r)
@@ -154,7 +156,7 @@ namespace {
 
 tl::unexpected<error> refuse_call(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
 
-/// What is wrong with an input, which has `rows` rows like the others.
+/// Checks the dtype and the shape of an input, which needs `rows` rows like the others.
 expected<void> check_input(const tensor& t, const component& c, int64_t rows) {
   if (t.type() == c.type && t.dims() == c.dims.prepend(rows))
     return {};

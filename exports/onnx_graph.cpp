@@ -78,7 +78,7 @@ void onnx_graph::add_output(size_t i, const std::string& name) {
   set_type(*v.mutable_type(), from_.nodes[i].type, from_.nodes[i].dims, from_.unknowns);
 }
 
-/// No two values have one name: a number follows each, behind a sign that no input's name is likely to have.
+/// Makes a unique name: a number follows each, after a character that no input's name is likely to have.
 onnx_value onnx_graph::fresh(std::string_view name) { return std::string{name} + ":" + std::to_string(count_++); }
 
 onnx_value onnx_graph::emit(std::string_view op, const std::vector<onnx_value>& inputs) {

@@ -1,4 +1,4 @@
-// An ONNX graph under construction: nodes of a stored graph, each as one or a few of ONNX's.
+// An ONNX graph under construction: each node of a stored graph becomes one or a few ONNX nodes.
 #pragma once
 
 #include "storage/proto/onnx.pb.h"
@@ -8,37 +8,38 @@ namespace troupe {
 
 inline constexpr int64_t onnx_opset = 17, onnx_ir_version = 8;
 
-/// A name of a value in the ONNX graph.
+/// The name of a value in the ONNX graph.
 using onnx_value = std::string;
 
 class onnx_graph {
  public:
   onnx_graph(proto::OnnxGraph& to, const stored_graph& from) : to_(to), from_(from), values_(from.nodes.size()) {}
 
-  /// Adds all nodes, with placeholders as inputs; variables and constants are added by `add_tensor` later. unimplemented, naming the node.
+  /// Adds all nodes, with placeholders as inputs. The caller adds the variables and constants afterwards.
+  /// unimplemented, naming the node.
   expected<void> add_nodes();
-  /// The value of node `i` as the output `name`.
+  /// Makes the value of node `i` an output with this name.
   void add_output(size_t i, const std::string& name);
-  /// The tensors that nodes read: the value's name by that of the tensor.
+  /// The tensors that nodes read: from the name of the tensor to that of its ONNX value.
   const std::map<std::string, onnx_value>& tensors() const noexcept { return tensors_; }
-  /// Small tensors that the nodes need beside those of the model, in the order of their names' numbers.
+  /// Small tensors that the nodes need in addition to those of the model, in the order of the numbers in their names.
   const std::vector<std::pair<onnx_value, tensor>>& constants() const noexcept { return constants_; }
 
   // -- for the twins of operations ---------------------------------------------------
 
-  /// A node of one output, whose name is returned.
+  /// Adds a node with one output and returns the name of that output.
   onnx_value emit(std::string_view op, const std::vector<onnx_value>& inputs);
   void set(std::string_view name, int64_t value);
   void set(std::string_view name, double value);
   void set(std::string_view name, const std::vector<int64_t>& values);
   onnx_value constant(const tensor& t);
   onnx_value numbers(const std::vector<int64_t>& list);
-  /// A scalar of that floating or integer dtype.
+  /// A scalar constant of this floating-point or integer dtype.
   onnx_value number(double x, dtype type);
-  /// The extents as a value, whatever the batch is.
+  /// The extents as an int64 value, which holds for any batch size.
   onnx_value shape_of(const symbol_shape& dims);
   onnx_value transposed(const onnx_value& x, const std::vector<int64_t>& order);
-  /// The product of `dims` as a scalar of that dtype.
+  /// The product of `dims` as a scalar of this dtype.
   onnx_value product(const symbol_shape& dims, dtype type);
 
   const stored_node& node() const noexcept { return *node_; }
@@ -48,7 +49,7 @@ class onnx_graph {
 
  private:
   void add_input(const stored_node& n, const onnx_value& name);
-  /// The batch as an int64 [1]; `without_batch_` where no input has it.
+  /// The batch size as an int64 [1]. Sets `without_batch_` if no input has a batch axis.
   onnx_value batch();
   onnx_value fresh(std::string_view name);
 
@@ -65,7 +66,7 @@ class onnx_graph {
 
 int32_t onnx_type(dtype type) noexcept;
 
-/// The value of the graph's node at hand as nodes of ONNX; nothing where it has no twin.
+/// Adds the ONNX nodes for the current node and returns their value; nothing if ONNX has no equivalent.
 std::optional<onnx_value> onnx_twin(onnx_graph& g);
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// Writing an exported model as an ONNX file.
+// Writes an exported model as an ONNX file.
 #include "exports/onnx_graph.hpp"
 #include "exports/served_model.hpp"
 #include "storage/files/output_file.hpp"
@@ -22,7 +22,7 @@ void set_header(proto::OnnxTensor& to, const onnx_value& name, const tensor& t) 
 
 std::string_view bytes_of(const tensor& t) { return {reinterpret_cast<const char*>(t.data()), static_cast<size_t>(t.byte_size())}; }
 
-/// The weights in a file of their own, each at a multiple of `alignment`.
+/// The weights in a file of their own, each at a multiple of `alignment` bytes.
 class outside_weights {
  public:
   explicit outside_weights(std::string name) : name_(std::move(name)) {}
@@ -57,7 +57,8 @@ class outside_weights {
   std::vector<std::pair<int64_t, tensor>> parts_;
 };
 
-/// The model, and the weights beside it where there are any: both get their names once both are complete.
+/// Writes the model, and the weights in a file beside it if there are any. Both files get their names only once both
+/// are complete.
 expected<void> write_files(const std::string& path, const std::string& text, const outside_weights* weights) {
   const auto fs = posix_file_system();
   auto model = output_file::create(fs, path);

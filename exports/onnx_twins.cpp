@@ -1,4 +1,4 @@
-// What each operation is in ONNX. Operations of gradients have no twin, but for those that layers are made of.
+// The ONNX equivalent of each operation. Operations of gradients have none, except those that layers are made of.
 #include "exports/onnx_graph.hpp"
 
 #include <algorithm>
@@ -50,13 +50,14 @@ std::optional<onnx_value> not_equal(onnx_graph& g) { return g.emit("Not", {*same
 std::optional<onnx_value> square(onnx_graph& g) { return g.emit("Mul", {g.in(0), g.in(0)}); }
 std::optional<onnx_value> rsqrt(onnx_graph& g) { return g.emit("Reciprocal", {g.emit("Sqrt", {g.in(0)})}); }
 
-/// tanh(x/2) · (e^x + 1): e^x - 1 would have no digit left near 0.
+/// tanh(x/2) · (e^x + 1): near 0, e^x - 1 would lose all digits.
 std::optional<onnx_value> expm1(onnx_graph& g) {
   const auto half = g.emit("Tanh", {g.emit("Mul", {g.in(0), g.number(0.5, type_of(g))})});
   return g.emit("Mul", {half, g.emit("Add", {g.emit("Exp", {g.in(0)}), g.number(1, type_of(g))})});
 }
 
-/// log(u) + (x - (u - 1)) / u with u = 1 + x: the second term is what rounding took off u. None where that is nothing, as at -1 and infinity.
+/// log(u) + (x - (u - 1)) / u with u = 1 + x: the second term restores what rounding took off u. It is left out where
+/// nothing was lost, which includes -1 and infinity.
 std::optional<onnx_value> log1p(onnx_graph& g) {
   const auto x = g.in(0), one = g.number(1, type_of(g));
   const auto u = g.emit("Add", {x, one}), left = g.emit("Sub", {u, one});
@@ -119,7 +120,7 @@ std::optional<onnx_value> reduce(onnx_graph& g, const char* op) {
   const auto axes = ints(g, "axes");
   if (axes.empty())
     return g.emit("Identity", {g.in(0)});
-  const bool sum = std::string_view{op} == "ReduceSum";  // The only one whose axes are an operand in this opset.
+  const bool sum = std::string_view{op} == "ReduceSum";  // Its axes are an operand in this opset.
   const auto over = sum ? g.numbers(axes) : onnx_value{};
   const auto y = sum ? g.emit(op, {g.in(0), over}) : g.emit(op, {g.in(0)});
   if (!sum)
@@ -234,7 +235,7 @@ std::optional<onnx_value> gather(onnx_graph& g) {
   return y;
 }
 
-/// Compared with 0, 1, ...: ONNX's OneHot counts negative indices from the end, and ours are outside.
+/// Compares with 0, 1, ...: ONNX's OneHot counts negative indices from the end, while here they give a row of zeros.
 std::optional<onnx_value> one_hot(onnx_graph& g) {
   list counted(static_cast<size_t>(known(g.node().dims.back())));
   for (size_t i = 0; i < counted.size(); ++i)
@@ -253,7 +254,8 @@ std::optional<onnx_value> one_hot(onnx_graph& g) {
 struct placed {
   list size, strides, dilation, before, after;
 
-  /// What the last window of an axis lacks beyond its end; what windows leave over there is no padding.
+  /// The padding after an axis is what its last window lacks beyond the end. Elements that no window covers need no
+  /// padding.
   placed(onnx_graph& g, const list& window, const list& spread, const symbol_shape& image, const symbol_shape& windows)
     : size(window), strides(ints(g, "strides")), dilation(spread), before(ints(g, "padding")) {
     for (size_t a = 0; a < 2; ++a) {
@@ -266,7 +268,7 @@ struct placed {
 
 onnx_value channels_first(onnx_graph& g, const onnx_value& x) { return g.transposed(x, {0, 3, 1, 2}); }
 onnx_value channels_last(onnx_graph& g, const onnx_value& x) { return g.transposed(x, {0, 2, 3, 1}); }
-/// [height, width, in, out] as [out, in, height, width]
+/// [height, width, in, out] becomes [out, in, height, width].
 onnx_value kernel_first(onnx_graph& g, const onnx_value& k) { return g.transposed(k, {3, 2, 0, 1}); }
 
 std::optional<onnx_value> conv2d(onnx_graph& g) {
@@ -281,7 +283,7 @@ std::optional<onnx_value> conv2d(onnx_graph& g) {
   return channels_last(g, y);
 }
 
-/// conv2d_transpose: the image whose windows the operand has.
+/// conv2d_transpose: the image from which windows would give the operand.
 std::optional<onnx_value> conv2d_image_gradient(onnx_graph& g) {
   const auto size = ints(g, "size"), strides = ints(g, "strides"), dilation = ints(g, "dilation"), before = ints(g, "padding");
   list pads(4), more;
@@ -314,7 +316,7 @@ std::optional<onnx_value> pool(onnx_graph& g, const char* op) {
 
 // -- the table -----------------------------------------------------------------------
 
-/// One node of that name with the same operands.
+/// An operation with one ONNX node of another name and the same operands.
 #define TROUPE_SAME(operation, name) {operation, [](onnx_graph& g) { return same(g, name); }}
 
 const std::map<std::string_view, twin>& twins() {

@@ -1,4 +1,4 @@
-// An exported model in memory: what was read, and the weights in the store that every program binds to.
+// An exported model in memory: the contents of its files, and the weights in the store that every program reads.
 #pragma once
 
 #include "compute/parameters/parameter_store.hpp"
@@ -12,24 +12,24 @@ namespace troupe {
 struct exported_model::impl {
   std::string path;
   export_origin origin;
-  /// A signature, with the part of the graph that it needs.
+  /// A signature with the part of the graph that it needs.
   struct served_signature {
     stored_graph graph;
-    std::map<std::string, int32_t> outputs;   ///< Nodes of that part.
+    std::map<std::string, int32_t> outputs;   ///< Nodes of `graph`, by output name.
   };
   std::map<std::string, served_signature> served;
   std::map<std::string, export_signature> signatures;
   std::shared_ptr<parameter_store> store;     ///< The variables of all signatures.
-  std::map<std::string, tensor> tensors;      ///< Views of the store, and constants.
+  std::map<std::string, tensor> tensors;      ///< By name: variables as views of `store`, and constants.
   std::map<std::string, text_prediction> texts;
   std::map<std::string, std::vector<std::string>> label_words;
   std::string remark;
 
-  /// invalid_argument, naming the signatures that there are.
+  /// invalid_argument, naming the signatures that exist.
   expected<const served_signature*> find(const std::string& signature) const;
 };
 
-/// What `exported_model::open` does, with any files.
+/// `exported_model::open` with a given file system.
 expected<exported_model> open_export(file_system& fs, const std::string& directory);
 
 }  // namespace troupe

@@ -50,7 +50,9 @@ stored_part part_of(const stored_graph& whole, std::span<const int32_t> roots) {
     if (needed[i])
       for (const int32_t input : whole.nodes[i].inputs)
         needed[static_cast<size_t>(input)] = true;
-  stored_part part;  // Member by member: where one throws, GCC 12 destroys those of a braced list that are not made yet.
+  // Filled member by member: if one throws while a braced list is made, GCC 12 also destroys members that do not exist
+  // yet.
+  stored_part part;
   part.graph.unknowns = whole.unknowns;
   part.place.assign(whole.nodes.size(), -1);
   for (size_t i = 0; i < whole.nodes.size(); ++i)

@@ -1,4 +1,4 @@
-// The functions of exporter.hpp with files and a clock of the caller's: in a job those of its world, in tests their own.
+// The functions of exporter.hpp with a given file system and clock: those of the job's world, or a test's own.
 #pragma once
 
 #include "storage/exports/export_directory.hpp"
@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// What an export has of the user beside the model's graph, which a job is to know before hours have passed: invalid_argument, naming words that are
-/// not UTF-8.
+/// Checks the user's texts for an export, so that a job fails at its start instead of hours later. invalid_argument,
+/// naming words that are not UTF-8.
 expected<void> check_words(const estimator& e, const export_options& options);
 expected<std::string> export_model(const export_surroundings& in, const estimator& e, const export_options& options);
 expected<std::optional<std::string>> run_exporter(const export_surroundings& in, const exporter& one, const estimator& e, const export_options& how,

@@ -1,4 +1,4 @@
-// Conversions of checkpoints on the disk, and their reports.
+// Converts checkpoints on disk, and reports on the conversions.
 #include "inspection/tables.hpp"
 #include "storage/archives/conversion.hpp"
 

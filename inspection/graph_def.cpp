@@ -1,4 +1,4 @@
-// A graph for TensorBoard, in the form of TensorFlow's GraphDef.
+// Writes a graph for TensorBoard, as TensorFlow's GraphDef.
 #include "storage/proto/graph.pb.h"
 
 #include <troupe/inspect.hpp>
@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// TensorFlow's number of a dtype; 0 for one that it has not.
+/// TensorFlow's number for a dtype; 0 if it has none.
 int32_t type_of(std::string_view dtype) {
   static constexpr std::pair<std::string_view, int32_t> types[] = {{"float32", 1}, {"float64", 2}, {"int32", 3}, {"uint8", 4}, {"int64", 9}, {"boolean", 10},
                                                                    {"bool", 10}};
@@ -19,7 +19,7 @@ int32_t type_of(std::string_view dtype) {
   return 0;
 }
 
-/// The extents of "[batch, 10]": an unknown is -1.
+/// The extents of a text such as "[batch, 10]"; an unknown extent becomes -1.
 void add_extents(std::string_view text, proto::TensorShapeProto& into) {
   const size_t open = text.find('['), close = text.rfind(']');
   if (open == std::string_view::npos || close == std::string_view::npos)
@@ -38,7 +38,7 @@ void add_extents(std::string_view text, proto::TensorShapeProto& into) {
 }  // namespace
 
 std::string to_graph_def(const graph_report& r) {
-  constexpr int producer = 22;  // A version that every reader knows.
+  constexpr int producer = 22;  // A version that every reader accepts.
   proto::GraphDef graph;
   graph.mutable_versions()->set_producer(producer);
   for (const auto& n : r.nodes) {

@@ -1,4 +1,4 @@
-// A graph for Graphviz: scopes as clusters, variables as boxes.
+// Writes a graph for Graphviz: scopes as clusters, variables as boxes.
 #include <troupe/inspect.hpp>
 
 namespace troupe {
@@ -12,7 +12,7 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
-/// A scope of the graph: its nodes, and the scopes within it by their last name.
+/// A scope of the graph: its nodes, and its inner scopes by the last part of their names.
 struct cluster {
   std::vector<const graph_report::node*> nodes;
   std::map<std::string, cluster> inner;

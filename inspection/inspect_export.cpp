@@ -1,4 +1,4 @@
-// Inspects an exported model: what its files say, and whether it can be run.
+// Inspects an exported model: the contents of its files, and whether it can be run.
 #include "exports/served_model.hpp"
 #include "storage/exports/export_directory.hpp"
 #include "words/text.hpp"
@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// Files below a directory with their sizes, by relative path; entries that vanish meanwhile are left out.
+/// Adds the files below a directory with their sizes, by relative path. Entries that vanish meanwhile are left out.
 void add_files(file_system& fs, const std::string& directory, const std::string& prefix, export_report& report) {
   for (const auto& e : fs.list(directory).value_or(std::vector<file_info>{})) {
     if (e.directory) {

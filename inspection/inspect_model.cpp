@@ -37,7 +37,7 @@ void add_variables(graph_report& report, const graph::impl& g) {
   }
 }
 
-/// The number of rows that one program computes at a time, and the number of shards.
+/// The number of rows that one program computes at a time, and the number of gradient shards.
 expected<program_options> program_size(const settled_config& config, int64_t batch_rows, mode m) {
   const int32_t shards = m == mode::train ? config.gradient_shards : 1;
   if (batch_rows % shards != 0)
@@ -47,7 +47,7 @@ expected<program_options> program_size(const settled_config& config, int64_t bat
                          .recompute = config.recompute};
 }
 
-/// The threads of a replica in a job on this machine.
+/// The number of threads that a replica would have in a job on this machine.
 int32_t threads_of(const program& p, const settled_config& config, mode m) {
   if (config.intra_op_threads > 0)
     return config.intra_op_threads;

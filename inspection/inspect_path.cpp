@@ -1,4 +1,4 @@
-// Inspects paths on disk: determines what a path names, and calls the matching inspection.
+// Inspects paths on disk: finds out what a path names, and calls the matching inspection.
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/examination/examination.hpp"
@@ -80,10 +80,10 @@ bool is_sound(const inspection& report) {
 
 expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<checkpoint_id>& ids, bool newest_too) {
   const auto fs = posix_file_system();
-  // A store creates the directory that it is given; here a wrong name is a mistake.
+  // A store would create the directory; here a directory that does not exist is an error.
   if (auto info = fs->info(directory); !info)
     return fail(std::move(info.error()));
-  // Only the given checkpoints may be deleted: a list found by scanning is kept whole.
+  // Retention must not delete other checkpoints, so the limit is raised: the given checkpoints alone are deleted.
   auto store = checkpoint_store::open(fs, directory, {.keep_checkpoint_max = std::numeric_limits<int>::max()});
   if (!store)
     return fail(std::move(store.error()));

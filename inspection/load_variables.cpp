@@ -1,4 +1,4 @@
-// Variables of checkpoints as tensors, without a job.
+// Loads variables of checkpoints as tensors, without a job.
 #include "storage/checkpoints/best_checkpoint.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_reader.hpp"
@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-/// A running job may delete a checkpoint between the look at the state file and the lease.
+/// Retries are needed because a running job may delete a checkpoint between the read of the state file and the lease.
 constexpr int attempts_max = 8;
 
 expected<std::unique_ptr<checkpoint_store>> store_of(const std::string& directory) {
@@ -20,13 +20,14 @@ expected<std::unique_ptr<checkpoint_store>> store_of(const std::string& director
 expected<checkpoint_id> newest_of(const checkpoint_store& store, const std::string& directory) {
   if (const auto newest = store.newest())
     return *newest;
-  if (const auto found = store.inspect_newest(); !found && found.error().category == errc::failed_precondition)  // Of TensorFlow's.
+  // TensorFlow wrote the checkpoint.
+  if (const auto found = store.inspect_newest(); !found && found.error().category == errc::failed_precondition)
     return fail(found.error());
   const auto info = posix_file_system()->info(directory);
   return fail(errc::not_found, directory + (info ? " holds no checkpoint that its state file names" : " does not exist, and neither does a checkpoint in it"));
 }
 
-/// A path is of any directory.
+/// The directory of the checkpoint: a reference by path brings its own.
 std::string directory_of(const std::string& directory, const checkpoint_ref& which) {
   return which.what == checkpoint_ref::kind::path ? parent_of(which.path) : directory;
 }

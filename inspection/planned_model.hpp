@@ -1,4 +1,4 @@
-// A model's graph and program for the batches of a dataset, as in one replica.
+// A model's graph and program for the batches of a dataset, as one replica has them.
 #pragma once
 
 #include "compute/graph/model_graph.hpp"
@@ -28,7 +28,7 @@ struct planned_model {
   std::unique_ptr<program> planned;
 };
 expected<planned_model> plan_model(built_model from, mode m);
-/// Both at once.
+/// Builds the model and plans its program.
 expected<planned_model> plan_model(const estimator& e, const dataset& input, mode m);
 
 }  // namespace troupe

@@ -13,7 +13,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-/// Batches of a dataset in memory, with the pointers that a program is fed.
+/// One batch of a dataset in memory at a time, with the pointers that a program is fed.
 class fed_batches {
  public:
   fed_batches(dataset_iterator& source, const program& p) : source_(source) {
@@ -27,7 +27,7 @@ class fed_batches {
         if (all[i].name == wanted.name)
           feeds_.push_back(into_[i]);
   }
-  /// Reads the next batch of at least `rows` rows; out_of_range: there is none.
+  /// Reads the next batch, which needs at least `rows` rows; out_of_range if there is none.
   expected<void> read(int64_t rows) {
     if (feeds_.size() == 0 || std::any_of(into_.begin(), into_.end(), [](auto* p) { return p == nullptr; }))
       return fail(errc::resource_exhausted, "no memory for a batch");
@@ -45,7 +45,7 @@ class fed_batches {
   std::vector<const std::byte*> feeds_;
 };
 
-/// The times of one program's steps.
+/// Adds up the time of each kernel over the steps of one program.
 class stopwatch {
  public:
   explicit stopwatch(size_t kernels) : seconds_(kernels + 1) {}
@@ -58,11 +58,11 @@ class stopwatch {
   double seconds(size_t kernel) const { return seconds_[kernel]; }
 
  private:
-  std::vector<double> seconds_;  ///< The last entry is the update.
+  std::vector<double> seconds_;  ///< One entry for each kernel; the last one is the update.
   steady::time_point last_;
 };
 
-/// Adds up the kernels by title; titles have no call-specific parts, so kernels of one kind are counted together.
+/// Adds up the kernels by title. Titles do not depend on the call, so that kernels of one kind are counted together.
 void add_operations(profile_report& r) {
   std::map<std::string, profile_report::operation> all;
   for (const auto& k : r.kernels) {
@@ -98,7 +98,7 @@ expected<profile_report> profile_model(const estimator& e, const dataset& input,
   fed_batches batches{*made->input, p};
   stopwatch none{facts.size()}, watch{facts.size()};
   profile_report r{.model = made->source->name, .mode = m, .rows = made->size.batch};
-  // The first step finds cold caches and is not counted.
+  // The first step runs with cold caches and is not counted.
   for (int64_t step = 0; step <= steps; ++step) {
     if (auto read = batches.read(made->size.batch); !read && (step < 2 || read.error().category != errc::out_of_range))
       return fail(read.error());

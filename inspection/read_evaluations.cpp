@@ -1,4 +1,4 @@
-// The evaluations in event files, for rules that look at them.
+// Reads the evaluations in event files, for rules that look at them.
 #include "storage/examination/examination.hpp"
 
 namespace troupe {

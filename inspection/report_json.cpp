@@ -1,4 +1,4 @@
-// Reports as JSON objects.
+// Writes reports as JSON objects.
 #include "storage/encodings/base64.hpp"
 #include "storage/encodings/crc32c.hpp"
 
@@ -30,7 +30,8 @@ json array_of(const std::vector<T>& items, F to_item) {
   return all;
 }
 
-/// Programs that know nothing of a search read the step alone; the iteration is written where it is not 0, as in manifests.
+/// Writes the iteration only if it is not 0, as in manifests: programs that do not know of a search read the step
+/// alone.
 void add_iteration(json& j, std::string_view name, checkpoint_id id) {
   if (id.iteration > 0)
     j[name] = id.iteration;
@@ -90,7 +91,7 @@ json to_object(const program_report& r) {
   return j;
 }
 
-/// Only names from file systems can be invalid UTF-8; they are repaired.
+/// Repairs names that are not UTF-8; only names from file systems can be.
 std::string dumped(const json& j) {
   return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

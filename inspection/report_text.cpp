@@ -1,4 +1,4 @@
-// Reports as lines for people.
+// Writes reports as lines for people.
 #include "inspection/tables.hpp"
 
 #include <troupe/inspect.hpp>
@@ -43,7 +43,7 @@ std::string standing(const checkpoint_entry& c) {
   return c.listed ? "listed" : "not listed";
 }
 
-/// The lines of a position on one line: "troupe input 1 · next 390 · ...".
+/// Joins the lines of a position: "troupe input 1 · next 390 · ...".
 std::string on_one_line(std::string text) {
   while (text.ends_with('\n'))
     text.pop_back();
@@ -89,7 +89,7 @@ std::string last_text(const summary_value& v) {
   return "";
 }
 
-/// "troupe 0.1.0, numerics 2": the program first.
+/// "troupe 0.1.0, numerics 2": the program comes first.
 std::string versions_text(const std::map<std::string, std::string>& versions) {
   const auto program = versions.find("troupe");
   std::string text = program == versions.end() ? "a program" : "troupe " + printable(program->second);
@@ -98,7 +98,7 @@ std::string versions_text(const std::map<std::string, std::string>& versions) {
   return text;
 }
 
-/// Without the settings, which JSON has.
+/// Leaves out the settings, which only the JSON has.
 std::string to_text(const run_record& r) {
   std::string text = "run of " + time_text(r.wall_time) + " by " + versions_text(r.versions) + "\n";
   if (!r.command.empty())

@@ -7,7 +7,7 @@ namespace troupe {
 
 namespace {
 
-/// Columns on a terminal: one for each character; continuation bytes do not count.
+/// Columns on a terminal, one for each code point: UTF-8 continuation bytes do not count.
 size_t width_of(std::string_view text) {
   const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins));

@@ -1,4 +1,4 @@
-// Text output for people: columns, byte counts, damages.
+// Text for people: tables, byte counts, damages.
 #pragma once
 
 #include "words/text.hpp"
@@ -9,15 +9,15 @@ namespace troupe {
 
 /// Rows of cells, each column as wide as its widest cell; columns named in `right` are right-aligned.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view indent, const std::vector<size_t>& right = {});
-/// "1234 bytes", "12.3 MB"
+/// A number of bytes as text: "1234 bytes", "12.3 MB".
 std::string bytes_text(int64_t bytes);
-/// "[3, 5]"
+/// Extents as text: "[3, 5]".
 std::string shape_text(const std::vector<int64_t>& extents);
 /// The shortest text that reads back as the same float32.
 std::string number_text(double value);
-/// Each on a line of its own: file, tensor, offset, reason.
+/// One line for each damage: file, tensor, offset, reason.
 std::string damages_text(const std::vector<damage>& damages, std::string_view indent);
-/// "damaged"; "not readable" if nothing worse is known; empty if whole.
+/// "damaged"; "not readable" if nothing worse is known; empty if there is no damage.
 std::string state_text(const std::vector<damage>& damages);
 
 }  // namespace troupe

@@ -32,7 +32,7 @@ void append_element(std::string& to, const tensor& t, size_t i) {
   }
 }
 
-/// Of an element's text.
+/// The longest text of one element, in bytes.
 size_t digits_max(dtype type) {
   switch (type) {
     case dtype::float32: return std::string_view{"-1.17549435e-38"}.size();
@@ -45,7 +45,7 @@ size_t digits_max(dtype type) {
   return std::string_view{"false"}.size();
 }
 
-/// The elements from `at` on as nested lists of the axes from `axis` on.
+/// Appends the elements from index `at` on as nested lists, one level for each axis from `axis` on.
 void append_lists(std::string& to, const tensor& t, int axis, size_t& at) {
   if (axis == t.dims().rank())
     return append_element(to, t, at++);
@@ -57,7 +57,7 @@ void append_lists(std::string& to, const tensor& t, int axis, size_t& at) {
   to += ']';
 }
 
-/// Writes rows of outputs and of words alike.
+/// Writes the rows of an output, or its words: indices below the number of outputs are outputs, those above are words.
 class writer {
  public:
   writer(const served_signature& signature, std::span<const tensor> outputs) : signature_(signature), outputs_(outputs) {}
@@ -66,7 +66,7 @@ class writer {
   std::string name(size_t i) const {
     return quoted_json(i < signature_.outputs.size() ? signature_.outputs[i].name : signature_.words[i - signature_.outputs.size()].name);
   }
-  /// Row `row`, or all of them as a list.
+  /// Appends row `row` of output `i`, or all rows as a list.
   void append(std::string& to, size_t i, std::optional<int64_t> row) const {
     const bool is_words = i >= outputs_.size();
     const auto* const words = is_words ? &signature_.words[i - outputs_.size()] : nullptr;
@@ -96,7 +96,7 @@ class writer {
   std::span<const tensor> outputs_;
 };
 
-/// One output without its name, several as an object.
+/// Writes a single output without its name, and several outputs as an object.
 void append_outputs(std::string& to, const writer& w, std::optional<int64_t> row) {
   if (w.count() == 1)
     return w.append(to, 0, row);
@@ -120,7 +120,7 @@ std::string type_name(dtype type) {
   return "DT_INVALID";
 }
 
-/// `text` with each pair of backquotes as quotes: JSON that can be read here.
+/// Appends `text` with each backquote replaced by a double quote: JSON in the source stays readable.
 void append_json(std::string& to, std::string_view text) {
   for (const char c : text)
     to += c == '`' ? '"' : c;
@@ -138,7 +138,7 @@ void append_tensor_info(std::string& to, const std::string& name, const std::str
 }  // namespace
 
 answer_row_bytes bytes_of_row(const served_signature& signature) {
-  double text = 8, outputs = 0;  // In double: extents may be of any size.
+  double text = 8, outputs = 0;  // In double, because extents may be of any size.
   const auto add = [&](const component& c, const std::string& name, size_t element) {
     constexpr size_t around = 8;  // Quotes, colon, commas, blanks and brackets.
     text += static_cast<double>(quoted_json(name).size() + around);
@@ -180,7 +180,7 @@ std::string predict_answer(const predict_request& request, const served_signatur
   return body += "]}\n";
 }
 
-// Without nlohmann's values: they end the program where their destructors find no memory.
+// Written without nlohmann's values: their destructors end the program where they find no memory.
 std::string metadata_answer(const std::string& model, int64_t version, const served_signatures& signatures) {
   std::string text;
   append_json(text, "{`model_spec`: {`name`: ");

@@ -25,7 +25,8 @@ std::optional<batch_queue::time> batch_queue::due_at() const {
 
 std::vector<uint64_t> batch_queue::take() {
   std::vector<uint64_t> batch;
-  batch.reserve(waiting_.size());  // Whoever is taken out is returned, also without memory.
+  // Reserved first: if memory runs out, no request has left the queue yet.
+  batch.reserve(waiting_.size());
   int64_t rows = 0;
   while (!waiting_.empty() && (batch.empty() || rows + waiting_.front().rows <= limits_.rows_max)) {
     rows += waiting_.front().rows;

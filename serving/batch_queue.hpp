@@ -1,4 +1,5 @@
-// Which requests are computed together, and when: a plain queue that is told the time, so that a test moves it by hand.
+// Which requests are computed together, and when: a plain queue. The caller passes the time, so that a test can choose
+// it.
 #pragma once
 
 #include <chrono>
@@ -10,27 +11,27 @@
 namespace troupe {
 
 struct batch_limits {
-  int64_t rows_max = 64;                       ///< Of a batch; a request with more is one by itself.
-  std::chrono::nanoseconds delay_max{0};       ///< What the oldest request waits for others, where the batch is not full before.
-  int64_t requests_max = 1024;                 ///< That may wait at one time.
+  int64_t rows_max = 64;                       ///< Of one batch. A request with more rows is a batch by itself.
+  std::chrono::nanoseconds delay_max{0};       ///< How long the oldest request waits for a full batch.
+  int64_t requests_max = 1024;                 ///< How many requests may wait at one time.
 };
 
-/// Requests in the order in which they came. Times are since any one moment.
+/// Requests in order of arrival. Times count from any fixed moment.
 class batch_queue {
  public:
   using time = std::chrono::nanoseconds;
 
   explicit batch_queue(batch_limits limits) : limits_(limits) {}
 
-  /// False: as many wait as may.
+  /// False if `requests_max` requests wait already.
   bool push(uint64_t id, int64_t rows, time now);
-  /// Whether a batch is to be computed now: it is full, or its oldest request has waited long enough.
+  /// Whether a batch is to be computed now: the batch is full, or its oldest request has waited long enough.
   bool is_due(time now) const;
-  /// When the next one is due at the latest; absent: nobody waits.
+  /// The latest time at which the next batch is due; absent if nobody waits.
   std::optional<time> due_at() const;
   /// Removes the oldest requests that fit into one batch, at least one, and returns them in order.
   std::vector<uint64_t> take();
-  /// False: it does not wait, or no longer.
+  /// False if the request does not wait here.
   bool remove(uint64_t id);
 
   /// The request that has waited longest.

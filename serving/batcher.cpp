@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-/// The rows of all parts, one behind the other.
+/// Concatenates all parts along the first axis.
 expected<tensor> stacked(const std::vector<const tensor*>& parts) {
   int64_t rows = 0;
   for (const auto* t : parts)
@@ -35,14 +35,14 @@ expected<std::vector<tensor>> batcher::call(std::span<const tensor> inputs, int6
   const uint64_t id = next_id_++;
   request mine{.inputs = inputs, .rows = rows};
   const auto came = now(), deadline = came + options_.wait_max;
-  requests_.emplace(id, &mine);  // Before it waits: whoever takes it from the queue finds it.
+  requests_.emplace(id, &mine);  // Before it is queued: whoever takes the id from the queue looks it up here.
   try {
     if (!queue_.push(id, rows, came)) {
       requests_.erase(id);
       return fail(errc::resource_exhausted, std::to_string(queue_.requests()) + " requests wait already, as many as may");
     }
     return wait(held, id, mine, deadline);
-  } catch (...) {  // No memory, before it was taken.
+  } catch (...) {  // Out of memory, before the request was taken.
     queue_.remove(id);
     requests_.erase(id);
     wake_oldest();
@@ -75,7 +75,9 @@ batcher::results batcher::wait(lock& held, uint64_t id, request& mine, batch_que
 
 void batcher::lead(lock& held) {
   std::vector<request*> batch;
-  batch.reserve(static_cast<size_t>(queue_.requests()));  // From the taking on nothing is thrown: the others of the batch wait for their results.
+  // Reserved first: nothing may throw between taking the requests and computing them, because the others of the batch
+  // wait for their results.
+  batch.reserve(static_cast<size_t>(queue_.requests()));
   for (const uint64_t id : queue_.take()) {
     batch.push_back(requests_.at(id));
     batch.back()->taken = true;
@@ -105,7 +107,7 @@ void batcher::refuse(const std::vector<request*>& batch, const error& why) {
     r->result = fail(why);
 }
 
-/// Results that are not there at an exception say "no memory" from their start.
+/// Where an exception leaves a request without a result, the initial value remains: "no memory".
 void batcher::compute_in_order(std::unique_ptr<servable_caller>& caller, const std::vector<request*>& batch) const noexcept {
   try {
     try {
@@ -118,7 +120,7 @@ void batcher::compute_in_order(std::unique_ptr<servable_caller>& caller, const s
   }
 }
 
-/// Makes the caller if there is none.
+/// Computes `batch` with `caller`, which is made first if it is null.
 void batcher::compute(std::unique_ptr<servable_caller>& caller, const std::vector<request*>& batch) const {
   if (options_.on_batch)
     options_.on_batch(std::accumulate(batch.begin(), batch.end(), int64_t{0}, [](int64_t rows, const request* r) { return rows + r->rows; }));
@@ -155,7 +157,7 @@ void batcher::compute(std::unique_ptr<servable_caller>& caller, const std::vecto
   }
 }
 
-/// Perhaps only one of them is refused.
+/// Computes the requests one by one after the batch has failed: perhaps only one of them is refused.
 void batcher::compute_apart(servable_caller& caller, const std::vector<request*>& batch) {
   for (auto* r : batch)
     r->result = caller.call(r->inputs);

@@ -1,6 +1,6 @@
-// Computes the requests for one signature of one model in batches, on the threads that bring them: whoever finds a batch due and a
-// caller free computes it, for himself and for the others in it. A request that comes alone is thus computed where it came, without
-// waking anybody.
+// Computes the requests for one signature of one model in batches, on the threads that bring them: a thread that finds
+// a batch due and a caller free computes that batch, for itself and for the other requests in it. A request that comes
+// alone is thus computed by its own thread, and no thread has to be woken.
 #pragma once
 
 #include "serving/batch_queue.hpp"
@@ -14,12 +14,12 @@ namespace troupe {
 
 struct batcher_options {
   batch_limits limits = {};
-  int64_t callers_max = 1;                              ///< Batches that are computed at one time.
-  std::chrono::nanoseconds wait_max = std::chrono::seconds{10};  ///< What a request waits for its turn.
-  std::function<void(int64_t rows)> on_batch = {};      ///< Told of each batch before it is computed; any thread.
+  int64_t callers_max = 1;                              ///< How many batches are computed at one time.
+  std::chrono::nanoseconds wait_max = std::chrono::seconds{10};  ///< How long a request waits for its turn.
+  std::function<void(int64_t rows)> on_batch = {};      ///< Called before each batch; any thread.
 };
 
-/// Any thread; must outlive its calls.
+/// Any thread. The batcher must outlive the calls.
 class batcher {
  public:
   batcher(std::shared_ptr<const servable> model, std::string signature, batcher_options options)
@@ -27,8 +27,9 @@ class batcher {
     idle_.reserve(static_cast<size_t>(options_.callers_max));
   }
 
-  /// The outputs for `rows` rows of each input. Blocks until they are there. resource_exhausted: too many requests wait;
-  /// deadline_exceeded: it had no turn in time; errors of the model. A request that the model refuses fails alone.
+  /// The outputs for `rows` rows of each input; blocks until they are computed. resource_exhausted: too many requests
+  /// wait; deadline_exceeded: the request had no turn within `wait_max`; errors of the model. If the model refuses one
+  /// request of a batch, only that request fails.
   expected<std::vector<tensor>> call(std::span<const tensor> inputs, int64_t rows);
 
   int64_t waiting() const;
@@ -39,7 +40,8 @@ class batcher {
     std::span<const tensor> inputs;
     int64_t rows = 0;
     bool taken = false, done = false;
-    results result = fail(errc::resource_exhausted, "no memory");  ///< Written by the leader, without the lock, until it is done.
+    /// Written without the lock by the thread that computes the batch, until `done`.
+    results result = fail(errc::resource_exhausted, "no memory");
     std::condition_variable woken = {};
   };
   using lock = std::unique_lock<std::mutex>;
@@ -59,7 +61,7 @@ class batcher {
 
   mutable std::mutex guard_;
   batch_queue queue_;
-  std::map<uint64_t, request*> requests_;               ///< Those that wait.
+  std::map<uint64_t, request*> requests_;               ///< The requests that wait.
   std::vector<std::unique_ptr<servable_caller>> idle_;
   int64_t leaders_ = 0;
   uint64_t next_id_ = 0;

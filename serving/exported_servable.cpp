@@ -31,7 +31,7 @@ class exported_servable final : public servable {
         for (size_t i = 0; i < s.outputs.size(); ++i)
           if (s.outputs[i].name == text.of)
             made.words.push_back({words, i, text.words});
-      if (auto first = model_.caller({.signature = name})) {  // Otherwise its requests are told why.
+      if (auto first = model_.caller({.signature = name})) {  // If it fails, `caller` gives the error to each request.
         made.rows_apart = first->rows_are_apart();
         first_.emplace(name, std::move(*first));
       }
@@ -56,7 +56,8 @@ class exported_servable final : public servable {
   exported_model model_;
   served_signatures signatures_;
   mutable std::mutex guard_;
-  mutable std::map<std::string, model_caller> first_;  ///< The first caller of each signature is made when the model is opened, and not by a request.
+  /// The first caller of each signature. It is made when the model is opened, so that no request waits for it.
+  mutable std::map<std::string, model_caller> first_;
 };
 
 expected<std::shared_ptr<const servable>> open_servable(const std::string& path) {
@@ -66,7 +67,7 @@ expected<std::shared_ptr<const servable>> open_servable(const std::string& path)
   return std::make_shared<const exported_servable>(std::move(*model));
 }
 
-/// The number that names an export, if its name is one.
+/// The number that is the name of an export; absent if the name is no number.
 std::optional<int64_t> number_of(const std::string& path) {
   const std::string name = file_name_of(path);
   int64_t number = 0;
@@ -80,7 +81,7 @@ std::string without_slash(std::string path) {
   return path;
 }
 
-/// One export, whatever its name.
+/// A single export, which may have any name.
 class one_export final : public version_source {
  public:
   explicit one_export(std::string path) : path_(std::move(path)) {}
@@ -91,7 +92,8 @@ class one_export final : public version_source {
   std::string path_;
 };
 
-/// The exports in directories that each have them by number. Of two with one number the first directory's counts.
+/// The exports with numbers as names in several directories. If two have the same number, the first directory's is
+/// taken.
 class numbered_exports final : public version_source {
  public:
   explicit numbered_exports(std::string directory) : directory_(std::move(directory)) {}
@@ -116,7 +118,7 @@ class numbered_exports final : public version_source {
   expected<std::shared_ptr<const servable>> open(int64_t number) override { return open_servable(found_.at(number)); }
 
  private:
-  /// The directory, and those of the exporters of a model directory.
+  /// The directory itself, and the directories of the exporters if it is a model directory.
   std::vector<std::string> bases() const {
     std::vector<std::string> all{directory_};
     const auto fs = posix_file_system();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* module_name = "libtroupe_http.so";
 
-/// The directory of the library, or program, that this code is in.
+/// The directory of the library or program that contains this code.
 std::string own_directory() {
   static const int anchor = 0;
   Dl_info info{};
@@ -26,7 +26,8 @@ std::vector<std::string> places() {
   return {own + "/troupe/" + module_name, own + "/modules/" + module_name};
 }
 
-/// Stays loaded: its threads may be at their last instructions when it is not needed any more.
+/// Loads the module and never unloads it: its threads may still execute their last instructions after the listener is
+/// destroyed.
 expected<http_listen> load() {
   std::vector<std::string> tried;
   for (const auto& path : places()) {

@@ -1,4 +1,4 @@
-// Loads the module that speaks HTTP, which nothing else needs.
+// Loads the HTTP module on first use.
 #pragma once
 
 #include "serving/http_listener.hpp"
@@ -9,8 +9,9 @@
 
 namespace troupe {
 
-/// Looks for libtroupe_http.so in the directory that TROUPE_MODULES names, else beside libtroupe, in troupe/ and modules/ there.
-/// unimplemented: there is none, naming where it was looked for; unavailable: the address cannot be taken.
+/// Looks for libtroupe_http.so in the directory that TROUPE_MODULES names, otherwise in troupe/ and modules/ beside
+/// libtroupe. unimplemented: the module is not found; the error lists the paths that were tried. unavailable: the
+/// address cannot be taken.
 expected<std::unique_ptr<http_listener>> listen_for_http(const http_options& options, const http_handler& handler);
 
 }  // namespace troupe

@@ -15,14 +15,14 @@ namespace troupe {
 namespace {
 
 constexpr std::string_view default_signature = "serving_default";
-constexpr size_t shown_bytes_max = 40;  // Of what is found in place of what is wanted.
+constexpr size_t shown_bytes_max = 40;  // How much of a wrong value an error shows.
 
 tl::unexpected<error> refused(std::string message) { return fail(errc::invalid_argument, std::move(message)); }
 
-/// "'x'"
+/// A text in quotes, at most `shown_bytes_max` bytes of it: "'x'".
 std::string shown_text(std::string_view token) { return troupe::quoted(printable(text_of_json(token, shown_bytes_max))); }
 
-/// "a list of 3", "the text 'x'", "2.5": what was found in place of what is wanted.
+/// A wrong value as errors show it: "a list of 3", "the text 'x'", "2.5".
 std::string shown(json_cursor value) {
   if (value.is_list())
     return "a list of " + std::to_string(value.count());
@@ -35,7 +35,7 @@ std::string shown(json_cursor value) {
   return token.size() <= shown_bytes_max ? std::string{token} : std::string{token.substr(0, shown_bytes_max)} + "...";
 }
 
-/// Where a value is and what is wrong with it: made only for an error, from the inside to the outside.
+/// The indices of a wrong value and the reason. Made only for an error, from the innermost index outwards.
 struct trouble {
   std::vector<int64_t> at = {};
   std::string why = {};
@@ -56,12 +56,12 @@ std::string wanted_text(dtype type) {
   }
 }
 
-/// Reads one input's rows one after the other.
+/// Reads the rows of one input, in order.
 class input_reader {
  public:
   input_reader(const component& c, std::byte* to) : c_(c), to_(to) {}
 
-  /// Reads a row and goes past it. False with what does not fit.
+  /// Reads one row and moves past it. Returns false and sets `found` if the row does not fit.
   bool read_row(json_cursor& from, trouble& found) {
     switch (c_.type) {
       case dtype::float64: return read_as<double>(from, found);
@@ -84,7 +84,7 @@ class input_reader {
     to_ = to_ ? reinterpret_cast<std::byte*>(to) : nullptr;
     return true;
   }
-  /// The elements of the axes from `axis` on, nested lists.
+  /// Reads nested lists, one level for each axis from `axis` on.
   template <class T>
   bool read_axis(json_cursor& from, int axis, T*& to, int64_t step, trouble& found) {
     if (axis == c_.dims.rank()) {
@@ -103,23 +103,24 @@ class input_reader {
       }
     if (begin.is_list() && !more && i == c_.dims[axis])
       return true;
-    if (!begin.is_list() || begin.count() != c_.dims[axis])  // It is told in place of what is wrong within.
+    // A wrong length of this list is reported rather than what is wrong inside it.
+    if (!begin.is_list() || begin.count() != c_.dims[axis])
       found = {.why = shown(begin) + " where a list of " + std::to_string(c_.dims[axis]) + " is wanted: a row of " + c_.name + " is "
                       + type_text(c_.type, c_.dims)};
     return false;
   }
 
   const component& c_;
-  std::byte* to_;  ///< Null: rows are checked only.
+  std::byte* to_;  ///< Null: rows are only checked.
 };
 
-/// The inputs of a signature while they are read: their memory, and who reads where.
+/// The inputs of a signature while they are read: their memory, and the reader of each.
 class inputs_reader {
  public:
   inputs_reader(const served_signature& s, predict_request& into) : signature_(s), into_(into) {}
 
-  /// Takes the memory for `into.rows` rows of each input. A body of so many bytes that has not an element in each cannot be right: nothing is
-  /// taken for it, and reading it finds why.
+  /// Takes the memory for `into.rows` rows of each input. If the body has fewer bytes than that would be elements, it
+  /// cannot be right: no memory is taken, and reading the body finds the error.
   expected<void> begin(size_t body_bytes) {
     int64_t elements = 0, bytes = 0;
     bool possible = true;
@@ -160,7 +161,7 @@ std::string names_of(const served_signature& s) {
   return joined(s.inputs, ", ", [](const component& c) { return c.name; });
 }
 
-/// Which input a member is of; `likely` is tried first. Absent: none.
+/// The input that a member names; `likely` is tried first. Absent if there is no such input.
 std::optional<size_t> input_of(std::string_view name, const served_signature& s, size_t likely) {
   const size_t n = s.inputs.size();
   for (size_t i = 0; i < n; ++i)
@@ -169,7 +170,7 @@ std::optional<size_t> input_of(std::string_view name, const served_signature& s,
   return {};
 }
 
-/// Why the members of an object are not the inputs of the signature, each once.
+/// Why the members of an object are not exactly the inputs of the signature.
 error wrong_names(json_cursor object, const served_signature& s, const std::string& where) {
   std::vector<int> times(s.inputs.size());
   std::string_view unknown;
@@ -193,8 +194,9 @@ error wrong_names(json_cursor object, const served_signature& s, const std::stri
   return error{errc::invalid_argument, where + " has other members than the inputs"};
 }
 
-/// Calls f(input, value), which goes past the value or returns false, for each member of an object with each input once. False: it has not
-/// that, or f has returned false; `names_fit` tells which.
+/// Calls f(input, value) for each member of an object that should have each input exactly once. `f` moves past the
+/// value or returns false. The result is false if the members are wrong (`names_fit` is false) or `f` has returned
+/// false (`names_fit` is true).
 template <class F>
 bool each_input(json_cursor& object, const served_signature& s, bool& names_fit, F f) {
   std::array<bool, 64> few{};
@@ -298,7 +300,7 @@ expected<void> read_columns(json_cursor inputs, const served_signature& s, const
   return {};
 }
 
-/// The members of the body that count.
+/// The members of the body that are read; others are ignored.
 struct body_members {
   std::optional<json_cursor> signature_name = {}, instances = {}, inputs = {};
 };
@@ -321,7 +323,7 @@ expected<body_members> members_of(json_cursor body) {
   return found;
 }
 
-/// The signature with the name, or the standard one.
+/// The signature with this name, or the default one.
 expected<const served_signatures::value_type*> signature_of(const std::optional<json_cursor>& name, const served_signatures& signatures) {
   if (name && !name->is_text())
     return refused("'signature_name' is " + shown(*name) + ", and should be a text");

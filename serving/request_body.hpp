@@ -1,4 +1,5 @@
-// The body of a request as it comes: its memory is counted, grows without copies, and is the system's again once the body has been read.
+// The body of a request while it arrives. Its memory is counted, grows without copies, and returns to the system once
+// the body has been read.
 #pragma once
 
 #include "serving/request_memory.hpp"
@@ -21,7 +22,7 @@ class request_body {
   request_body& operator=(const request_body&) = delete;
   ~request_body() { release(); }
 
-  /// False: there is no memory for more, of those of all requests or of the system's.
+  /// Returns false if there is no memory for more: `all` is used up, or the system has none.
   bool append(const char* bytes, size_t n) noexcept {
     if (n > room_ - size_ && !grow(size_ + n))
       return false;
@@ -32,7 +33,7 @@ class request_body {
   }
   size_t size() const noexcept { return size_; }
   std::string_view text() const noexcept { return {text_, size_}; }
-  /// It is whole: what was taken for more is given back.
+  /// Called when the body is complete: gives back the room that is not used.
   void trim() noexcept {
     const size_t room = pages_for(std::max<size_t>(size_, 1));
     if (room_ <= small || room >= room_ || ::mremap(text_, room_, room, 0) == MAP_FAILED)
@@ -40,7 +41,7 @@ class request_body {
     room_ = room;
     share_.set(static_cast<int64_t>(room));
   }
-  /// Empty from now on.
+  /// Gives back all memory; the body is empty afterwards.
   void release() noexcept {
     if (room_ <= small)
       std::free(text_);
@@ -52,13 +53,14 @@ class request_body {
   }
 
  private:
-  /// Up to here blocks of the heap; beyond, pages of its own, which neither stay with the heap nor are copied when there are more of them.
+  /// Bodies up to this size are on the heap. Larger ones have pages of their own, which return to the system and grow
+  /// without a copy.
   static constexpr size_t small = size_t{32} << 10;
   static constexpr size_t page = size_t{64} << 10;
   static size_t pages_for(size_t bytes) noexcept { return (bytes + page - 1) / page * page; }
 
   bool grow(size_t wanted) noexcept {
-    // Below `small` bodies have at most twice their size, beyond that a quarter more.
+    // Below `small` the room doubles, beyond that it grows by a quarter.
     const size_t more = room_ < small ? 2 * room_ : room_ + room_ / 4;
     size_t room = std::max({wanted, more, size_t{4096}});
     if (room > small)

@@ -1,4 +1,4 @@
-// Bounds the memory of all requests in work: their bodies, the tensors that are read from them, outputs and answers.
+// Bounds the memory of all requests in progress: their bodies, the tensors read from them, outputs and responses.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Counts bytes; holds none. Any thread.
+/// Counts bytes and holds none itself. Any thread.
 class request_memory {
  public:
   explicit request_memory(int64_t bytes_max) noexcept : bytes_max_(bytes_max) {}
@@ -33,10 +33,10 @@ class request_memory {
   std::atomic<int64_t> used_{0};
 };
 
-/// What one holds of it, and gives back at its end. Used by one thread at a time.
+/// The bytes that one owner holds of a `request_memory`; the destructor gives them back. Used by one thread at a time.
 class memory_share {
  public:
-  /// `all` outlives the share; null: nothing is bounded.
+  /// `all` outlives the share. Null: unbounded.
   explicit memory_share(request_memory* all = nullptr) noexcept : all_(all) {}
   memory_share(memory_share&& other) noexcept : all_(other.all_), bytes_(std::exchange(other.bytes_, 0)) {}
   memory_share& operator=(memory_share&& other) noexcept {
@@ -46,7 +46,7 @@ class memory_share {
   }
   ~memory_share() { set(0); }
 
-  /// Holds so many bytes from now on, at least 0. False: others hold too much, and nothing has changed.
+  /// Sets the number of bytes held, at least 0. Returns false and changes nothing if the others hold too much.
   bool set(int64_t bytes) noexcept {
     if (all_ && bytes > bytes_ && !all_->take(bytes - bytes_))
       return false;

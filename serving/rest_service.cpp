@@ -23,7 +23,7 @@ std::optional<int64_t> number_in(std::string_view text) {
   return failed == std::errc{} && end == text.data() + text.size() && number >= 0 ? std::optional{number} : std::nullopt;
 }
 
-/// As many bytes for each row; where that is no number, more than there can be.
+/// bytes · rows, capped at 2^60.
 int64_t times(int64_t bytes, int64_t rows) {
   int64_t all = 0;
   constexpr int64_t most = int64_t{1} << 60;
@@ -48,7 +48,7 @@ http_response rest_service::predict(request_body& body, const served_version& ve
   if (!request)
     return refused(request.error());
   const auto& signature = version.signatures().at(request->signature);
-  // What the answer takes is asked for before it is computed.
+  // The memory of the response is reserved before anything is computed.
   const auto row = version.answer_bytes(request->signature);
   const int64_t text_bytes = times(row.text, request->rows) + answer_frame_bytes;
   if (!request->memory.set(request->memory.bytes() + times(row.outputs, request->rows) + text_bytes))

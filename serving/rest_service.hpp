@@ -1,4 +1,5 @@
-// What a server answers: TensorFlow Serving's REST paths, /metrics and /healthz, as a function of a request. docs/serving.md.
+// The responses of a server as a function of a request: TensorFlow Serving's REST paths, /metrics and /healthz. See
+// docs/serving.md.
 #pragma once
 
 #include "serving/http_listener.hpp"
@@ -7,21 +8,21 @@
 
 namespace troupe {
 
-/// GET of these is answered at once, whatever predictions do.
+/// GET of these paths is answered at once, even while predictions are computed.
 inline constexpr const char* health_paths[] = {"/healthz", "/metrics"};
 
-/// Any thread may ask. `versions`, `metrics` and `memory` outlive it; null: memory is unbounded.
+/// Any thread. `versions`, `metrics` and `memory` outlive it. If `memory` is null, memory is unbounded.
 class rest_service {
  public:
   rest_service(std::string model, int64_t request_rows_max, const served_versions& versions, server_metrics& metrics, request_memory* memory = nullptr)
     : model_(std::move(model)), request_rows_max_(request_rows_max), versions_(versions), metrics_(metrics), memory_(memory) {}
 
-  /// What is asked for at one address.
+  /// Which paths one address serves.
   enum class paths : uint8_t { all, models, health };
   http_response answer(const http_request& request, paths there = paths::all);
-  /// The answer to what is no request that is handled, as `http_options::refuse` wants it.
+  /// The response to a request that is refused before it is handled; made for `http_options::refuse`.
   http_response refuse(int status, std::string_view reason);
-  /// From now on /healthz says that no further requests should come; those that come are answered.
+  /// From then on /healthz tells load balancers to send no more requests; requests that still come are answered.
   void drain() noexcept { draining_ = true; }
 
  private:

@@ -97,7 +97,7 @@ void running_server::look_again(std::chrono::nanoseconds every) {
   std::unique_lock held{guard_};
   while (!ended_changed_.wait_for(held, every, [this] { return ended_; })) {
     held.unlock();
-    (void)guarded("the look for versions", [this] { return look(); });  // What answers now stays.
+    (void)guarded("the look for versions", [this] { return look(); });  // If it fails, the current version stays.
     (void)guarded("the look at the listener", [this] { look_at_listener(); });
     held.lock();
   }
@@ -111,7 +111,7 @@ void running_server::drain() {
   }
   service_.drain();
   ended_changed_.notify_all();
-  // Health is asked for until what had begun is answered.
+  // The health listener stops last: it answers until the requests that have begun are done.
   for (const auto& [listener, thread] : {std::pair{listener_.get(), &accepting_}, std::pair{health_.get(), &accepting_health_}}) {
     if (listener)
       listener->stop();

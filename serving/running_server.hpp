@@ -1,5 +1,5 @@
-// A server with its threads: one that accepts, one that looks for newer versions. Made by `model_server::start`; tests give it
-// versions of their own.
+// A server with its threads: one accepts connections, one looks for newer versions. Made by `model_server::start`;
+// tests pass versions of their own.
 #pragma once
 
 #include "serving/http_listener.hpp"
@@ -13,7 +13,7 @@ namespace troupe {
 
 class running_server {
  public:
-  /// Opens the newest version and listens. `options` are checked. Errors of both.
+  /// Opens the newest version and listens; errors of both. `options` have been checked.
   static expected<std::unique_ptr<running_server>> start(std::unique_ptr<version_source> versions, std::string name, const serve_options& options,
                                                          std::function<void(const serve_event&)> told);
   ~running_server() { drain(); }
@@ -39,12 +39,12 @@ class running_server {
   server_metrics metrics_;
   served_versions versions_;
   rest_service service_;
-  std::unique_ptr<http_listener> listener_, health_;  ///< The second one where health has a port of its own.
+  std::unique_ptr<http_listener> listener_, health_;  ///< `health_` is set only if health has a port of its own.
   std::thread accepting_, accepting_health_, looking_;
   std::mutex guard_;
   std::condition_variable ended_changed_;
   bool ended_ = false;
-  bool deaf_ = false;  ///< Used by the thread that looks.
+  bool deaf_ = false;  ///< A failed listener has been reported. Used only by the thread that looks.
 };
 
 }  // namespace troupe

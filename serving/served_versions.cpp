@@ -9,7 +9,7 @@ served_version::served_version(int64_t number, std::shared_ptr<const servable> m
   for (const auto& [name, signature] : model_->signatures()) {
     auto own = options;
     if (!signature.rows_apart)
-      own.limits.rows_max = 1;  // A batch has one request at least.
+      own.limits.rows_max = 1;  // Each request becomes a batch of its own.
     batchers_.emplace(name, std::make_unique<batcher>(model_, name, std::move(own)));
     answer_bytes_.emplace(name, bytes_of_row(signature));
   }
@@ -34,7 +34,7 @@ expected<served_versions::change> served_versions::refresh() {
   if (!numbers && !before)
     return fail(std::move(numbers.error()));
   if (!numbers)
-    numbers = std::vector<int64_t>{};  // What answers is in memory.
+    numbers = std::vector<int64_t>{};  // The current version is in memory and stays.
   std::sort(numbers->begin(), numbers->end(), std::greater{});
   std::erase_if(refused_, [&](const auto& r) { return std::find(numbers->begin(), numbers->end(), r.first) == numbers->end(); });
   ++looks_;

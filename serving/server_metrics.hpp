@@ -1,4 +1,4 @@
-// What a server counts of itself, in the text format of Prometheus.
+// The counters of a server, in the text format of Prometheus.
 #pragma once
 
 #include <array>
@@ -13,12 +13,13 @@ namespace troupe {
 /// Any thread.
 class server_metrics {
  public:
-  /// A request was answered: `method` is "predict", "status", "metadata" or "other".
+  /// Counts an answered request: `method` is "predict", "status", "metadata" or "other".
   void answered(const std::string& method, int status, double seconds);
-  void computed(int64_t rows);                 ///< A batch.
-  void swapped() { ++swaps_; }                 ///< To a version, the first one included.
+  void computed(int64_t rows);                 ///< Counts a batch.
+  void swapped() { ++swaps_; }                 ///< Counts a change of the version, the first included.
 
-  /// The counters, with the version that answers (-1: none), the requests that wait, and the bytes that requests in work hold.
+  /// The counters as text. `version` is the one that is served (-1: none), `waiting` counts requests, and `bytes` is
+  /// what requests in progress hold.
   std::string text(int64_t version, int64_t waiting, int64_t bytes) const;
 
  private:

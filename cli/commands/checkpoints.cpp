@@ -96,7 +96,7 @@ int show(const request& r, const std::vector<checkpoint_id>& ids, reporter& repo
   return is_sound(*found) ? succeeded : failed;
 }
 
-/// Steps as numbers; one of a search as the text that names it.
+/// Checkpoint ids as JSON: the step as a number, or in a search the id as text.
 nlohmann::ordered_json as_json(const std::vector<checkpoint_id>& ids) {
   auto all = nlohmann::ordered_json::array();
   for (const auto id : ids)

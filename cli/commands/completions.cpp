@@ -1,4 +1,5 @@
-// troupe completions: the script with which a shell completes command lines, and the words that the script asks for.
+// troupe completions: prints the script with which a shell completes command lines, and the words that the script asks
+// for.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/nearest.hpp"
 #include "cli/reference/complete.hpp"
@@ -27,7 +28,7 @@ Exit status:
   2    misuse: another shell
 )";
 
-// bash breaks words at = and : as well, and replaces only the piece behind the last of them.
+// bash also breaks words at = and :, and replaces only the part after the last of them.
 constexpr std::string_view bash_script =
     R"sh(# Completions of troupe for bash, printed by `troupe completions bash`. The program says what can follow.
 _troupe() {
@@ -126,7 +127,7 @@ std::vector<command_description> describe_commands() {
 
 int completions(const std::vector<std::string>& arguments, reporter& report) {
   if (!arguments.empty()
-      && arguments.front() == "words") {  // They are arguments of other commands, and are not parsed.
+      && arguments.front() == "words") {  // The words belong to another command and are not parsed.
     write_output(to_text(complete(describe_commands(), {arguments.begin() + 1, arguments.end()})));
     return succeeded;
   }

@@ -1,4 +1,4 @@
-// troupe convert: checkpoints of TensorFlow and safetensors made into ours, and the other way round.
+// troupe convert: converts checkpoints of TensorFlow and safetensors into ours, and ours into these.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/nearest.hpp"
 #include "cli/terminal/output.hpp"

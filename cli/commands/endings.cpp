@@ -1,4 +1,4 @@
-// How commands end: by their arguments, by an error, by a signal.
+// The ways in which commands end: by their arguments, by an error, by a signal.
 #include "cli/commands/commands.hpp"
 #include "cli/terminal/output.hpp"
 

@@ -1,4 +1,4 @@
-// troupe evaluate: the metrics of one checkpoint.
+// troupe evaluate: prints the metrics of one checkpoint.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/job_setup.hpp"
 
@@ -7,8 +7,8 @@
 namespace troupe::cli {
 
 int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
-  // Nothing is written before its end, and an event file is readable up to its last whole record: a signal may end it
-  // at any point.
+  // A signal may end an evaluation at any point: nothing is written before its end, and an event file is readable up to
+  // its last whole record.
   end_at_first(signals, report, "before the evaluation had a result");
   const auto given = load_settings(line);
   if (!given)
@@ -29,7 +29,8 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
   const auto spec = make_eval_spec(*evaluation, *data);
   auto result = troupe::evaluate(setup->estimator, spec, *which);
   signals.at_first({});
-  // The library then evaluates fresh variables; a user who names a directory here wants its contents, or those of a warm start.
+  // Without a checkpoint the library evaluates fresh variables. A user who names a directory here wants its contents,
+  // or those of a warm start, so this is an error.
   if (result && result->checkpoint.empty() && !setup->estimator.warm_start)
     result = fail(errc::not_found, fmt::format("{} has no checkpoint to evaluate", *setup->estimator.config.model_dir));
   if (!result && which->what == checkpoint_ref::kind::step && result.error().category == errc::not_found)

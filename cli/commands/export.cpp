@@ -1,4 +1,5 @@
-// troupe export: a checkpoint's model as a directory that runs without its configuration. Standard output has its path only.
+// troupe export: writes a checkpoint's model as a directory that runs without its configuration. Standard output has
+// only the path.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/job_setup.hpp"
 #include "cli/terminal/output.hpp"
@@ -27,7 +28,7 @@ expected<std::map<std::string, std::string>> parse_assets(const std::vector<std:
 }  // namespace
 
 int export_model(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
-  // An export gets its number by one rename, so that a signal may end it at any point.
+  // A signal may end an export at any point: a single rename gives it its number.
   end_at_first(signals, report, "before the model was exported");
   const auto assets = parse_assets(line.assets);
   if (!assets)

@@ -93,7 +93,7 @@ expected<void> check(const request& r) {
   return {};
 }
 
-/// Shows all paths, even if one fails; the worst result is the exit status.
+/// Shows all paths, even if one fails. Returns the worst exit status.
 int show_paths(const request& r, reporter& report) {
   int status = succeeded;
   const bool list = r.json && r.paths.size() > 1;
@@ -114,7 +114,7 @@ int show_paths(const request& r, reporter& report) {
   return status;
 }
 
-/// Fills in settings that a job needs and an inspection does not.
+/// Fills in settings that a job needs but an inspection does not.
 expected<job_setup> setup_of(const request& r) {
   command_line line;
   line.config = r.config;

@@ -1,4 +1,4 @@
-// troupe predict: one result for each example, as text or NumPy's arrays. Standard output has results only.
+// troupe predict: writes one result for each example, as text or as NumPy arrays. Standard output has only results.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/job_setup.hpp"
 #include "cli/terminal/output.hpp"
@@ -20,7 +20,7 @@ struct output_choice {
   prediction_format format = prediction_format::csv;
   std::optional<std::string> path;  ///< Absent: standard output.
 
-  /// Whether a write may wait for a reader, and leaves nothing to remove.
+  /// True if a write may block until something reads, and if there is no file to remove.
   bool is_stream() const { return !path || (format != prediction_format::npy && prediction_file::is_stream(*path)); }
 };
 
@@ -51,7 +51,7 @@ expected<std::vector<std::string>> parse_keys(const std::optional<std::string>& 
   return keys;
 }
 
-/// The destination of results: a file that gets its name at the end, or standard output.
+/// The destination of results: a file that gets its name when it is complete, or standard output.
 class results {
  public:
   static expected<results> open(const output_choice& choice) {
@@ -64,7 +64,7 @@ class results {
     made.file_.emplace(std::move(*file));
     return made;
   }
-  /// False once standard output has no reader any more.
+  /// False once nothing reads standard output any more.
   expected<bool> write(const prediction& one) {
     const bool first = count_++ == 0;
     if (file_) {
@@ -89,7 +89,7 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// A line a second on standard error.
+/// Prints one line each second on standard error.
 class progress_lines {
  public:
   explicit progress_lines(bool quiet) : quiet_(quiet), began_(seconds_now()), last_(began_) {}
@@ -117,16 +117,18 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
   while (!limit || !out || out->count() < *limit) {
     const auto one = stream.next();
     if (!one && one.error().category == errc::cancelled)
-      return failed;  // Ended by a signal, which the caller reports.
+      return failed;  // A signal cancelled it; the caller reports that.
     if (!one)
       return failure(report, one.error(), one.error().category == errc::invalid_argument && one.error().source.empty());
     if (!out) {
-      // The library then predicts with fresh variables, which those of an exported model are; a user who names a directory wants its contents.
+      // Without a checkpoint the library predicts with fresh variables, and an exported model has no checkpoint. A user
+      // who names a directory wants its contents, so this is an error.
       if (*one && !line.exported && stream.checkpoint().empty() && !setup.estimator.warm_start)
         return failure(report, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)}, false);
       if (!line.exported && !stream.remark().empty())
         report.warn(stream.remark());
-      // From here on there may be a partial file to remove, or a reader to wait for, which nothing but the end of the process cuts short.
+      // From here on a signal may find a partial file, which must be removed, or a blocked write to a stream, which
+      // only the end of the process can interrupt.
       signals.at_first([&stream, &signals, &to, is_stream = to.is_stream()] {
         if (is_stream) {
           write_error(stop_text(signals, to));
@@ -147,7 +149,7 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
     if (!written)
       return failure(report, written.error(), false);
     if (!*written)
-      return succeeded;  // A reader like head has read enough; close_output knows whether it was that.
+      return succeeded;  // The reader has read enough, as head does. close_output checks that.
     progress.at(out->count());
   }
   if (auto finished = out->finish(); !finished)
@@ -156,7 +158,7 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
   return succeeded;
 }
 
-/// The model and the data: of the configuration, or an exported model with the configuration's data.
+/// The model and the data: both from the configuration, or an exported model with the configuration's data.
 expected<job_setup> make_setup(const command_line& line, const settings& given, reporter& report) {
   if (!line.exported)
     return make_job_setup(given, false);

@@ -46,21 +46,21 @@ struct request {
 
 tl::unexpected<error> misuse(std::string message) { return cli::misuse("serve", std::move(message)); }
 
-/// "--batch-rows-max" of "batch_rows_max".
+/// The flag for a field: "--batch-rows-max" for "batch_rows_max".
 std::string flag_of(std::string_view field) {
   std::string flag = "--" + std::string{field};
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
 }
 
-/// Fields that are shown with the value that they have by default.
+/// The help of a field, with its default if it has one.
 template <class T>
 std::string help_of_field(const field_row& field, const T& standard) {
   const auto text = option_text(standard);
   return text == "none" ? std::string{field.about} : fmt::format("{} [{}]", field.about, text);
 }
 
-/// The values of flags that are given, as text, in the order of the fields.
+/// The flags' values as text, in the order of the fields; absent for flags that are not given.
 using flag_values = std::deque<std::optional<std::string>>;
 
 void add_arguments(command_arguments& known, request& r, flag_values& values) {
@@ -86,13 +86,14 @@ expected<void> read_options(const flag_values& values, serve_options& into) {
   return right;
 }
 
-/// Where a version answers, which is told with the first one.
+/// The addresses of the server, which are reported with the first version.
 struct addresses {
   std::string models = {};
-  std::string health = {};  ///< Empty: that of the models.
+  std::string health = {};  ///< Empty: the same as `models`.
 };
 
-/// `,"name":"text"`, of text in any encoding. Without an object of nlohmann's, whose destructor ends the program where it finds no memory.
+/// `,"name":"text"`, for text in any encoding. Kept out of a nlohmann object: its destructor ends the program if it
+/// finds no memory.
 std::string member(const char* name, const std::string& text) {
   return fmt::format(",\"{}\":{}", name, nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
@@ -111,7 +112,7 @@ void say(const request& r, const serve_event& e, const addresses& at = {}) {
   }
 }
 
-/// Serves until the first signal, which it returns, or until the server fails.
+/// Serves until the first signal, and returns it, or until the server fails.
 expected<int> run(const request& r, signal_watch& signals) {
   return_large_blocks();
   std::mutex guard;
@@ -123,8 +124,8 @@ expected<int> run(const request& r, signal_watch& signals) {
       const std::lock_guard held{guard};
       failed = error{errc::unavailable, e.text};
       changed.notify_all();
-    } else if (e.what == serve_event::kind::warning || !std::exchange(first, false)) {  // The first version is told once the address is known.
-      say(r, e);
+    } else if (e.what == serve_event::kind::warning || !std::exchange(first, false)) {
+      say(r, e);  // The first version is reported below, with the address.
     }
   });
   if (!server)

@@ -27,12 +27,13 @@ expected<train_result> wait(job& running, reporter& report) {
   }
 }
 
-/// Until then nothing is trained, and reading a checkpoint changes nothing: there is nothing to save or to wait for.
+/// Before it has begun, nothing is trained, and reading a checkpoint changes nothing: there is nothing to save or to
+/// wait for.
 bool has_begun(const job_progress& of) {
   return of.now != job_progress::phase::starting && of.now != job_progress::phase::restoring;
 }
 
-/// Makes the job keep what it is configured with, and tells what has changed since the last one.
+/// Adds a hook that keeps the record of the run, and reports what differs from the last run's.
 void keep_record(const command_line& line, const settings& given, const job_setup& setup, const std::shared_ptr<reporter>& report, train_spec& training) {
   const auto& directory = setup.estimator.config.model_dir;
   if (!directory)

@@ -12,7 +12,7 @@ namespace troupe::cli {
 
 namespace {
 
-/// The error for what CLI11 left over.
+/// The error for a word that CLI11 could not parse.
 tl::unexpected<error> unexpected(const CLI::App& app, std::string_view command, const std::string& word) {
   std::vector<std::string> flags, places;
   for (const auto* option : app.get_options())
@@ -23,7 +23,7 @@ tl::unexpected<error> unexpected(const CLI::App& app, std::string_view command, 
   return misuse(command, fmt::format("unknown flag {}{}", name, did_you_mean(nearest(name, flags))));
 }
 
-/// A flag with a value.
+/// A flag with a value. The parts of `what` in small letters become its choices.
 argument_description valued(const std::string& name, const std::string& what, const std::string& about) {
   argument_description argument{.name = name, .value = what, .about = about};
   for (size_t begin = 0; begin <= what.size();) {
@@ -69,7 +69,7 @@ void command_arguments::flag(const std::string& name, bool& into, const std::str
 
 void command_arguments::value(const std::string& name, const std::string& what, std::optional<std::string>& into, const std::string& about) {
   description_.flags.push_back(valued(name, what, about));
-  // As a text first: of an optional CLI11 makes nothing where the value is empty.
+  // Through a string, because CLI11 leaves an optional absent if the value is empty.
   const auto keep = [&into](const std::string& text) { into = text; };
   app_->add_option_function<std::string>(name, keep, about)->type_name(what)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
@@ -112,7 +112,7 @@ expected<std::string> command_arguments::help_on(const std::string& name) const 
 
 namespace {
 
-/// The subject of a --help among the arguments: empty where none follows.
+/// The subject after a --help among the arguments; empty if none follows. Absent without --help.
 std::optional<std::string> help_asked_for(const std::vector<std::string>& arguments) {
   constexpr std::string_view with_subject = "--help=";
   const auto end = std::find(arguments.begin(), arguments.end(), "--");

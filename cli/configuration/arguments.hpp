@@ -1,4 +1,4 @@
-// The arguments of a command: flags, values and words that CLI11 reads, help on request, and the errors for what is left over.
+// The arguments of a command, read by CLI11: flags, values and words; help on request; errors for unknown arguments.
 //
 //   command_arguments known{"checkpoints", "Lists, verifies and deletes the checkpoints of a model directory.", usage};
 //   known.word("DIR", r.directory, "the model directory");
@@ -20,29 +20,31 @@ class App;
 
 namespace troupe::cli {
 
-/// An argument, as the help has it.
+/// An argument as the help shows it.
 struct argument_description {
-  std::string name;                       ///< "--step"; of one that is given by its place "DIR".
-  std::string value = {};                 ///< What stands for its value: "N"; empty: it has none, or is given by its place.
+  std::string name;                       ///< "--step", or "DIR" for a positional argument.
+  /// A placeholder for the value: "N". Empty if it has none, or is positional.
+  std::string value = {};
   std::string about;
-  std::vector<std::string> choices = {};  ///< The values that it has beside others: "best".
-  bool repeated = false;                  ///< Of one that is given by its place: it takes all that are left.
+  std::vector<std::string> choices = {};  ///< Values with a fixed spelling, such as "best".
+  bool repeated = false;                  ///< A positional argument that takes all remaining words.
 };
 
-/// A command, as completions and the manual page need it.
+/// A command as completions and the manual page show it.
 struct command_description {
   std::string name, about, usage;
-  std::vector<argument_description> words;  ///< By their place.
+  std::vector<argument_description> words;  ///< The positional arguments, in order.
   std::vector<argument_description> flags;
 };
 
-/// invalid_argument, with a note that names the command's --help.
+/// invalid_argument, with a note that refers to the command's --help.
 tl::unexpected<error> misuse(std::string_view command, std::string message);
 
-/// Refers to what it reads into, which stays as it is where nothing is given. Of a value that is given twice the last one counts.
+/// Keeps references to the variables that it reads into; a variable whose argument is not given stays as it is. If a
+/// value is given twice, the last one counts.
 class command_arguments {
  public:
-  /// `command` follows the program's name; its help begins with `about` and ends with `usage`.
+  /// `command` is the name after that of the program. Its help begins with `about` and ends with `usage`.
   command_arguments(std::string command, std::string about, std::string usage);
   ~command_arguments();
   command_arguments(const command_arguments&) = delete;
@@ -51,20 +53,24 @@ class command_arguments {
   const std::string& command() const noexcept { return description_.name; }
   const command_description& description() const noexcept { return description_; }
 
-  /// By its place. `choices` are the values that it can have, if they are known.
+  /// A positional argument. `choices` are its possible values, if they are known.
   void word(const std::string& name, std::string& into, const std::string& about, std::vector<std::string> choices = {});
-  void words(const std::string& name, std::vector<std::string>& into, const std::string& about);  ///< All that are left.
+  /// Takes all remaining words.
+  void words(const std::string& name, std::vector<std::string>& into, const std::string& about);
   void flag(const std::string& name, bool& into, const std::string& about);
-  /// `what` stands for the value in the help: "N", "csv|jsonl"; the parts in small letters are choices.
+  /// `what` is the placeholder for the value in the help: "N", "csv|jsonl". Its parts in small letters are choices.
   void value(const std::string& name, const std::string& what, std::optional<std::string>& into, const std::string& about);
   void value(const std::string& name, const std::string& what, std::string& into, const std::string& about);
-  void values(const std::string& name, const std::string& what, std::vector<std::string>& into, const std::string& about);  ///< One at a time.
+  /// One value for each occurrence of the flag.
+  void values(const std::string& name, const std::string& what, std::vector<std::string>& into, const std::string& about);
 
-  /// What `--help NAME` prints, and `--help all` behind the help itself. The order is kept.
+  /// A text that `--help NAME` prints, and that `--help all` prints after the general help, in the order of these
+  /// calls.
   void subject(const std::string& name, std::string text);
 
-  /// Reads the arguments that follow the name of the command. A text is the help that was asked for: it is printed, and nothing else is done.
-  /// invalid_argument: a value that is missing; an unknown flag or subject, with the known one that is most like it; a word too many.
+  /// Reads the arguments after the name of the command. If help was asked for, returns its text, which the caller
+  /// prints before it ends. invalid_argument: a missing value; an unknown flag or subject, with the most similar known
+  /// one; a surplus word.
   expected<std::optional<std::string>> read(const std::vector<std::string>& arguments);
 
  private:

@@ -58,7 +58,7 @@ configuration, and prints its path, which ends in a number that grows. It is the
 and yields, `troupe predict --export PATH` runs it.
 )";
 
-/// Short for a key, whose help it has.
+/// A flag that is short for a key and has the key's help.
 struct flag {
   const char* name;
   const char* key;
@@ -97,9 +97,9 @@ std::string footer(std::string_view subcommand) {
                      examples, joined(tables, ", "), exit_codes);
 }
 
-/// What flags are read into that are no members of the line.
+/// Values of flags that are not members of `command_line`.
 struct raw_flags {
-  std::deque<std::optional<std::string>> values;  ///< Of the flags for keys, in their order.
+  std::deque<std::optional<std::string>> values;  ///< Of `key_flags`, in their order.
   std::vector<std::string> set;
   bool debug_numerics = false;
 };

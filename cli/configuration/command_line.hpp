@@ -10,52 +10,55 @@
 
 namespace troupe::cli {
 
-/// Exit statuses of main, beside 128 + the number of a signal.
+/// The exit statuses of main, in addition to 128 + the number of a signal.
 enum exit_status : int { succeeded = 0, failed = 1, misused = 2 };
 
 struct command_line {
-  std::optional<std::string> help;  ///< Requested: it is printed, and nothing else is done.
-  std::string config;               ///< Path of the file; empty: none.
-  std::string directory;            ///< A model directory, whose record takes the place of a file; empty: none.
-  std::vector<std::string> arguments;  ///< Of the program, its name first.
+  std::optional<std::string> help;  ///< Help was asked for: the caller prints it and ends.
+  std::string config;               ///< The path of the configuration; empty: none.
+  /// A model directory, whose record is used in place of a configuration file; empty: none.
+  std::string directory;
+  std::vector<std::string> arguments;  ///< The program's arguments, beginning with its name.
   std::vector<assignment> set;
-  std::vector<assignment> flags;    ///< By key: --max-steps is run.max_steps.
-  std::optional<std::string> step, checkpoint;  ///< evaluate, predict, export: of which checkpoint; at most one is given.
-  std::optional<std::string> evaluation;  ///< evaluate.
-  std::optional<std::string> keys, format, limit;  ///< predict.
-  std::optional<std::string> output;               ///< predict, export.
-  std::optional<std::string> exported;             ///< predict: the directory of an exported model.
-  std::vector<std::string> assets;                 ///< export: "PATH=FILE".
-  std::optional<std::string> onnx;                 ///< export.
+  std::vector<assignment> flags;    ///< With the key as name: run.max_steps for --max-steps.
+  /// evaluate, predict, export: which checkpoint. At most one of them is given.
+  std::optional<std::string> step, checkpoint;
+  std::optional<std::string> evaluation;  ///< Only for evaluate.
+  std::optional<std::string> keys, format, limit;  ///< Only for predict.
+  std::optional<std::string> output;               ///< Only for predict and export.
+  std::optional<std::string> exported;             ///< Only for predict: an exported model's directory.
+  std::vector<std::string> assets;                 ///< Only for export: "PATH=FILE".
+  std::optional<std::string> onnx;                 ///< Only for export.
   bool json = false;
   bool quiet = false;
 };
 
-/// `arguments` follow the name of the subcommand. invalid_argument for flags that do not exist and values that are missing.
+/// `arguments` are those after the name of the subcommand. invalid_argument: a flag that does not exist, or a missing
+/// value.
 expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments);
 
-/// What one of these subcommands takes.
+/// The arguments of one of these subcommands.
 command_description describe_job_command(std::string_view subcommand);
 
-/// File, --set and flags merged; in place of a file what the directory of the line keeps. invalid_argument and not_found are misuse;
-/// data_loss and unimplemented: the directory's record.
+/// Merges file, --set and flags; the record of the line's directory, if one is given, replaces the file.
+/// invalid_argument and not_found mean misuse; data_loss and unimplemented are errors of the directory's record.
 expected<settings> load_settings(const command_line& line);
 
-/// The number of --limit, for instance. invalid_argument unless it is a whole number of at least `least`.
+/// The number that a flag such as --limit gives. invalid_argument unless it is a whole number of at least `least`.
 expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text, int64_t least);
 
-/// What --step or --checkpoint names; the newest without either. invalid_argument naming the flag.
+/// The checkpoint that --step or --checkpoint names; the newest if neither is given. invalid_argument, naming the flag.
 expected<checkpoint_ref> checkpoint_of(const command_line& line);
 
-/// A subcommand of the program, in a line.
+/// A subcommand of the program and its purpose, in one line.
 struct command_summary {
   std::string_view name;
   std::string_view about;
 };
-/// All of them, in the order of `troupe --help`.
+/// All subcommands, in the order of `troupe --help`.
 std::span<const command_summary> command_summaries();
 
-/// `troupe --help`.
+/// The text of `troupe --help`.
 std::string general_help();
 
 }  // namespace troupe::cli

@@ -43,7 +43,7 @@ void add_value(const std::string& key, const toml::node& node, const std::string
 
 void add_table(const std::string& prefix, const toml::table& table, const std::string& name, std::vector<assignment>& into);
 
-/// The first key of a list of tables: "type" of "model.layers".
+/// The first key of the tables in a list: "type" for "model.layers".
 std::string first_key_of(const std::string& list) {
   for (const auto& known : known_keys())
     if (known.name.starts_with(list + "[]."))
@@ -51,8 +51,8 @@ std::string first_key_of(const std::string& list) {
   return list == "evaluate" ? "name" : "type";
 }
 
-/// Adds the tables of a list, [[model.layers]], each under its number: "model.layers[0].". An empty table is noticed by
-/// its missing key.
+/// Adds the tables of a list such as [[model.layers]], each under its number: "model.layers[0].". For an empty table it
+/// adds the first key with a value that no key accepts, so that the table is reported.
 void add_tables(const std::string& key, const toml::array& list, const std::string& name, std::vector<assignment>& into) {
   for (size_t i = 0; i < list.size(); ++i) {
     const auto& table = *list[i].as_table();
@@ -79,9 +79,9 @@ void add_table(const std::string& prefix, const toml::table& table, const std::s
 }
 
 constexpr int depth_max = 32;                      // Nesting limit for lists and tables; ours have 3.
-constexpr size_t bytes_max = size_t{16} << 20;     // A device, or a wrong file, may have no end.
+constexpr size_t bytes_max = size_t{16} << 20;     // A device or a wrong file may have no end.
 
-/// Position after the string that begins at `at`; an unterminated one ends at the newline.
+/// The position after the string that begins at `at`. An unterminated string ends at the newline.
 size_t end_of_string(std::string_view text, size_t at) {
   const char quote = text[at];
   const auto long_quote = text.substr(at, 3);
@@ -95,9 +95,9 @@ size_t end_of_string(std::string_view text, size_t at) {
   return std::min(at + 1, text.size());
 }
 
-/// The line in which a key has more than `depth_max` parts, or so many lists and tables are open within each other:
-/// tables are built, read and destroyed recursively, and the parser itself bounds only part of this. Invalid TOML is
-/// left to the parser.
+/// The first line in which a key has more than `depth_max` parts, or in which more than `depth_max` lists and tables
+/// are open. Tables are built, read and destroyed recursively, and the parser itself bounds only part of this. Invalid
+/// TOML is left to the parser.
 std::optional<int64_t> too_deep_in_line(std::string_view text) {
   int64_t line = 1;
   int open = 0, dots = 0;
@@ -136,7 +136,7 @@ expected<std::string> read_all(std::istream& from, const std::string& name) {
   return text;
 }
 
-/// CLI11 opens the file, as it does for its own formats.
+/// Passes the file that CLI11 opens to `parse_config`, in the place of CLI11's own formats.
 class toml_config final : public CLI::Config {
  public:
   explicit toml_config(const std::string& name) : name_(name) {}
@@ -164,7 +164,7 @@ expected<std::vector<assignment>> parse_config(std::istream& from, const std::st
     const toml::table table = toml::parse(*text, name);
     std::vector<assignment> found;
     add_table("", table, name, found);
-    // TOML's tables are sorted by name; messages should follow the file's order.
+    // TOML sorts tables by name, but messages should follow the file's order.
     const auto line = [](const assignment& a) { return std::stoll(a.origin.substr(a.origin.rfind(':') + 1)); };
     std::stable_sort(found.begin(), found.end(), [&](const assignment& a, const assignment& b) { return line(a) < line(b); });
     return found;

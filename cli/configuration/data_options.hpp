@@ -1,4 +1,4 @@
-// The options of the program that no struct of the library has: which data are read, and in which batches.
+// The options that only the program has, and no struct of the library: which data is read, and in which batches.
 #pragma once
 
 #include <troupe/options/option_field.hpp>
@@ -7,24 +7,24 @@ namespace troupe::cli {
 
 enum class data_format : uint8_t { fashion_mnist, mnist, idx };
 
-/// [input], but for the epochs.
+/// The keys of [input], except the epochs.
 struct input_options {
   data_format format = data_format::fashion_mnist;
   std::string data = "/usr/share/datasets/fashion-mnist";
-  std::optional<std::string> images = {}, labels = {};  ///< Format idx.
+  std::optional<std::string> images = {}, labels = {};  ///< Only for format idx.
   int64_t batch_size = 128;
   bool shuffle = true;
   std::optional<uint64_t> seed = {};
 };
 
-/// The examples of a published set: those to train with, or those to test with.
+/// Which examples of a published data set: its training examples or its test examples.
 enum class data_split : uint8_t { test, train };
 
-/// [evaluate], beside eval_spec.
+/// The keys of [evaluate] that eval_spec does not have.
 struct test_options {
   data_split split = data_split::test;
   int64_t batch_size = 500;
-  std::optional<std::string> images = {}, labels = {};  ///< Format idx.
+  std::optional<std::string> images = {}, labels = {};  ///< Only for format idx.
 };
 
 }  // namespace troupe::cli

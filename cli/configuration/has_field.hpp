@@ -1,4 +1,4 @@
-// Whether options have a field of a name.
+// Whether a struct of options has a field with a given name.
 #pragma once
 
 #include <troupe/options/option_field.hpp>

@@ -16,7 +16,8 @@ void each_head(const std::variant<Heads...>&, F f) {
   (f(Heads{}), ...);
 }
 
-/// A key at `at`, "head.", that belongs to other heads alone is an error.
+/// Checks the keys below `at`, such as "head.". A key that belongs only to other heads is an error, unless the type was
+/// chosen with higher precedence.
 template <class Head>
 expected<void> check_keys(const settings& given, const std::string& at, const Head& own, bool listed) {
   const std::string type = at + "type";
@@ -35,7 +36,7 @@ expected<void> check_keys(const settings& given, const std::string& at, const He
   return {};
 }
 
-/// The head at `at` of one of the types of a variant.
+/// Makes the head at `at`, whose type is one of the variant's.
 template <class... Heads>
 expected<head> head_at(const settings& given, const std::string& at, bool listed, const std::variant<Heads...>& types) {
   const auto type = given.text(at + "type");

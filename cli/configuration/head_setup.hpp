@@ -7,7 +7,8 @@
 
 namespace troupe::cli {
 
-/// invalid_argument: no type, a key of another type of head unless the type was chosen with higher precedence, or options that cannot be.
+/// invalid_argument: no type; a key of another type of head, unless the type was chosen with higher precedence; invalid
+/// options.
 expected<head> make_head(const settings& given);
 
 }  // namespace troupe::cli

@@ -17,7 +17,7 @@ namespace troupe::cli {
 
 namespace {
 
-/// Sets its fields by name, each over the earlier ones, in an order in which a valid whole is valid at every point.
+/// Sets the fields by name, one after the other. In this order a valid configuration is valid after every step.
 expected<run_config> make_run_config(const settings& given) {
   const auto none = [&given](std::string_view key) { return given.text(key).value_or("none") == "none"; };
   const std::string steps = "run.save_checkpoints_steps", secs = "run.save_checkpoints_secs";
@@ -29,7 +29,7 @@ expected<run_config> make_run_config(const settings& given) {
   each_field(defaults, [&](const field_row& field, const auto&) {
     const auto key = fmt::format("run.{}", field.name);
     const auto value = given.text(key);
-    // Of the two keys for when to save, the one with the higher precedence counts.
+    // Of the two keys that say when to save, the one with the higher precedence counts.
     const auto other = key == steps ? secs : key == secs ? steps : std::string{};
     if (!config || !value || (both && !other.empty() && given.precedence_of(key) < given.precedence_of(other)))
       return;
@@ -59,8 +59,8 @@ expected<void> add_input(job_setup& setup, const settings& given, bool training)
   return named;
 }
 
-/// The key that counts for one evaluation: that of [evaluate] holds for each [[evaluate]], unless that has its own with at least the
-/// same precedence.
+/// The key that counts for one evaluation. A key of [evaluate] holds for each [[evaluate]] that does not have it, or
+/// has it with lower precedence.
 std::string key_for(const settings& given, const std::string& own, std::string_view field) {
   const auto of_all = fmt::format("evaluate.{}", field), of_this = fmt::format("{}.{}", own, field);
   const auto all = given.precedence_of(of_all), one = given.precedence_of(of_this);
@@ -80,7 +80,8 @@ void add_evaluations(job_setup& setup, const settings& given) {
     read_evaluation(given, e.key, e.data);
     for (int64_t x = 0; x < given.size_of_list(e.key + ".exporters"); ++x)
       given.read_fields(fmt::format("{}.exporters[{}].", e.key, x), e.spec.exporters.emplace_back());
-    // Evaluations need checkpoints: where nothing is kept there are none; requesting them then is an error.
+    // Evaluations need checkpoints: without a model directory there are none by default, and asking for them is an
+    // error.
     e.while_training = given.text(key_for(given, e.key, "when")).value_or(setup.estimator.config.model_dir ? "" : "never") != "never";
     setup.evaluations.push_back(std::move(e));
   }

@@ -1,4 +1,5 @@
-// Joins lists in sentences. Replaces fmt::join, inside which GCC 12 reports an overflow that does not exist.
+// Joins the elements of a list in a sentence. Replaces fmt::join, for which GCC 12 reports an overflow that does not
+// exist.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ std::string working_directory() {
   return ::getcwd(path.data(), path.size()) ? std::string{path.c_str()} : std::string{};
 }
 
-/// "data" from within "/home/me" is "/home/me/data". Links and ".." are left to whoever opens it.
+/// Makes a path absolute: "data" in "/home/me" becomes "/home/me/data". Links and ".." are not resolved.
 std::string absolute(std::string_view path, const std::string& from) {
   if (path.starts_with('/') || from.empty())
     return std::string{path};

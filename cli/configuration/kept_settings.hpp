@@ -1,4 +1,4 @@
-// What a model directory keeps of its configuration: from the settings of a run, and back into settings.
+// The configuration that a model directory keeps: made from the settings of a run, and read back into settings.
 #pragma once
 
 #include "cli/configuration/settings.hpp"
@@ -7,14 +7,15 @@
 
 namespace troupe::cli {
 
-/// The record of a run, once its job was set up. Paths become absolute, and the model directory itself is left out, so that
-/// the record holds from anywhere and after the directory was moved. `arguments` are those of the program, its name first.
+/// The record of a run; call it after the job was set up. Paths become absolute and the model directory is left out, so
+/// that the record is valid in any working directory and after the model directory has moved. `arguments` are the
+/// program's, beginning with its name.
 run_record record_of(const settings& given, std::vector<std::string> arguments);
 
-/// The settings that describe a model and how it is trained, for TensorBoard's page of hyperparameters: numbers as numbers.
+/// The settings of a model and its training, for TensorBoard's page of hyperparameters: numbers as numbers.
 hyperparameters hyperparameters_of(const settings& given);
 
-/// What `directory` says that its last run was configured with. not_found, data_loss, unimplemented: with a note on how to go on.
+/// The settings of the last run in `directory`. not_found, data_loss, unimplemented, with a note that says what to do.
 expected<std::vector<assignment>> kept_settings(const std::string& directory);
 
 /// Whether a key names a file or a directory.

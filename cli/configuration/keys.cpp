@@ -30,7 +30,7 @@ std::string without_number(std::string_view name) {
 
 const key_info* find_key(std::string_view name) {
   if (name.find("[]") != std::string_view::npos)
-    return nullptr;  // Ambiguous without a number.
+    return nullptr;  // Without a number it is ambiguous.
   static const auto by_name = [] {
     std::unordered_map<std::string_view, const key_info*> all;
     for (const auto& k : known_keys())
@@ -43,7 +43,8 @@ const key_info* find_key(std::string_view name) {
 
 std::vector<std::string> keys_ending_in(std::string_view name) {
   std::vector<std::string> found;
-  for (const auto& k : known_keys())  // Those of a list at the top have no name without a number.
+  // Keys of a list at the top level have no name without a number.
+  for (const auto& k : known_keys())
     if (std::string_view{k.name}.substr(k.name.find('.') + 1) == name && !k.name.substr(0, k.name.find('.')).ends_with(']'))
       found.push_back(k.name);
   return found;

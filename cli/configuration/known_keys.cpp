@@ -1,4 +1,4 @@
-// The list of keys, made from the tables of the library's options and of the program's own.
+// The list of keys, made from the option tables of the library and of the program.
 #include "cli/configuration/data_options.hpp"
 #include "cli/configuration/explained_fields.hpp"
 #include "cli/configuration/joined.hpp"
@@ -19,7 +19,7 @@ namespace troupe::cli {
 
 namespace {
 
-/// The range that has the numbers of both.
+/// The smallest range that contains both ranges.
 field_range both_ranges(const field_range& a, const field_range& b) {
   field_range all = a;
   if (b.least < a.least || (b.least == a.least && !b.above))
@@ -29,7 +29,7 @@ field_range both_ranges(const field_range& a, const field_range& b) {
   return all;
 }
 
-/// A key for a field of type T. A default that has to be replaced is none.
+/// The key for a field of type T. A default that the user must replace is left out.
 template <class T>
 [[gnu::noinline]] key_info key_of(const std::string& prefix, const field_row& field, const T& value) {
   key_info key{values_of<T>(field.range), prefix + std::string{field.name}, std::string{field.about}};
@@ -39,7 +39,7 @@ template <class T>
   return key;
 }
 
-/// `each_field` of a table that says what a reader has to know.
+/// `each_field` for a table that is checked at compile time to explain every field.
 template <class Options, class F>
 void each_key(const Options& defaults, F f) {
   static_assert(has_explained_fields<Options>(), "a field has no text, or is a number without a range and without a unit in its name");
@@ -51,7 +51,8 @@ void add(std::vector<key_info>& keys, const std::string& prefix, const Options& 
   each_key(defaults, [&](const field_row& field, const auto& value) { keys.push_back(key_of(prefix, field, value)); });
 }
 
-/// Alternatives of which one is chosen: a field that several have is one key, which says whose it is where not all have it.
+/// Options of which one alternative is chosen. A field that several alternatives have becomes one key; its text names
+/// the owners if not all have it.
 class alternatives {
  public:
   template <class... Options>
@@ -59,7 +60,8 @@ class alternatives {
     (add(std::string{name_of(Options{})}, Options{}), ...);
   }
 
-  /// Fields of what surrounds the alternatives; one that an alternative has too is used beside any other.
+  /// Adds the fields of the struct that contains the alternatives. If an alternative has the same field, this one
+  /// counts for all others.
   template <class Options>
   void surround(const Options& defaults) {
     each_key(defaults, [this](const field_row& field, const auto& value) { merged(key_of(prefix_, field, value), "any other").owners = names_; });
@@ -98,7 +100,7 @@ class alternatives {
     if (found == all_.end())
       found = all_.insert(all_.end(), entry{key, {}, {}});
     found->key.range = both_ranges(found->key.range, key.range);
-    if (key.standard.empty() || key.standard == owner)  // The name of a layer is its type.
+    if (key.standard.empty() || key.standard == owner)  // The name of a layer is its type, not a default.
       return *found;
     auto& known = found->standards;
     auto same = std::find_if(known.begin(), known.end(), [&key](const standard& s) { return s.text == key.standard; });
@@ -108,7 +110,7 @@ class alternatives {
     return *found;
   }
 
-  /// "0.001; 0.01 for momentum, adagrad": the most frequent one first.
+  /// "0.001; 0.01 for momentum, adagrad": the most frequent default comes first.
   static std::string standard_text(const entry& e) {
     auto all = e.standards;
     std::stable_sort(all.begin(), all.end(), [](const standard& a, const standard& b) { return a.owners.size() > b.owners.size(); });
@@ -175,11 +177,12 @@ void add_optimizer(std::vector<key_info>& keys) {
   keys.push_back(rule(group + "name", "a rule of their own, with the fields of that rule; the optimizer's unless given", "", own));
   std::vector<key_info> of_rules;
   own.finish(of_rules);
-  std::erase_if(of_rules, [&group](const key_info& k) { return k.name == group + "weight_decay"; });  // The group's counts.
+  // The group's own key counts.
+  std::erase_if(of_rules, [&group](const key_info& k) { return k.name == group + "weight_decay"; });
   keys.insert(keys.end(), of_rules.begin(), of_rules.end());
 }
 
-/// Keys of [evaluate], or of each [[evaluate]]: the program can also leave evaluations out.
+/// Adds the keys of [evaluate], or of each [[evaluate]]. The program adds the value "never" to `when`.
 void add_evaluation(std::vector<key_info>& keys) {
   add(keys, "evaluate.", defaults_of<eval_spec>());
   auto& when = *std::find_if(keys.begin(), keys.end(), [](const key_info& k) { return k.name == "evaluate.when"; });
@@ -206,7 +209,8 @@ void add_input_and_run(std::vector<key_info>& keys) {
   });
   add(run, "run.", run_config{});
   auto& secs = *std::find_if(run.begin(), run.end(), [](const key_info& k) { return k.name == "run.save_checkpoints_secs"; });
-  secs.standard = option_text(resolve_checkpoint_trigger({})->secs);  // The default of a configuration that mentions neither steps nor seconds.
+  // The default if the configuration mentions neither steps nor seconds.
+  secs.standard = option_text(resolve_checkpoint_trigger({})->secs);
   keys.insert(keys.end(), run.begin(), run.end());
 }
 

@@ -15,7 +15,7 @@ namespace {
 std::string key_of(int64_t i) { return fmt::format("model.layers[{}]", i); }
 constexpr std::string_view layers_key = "model.layers";
 
-/// Calls f(layer) for a default layer of each type.
+/// Calls f(layer) for each type of layer with its defaults.
 template <class F>
 void each_type(F f) {
   [&]<size_t... I>(std::index_sequence<I...>) {
@@ -40,7 +40,7 @@ bool has(const sequential_layer& of, std::string_view key) {
   return found;
 }
 
-/// A key of another type is an error, unless the type was chosen with higher precedence.
+/// A key of another type of layer is an error, unless the type was chosen with higher precedence.
 expected<void> check_keys(const settings& given, const std::string& at, const sequential_layer& made) {
   const std::string type = at + ".type";
   for (const auto& key : given.keys_beginning(at + ".")) {
@@ -54,7 +54,7 @@ expected<void> check_keys(const settings& given, const std::string& at, const se
   return {};
 }
 
-/// Reads a field of the layer at `at`, if it was given; one whose default is outside of its range has to be.
+/// Reads a field of the layer at `at` if it was given. A field whose default lies outside of its range is required.
 template <class T>
 [[gnu::noinline]] expected<void> read_field(const settings& given, const std::string& at, const std::string& type, const field_row& row, T& value) {
   const auto key = fmt::format("{}.{}", at, row.name);

@@ -1,5 +1,5 @@
-// The tables of the options of models and layers (option_field.hpp): keys of [model] and [[model.layers]]. Those of heads are in
-// head_fields.hpp.
+// The option tables of models and layers (option_field.hpp), which are the keys of [model] and [[model.layers]]. Those
+// of heads are in head_fields.hpp.
 #pragma once
 
 #include <troupe/canned_models.hpp>
@@ -10,10 +10,10 @@
 namespace troupe {
 
 namespace cli {
-/// What model.type can be: a classifier has its head, the others take that of [head].
+/// The values of model.type. A classifier has its own head, the others take the one of [head].
 using model_choice = std::variant<dnn_classifier_options, sequential_classifier_options, dnn_model_options, linear_model_options,
                                   dnn_linear_combined_model_options, baseline_model_options, sequential_model_options>;
-/// What the type of one of several heads can be, and what head.type can be.
+/// The types for one of several heads, and the values of head.type.
 using single_head = std::variant<binary_head, multi_class_head, multi_label_head, regression_head, poisson_head>;
 using head_choice = std::variant<binary_head, multi_class_head, multi_label_head, regression_head, poisson_head, multi_head>;
 }  // namespace cli
@@ -95,7 +95,7 @@ template <> struct option_fields<sequential_model_options> {
 #undef TROUPE_FIELD
 
 // -- layers ----------------------------------------------------------------------
-// A field whose default is outside of its range has to be given.
+// A field whose default lies outside of its range is required.
 
 #define TROUPE_FIELD(field, ...) option_field{#field, &options::field, __VA_ARGS__}
 #define TROUPE_FILTERS TROUPE_FIELD(filters, "outputs at each place", field_range::at_least(1))

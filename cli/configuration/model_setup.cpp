@@ -18,7 +18,7 @@ constexpr bool has_layers = requires(Options o) { o.layers; };
 template <class Options>
 constexpr bool has_head = requires(Options o) { o.head; };
 
-/// The names of the types for which `fits` holds.
+/// The names of the types for which `fits` returns true.
 template <class Fits, class... Options>
 std::vector<std::string> types(const std::variant<Options...>&, Fits fits) {
   std::vector<std::string> names;
@@ -30,7 +30,7 @@ std::vector<std::string> types(const std::variant<Options...>&, Fits fits) {
   return names;
 }
 
-/// A key that only other types have is an error, unless the type was chosen with higher precedence.
+/// A key that belongs only to other types is an error, unless the type was chosen with higher precedence.
 template <class Own>
 expected<void> check_keys(const settings& given, const Own& own) {
   const auto at = given.precedence_of("model.type").value_or(precedence::file);
@@ -54,7 +54,7 @@ expected<void> check_keys(const settings& given, const Own& own) {
   return right;
 }
 
-/// The keys without which there is no such model.
+/// Checks the keys that this type of model needs.
 template <class Options>
 expected<void> check_needed(const settings& given, const Options& options) {
   if (has_field(options, "hidden_units") && !given.has("model.hidden_units"))

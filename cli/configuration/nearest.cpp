@@ -5,7 +5,7 @@
 namespace troupe::cli {
 
 size_t edit_distance(std::string_view a, std::string_view b) {
-  // Three rows of the usual table: a swap looks two rows back.
+  // Three rows of the usual table, since a swap looks two rows back.
   std::vector<size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j)
     above[j] = j;

@@ -12,10 +12,11 @@ namespace troupe::cli {
 /// string alignment).
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known name with the least distance, the first of several; none if even that has little in common with `name`.
+/// The known name with the smallest distance, the first of several; nothing if even that name has little in common with
+/// `name`.
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& known);
 
-/// "; did you mean X?", or nothing.
+/// "; did you mean X?", or an empty text.
 std::string did_you_mean(const std::optional<std::string>& name);
 
 }  // namespace troupe::cli

@@ -17,8 +17,8 @@ void each_alternative(const std::variant<Options...>&, F f) {
   (f(Options{}), ...);
 }
 
-/// The alternative that the key `at` + `choice` names, with its fields as given at `at`; one that is not named is `standard`. A field of
-/// another alternative is an error, unless the choice was made with higher precedence.
+/// The alternative that the key `at` + `choice` names, or `standard` if it names none; its fields are read below `at`.
+/// A field of another alternative is an error, unless the choice was made with higher precedence.
 template <class Variant>
 expected<Variant> choose(const settings& given, const std::string& at, const std::string& choice, const Variant& standard) {
   const std::string key = at + choice;
@@ -51,7 +51,7 @@ expected<Variant> choose(const settings& given, const std::string& at, const std
   return result;
 }
 
-/// The first key of the group at `at` that only rules have.
+/// The first key of the group at `at` that is a field of update rules only.
 std::optional<std::string> field_of_a_rule(const settings& given, const std::string& at) {
   for (const auto& key : given.keys_beginning(at + "."))
     if (!has_field(variable_group{}, key.substr(at.size() + 1)))
@@ -59,7 +59,7 @@ std::optional<std::string> field_of_a_rule(const settings& given, const std::str
   return {};
 }
 
-/// Makes [[optimizer.groups]] number i.
+/// Makes group `i` of [[optimizer.groups]].
 expected<variable_group> make_group(const settings& given, int64_t i) {
   const auto at = fmt::format("optimizer.groups[{}]", i);
   variable_group made;
@@ -102,7 +102,7 @@ expected<optimizer> make_optimizer(const settings& given, const optimizer& stand
   made.schedule = *schedule;
   given.read_fields("optimizer.", made);
   if (std::visit([](const auto& o) { return has_field(o, "weight_decay"); }, made.rule))
-    made.weight_decay = 0;  // The key is the rule's.
+    made.weight_decay = 0;  // This key belongs to the rule.
   given.read_fields("optimizer.clip_", made.clip);
   for (const auto& prefix : given.get<std::vector<std::string>>("optimizer.freeze").value_or(std::vector<std::string>{}))
     made.groups.push_back({.prefix = prefix, .frozen = true});

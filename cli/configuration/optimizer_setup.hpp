@@ -7,8 +7,8 @@
 
 namespace troupe::cli {
 
-/// What is not given is as `standard` has it. invalid_argument: a key of another rule or schedule than the one chosen, unless that was
-/// chosen with higher precedence; a value out of range.
+/// Keys that are not given have the value in `standard`. invalid_argument: a key of another rule or schedule, unless
+/// the choice was made with higher precedence; a value out of range.
 expected<optimizer> make_optimizer(const settings& given, const optimizer& standard = {});
 
 }  // namespace troupe::cli

@@ -12,7 +12,7 @@ namespace troupe::cli {
 
 namespace {
 
-/// The most similar name; for a key of a list, with the same number.
+/// The most similar name; for a key of a list, with the number of `key`.
 std::optional<std::string> nearest_key(const std::string& key, const std::vector<std::string>& names) {
   auto like = nearest(without_number(key), names);
   const size_t open = key.find('['), close = key.find(']');
@@ -22,7 +22,7 @@ std::optional<std::string> nearest_key(const std::string& key, const std::vector
   return like;
 }
 
-/// The known key that is meant, or the error that says why there is none.
+/// The known key that is meant, or an error that says why there is none.
 expected<std::string> resolve(const assignment& given, bool may_be_short) {
   if (find_key(given.key))
     return given.key;
@@ -54,7 +54,7 @@ expected<std::string> resolve(const assignment& given, bool may_be_short) {
   return fail(errc::invalid_argument, fmt::format("{}: unknown key {}{}", given.origin, given.key, did_you_mean(like)));
 }
 
-/// Whether it would be refused; for a file, without searching for the intended key.
+/// Whether `merge` would refuse it. For a file, without a search for the intended key.
 bool is_wrong(const assignment& given, bool may_be_short) {
   if (const auto* key = find_key(given.key))
     return !accepts(*key, given.value, given.written);
@@ -64,7 +64,7 @@ bool is_wrong(const assignment& given, bool may_be_short) {
   return !name || !accepts(*find_key(*name), given.value, given.written);
 }
 
-/// The choice, or another name of one, that is most like a value; capitals count as small letters.
+/// The choice, or other name of a choice, that is most similar to the value. Capitals count as small letters.
 std::optional<std::string> nearest_choice(const key_info& key, std::string value) {
   auto names = key.choices;
   for (const auto& [name, real] : key.also)
@@ -86,7 +86,8 @@ expected<settings> settings::merge(const std::vector<assignment>& file, const st
                                    const std::vector<assignment>& flags) {
   constexpr size_t told_max = 20;
   settings merged;
-  std::vector<std::string> problems;  // Only the first ones: a file that is no configuration has one in each line.
+  // Only the first ones, since a file that is no configuration has a problem in each line.
+  std::vector<std::string> problems;
   size_t more = 0;
   const auto add = [&](const std::vector<assignment>& given, precedence from) {
     for (const auto& a : given) {
@@ -153,7 +154,7 @@ std::map<std::string, std::string> settings::given() const {
 std::map<std::string, std::string> settings::resolved() const {
   auto all = given();
   for (const auto& [key, text] : resolved_)
-    all[key] = text;  // Also of those that were given, so that 1e-3 and 0.001 are the same.
+    all[key] = text;  // Also for given keys, so that 1e-3 and 0.001 are equal.
   return all;
 }
 void settings::settle(std::string_view key, std::string text) const { resolved_.emplace(key, std::move(text)); }

@@ -1,4 +1,4 @@
-// [[stop_early]], [keep_best] and [reduce_on_plateau]: what follows from evaluations while a model is trained.
+// [[stop_early]], [keep_best] and [reduce_on_plateau]: the reactions to evaluations during training.
 #pragma once
 
 #include "cli/configuration/settings.hpp"
@@ -23,12 +23,14 @@ struct stop_early_options {
   int64_t patience = 1;
 };
 
-/// The rules as they were given. invalid_argument: a key that a rule lacks, or that belongs to another.
+/// The rules in the order in which they were given. invalid_argument: a missing key of a rule, or a key of another
+/// rule.
 expected<std::vector<stop_rule>> make_stop_rules(const settings& given);
-/// Absent unless one of its keys was given.
+/// Absent if none of its keys was given.
 std::optional<keep_best> make_keep_best(const settings& given);
-/// The hook of [reduce_on_plateau], which goes on with the evaluations that are kept in `model_dir`; null unless one of its keys was given.
-/// `evaluations` are the names of those beside training. invalid_argument: it is none of these; an option outside of its range.
+/// The hook of [reduce_on_plateau], which continues from the evaluations kept in `model_dir`; null if none of its keys
+/// was given. `evaluations` are the names of the evaluations during training. invalid_argument: an evaluation that is
+/// not one of these; an option out of range.
 expected<std::shared_ptr<hook>> make_plateau(const settings& given, const std::vector<std::string>& evaluations,
                                              const std::optional<std::string>& model_dir);
 

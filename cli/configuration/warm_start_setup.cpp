@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view names = "warm_start.names", vocabularies = "warm_start.vocabularies";
 
-/// Reads the table number i of a list. Its first key, `variable`, must be given.
+/// Reads table `i` of a list. Its first key, `variable`, is required.
 template <class Options>
 expected<std::string> read_table(const settings& given, std::string_view list, int64_t i, Options& into) {
   const auto at = fmt::format("{}[{}].", list, i);

@@ -1,4 +1,4 @@
-// [warm_start] of a configuration.
+// The [warm_start] table of a configuration.
 #pragma once
 
 #include "cli/configuration/settings.hpp"
@@ -7,17 +7,17 @@
 
 namespace troupe::cli {
 
-/// A row of [[warm_start.names]], beside the field of which it is a part: var_name_to_prev_var_name.
+/// A row of [[warm_start.names]]. The rows make up the field var_name_to_prev_var_name.
 struct renamed_variable {
   std::string variable = {}, previous = {};
 };
-/// The first key of [[warm_start.vocabularies]], beside vocab_info.
+/// The first key of [[warm_start.vocabularies]]; the others are those of vocab_info.
 struct vocabulary_variable {
   std::string variable = {};
 };
 
-/// The settings of a warm start; absent if no key of it was given. invalid_argument: without a checkpoint, a name or a previous one, or the
-/// errors of `validate`.
+/// The settings of a warm start; absent if none of its keys was given. invalid_argument: a missing checkpoint, variable
+/// or previous name, or an error of `validate`.
 expected<std::optional<warm_start_settings>> make_warm_start(const settings& given);
 
 }  // namespace troupe::cli

@@ -9,7 +9,7 @@ namespace troupe::cli {
 
 namespace {
 
-/// Adds what begins with what was typed.
+/// Collects the candidates that begin with the typed text.
 class candidates {
  public:
   candidates(completions_found& into, std::string typed) : into_(into), typed_(std::move(typed)) {}
@@ -31,7 +31,7 @@ class candidates {
 
 // -- keys ------------------------------------------------------------------------
 
-/// A key as it is typed: with the numbers of `typed`, as far as that has any, and with 0 elsewhere.
+/// A key as the user would type it: with the numbers in `typed`, and with 0 where that has none.
 std::string with_numbers(const std::string& key, const std::string& typed) {
   const auto known = without_number(typed);
   auto text = key.starts_with(known) ? typed + key.substr(known.size()) : key;
@@ -56,7 +56,7 @@ void add_keys(candidates& to) {
       to.add(last + "=", key.about);
 }
 
-/// The values of a key; `before` is what stands before them: "run.recompute=".
+/// Adds the values of a key. `before` is the text before them in the word: "run.recompute=".
 void add_values(candidates& to, std::string_view name, const std::string& before) {
   const auto short_for = keys_ending_in(name);
   const auto* key = find_key(short_for.size() == 1 ? short_for.front() : name);
@@ -96,7 +96,7 @@ path_completion paths_of(std::string_view what) {
                                                                                          : path_completion::none;
 }
 
-/// `before` is what stands before the value in the same word: "--format=".
+/// `before` is the text before the value in the same word: "--format=".
 void add_values_of(candidates& to, completions_found& found, const argument_description& argument,
                    const std::string& before) {
   if (argument.value == "KEY=VALUE")
@@ -106,10 +106,10 @@ void add_values_of(candidates& to, completions_found& found, const argument_desc
     found.paths = paths_of(argument.value.empty() ? argument.name : argument.value);
 }
 
-/// What the words before the last one have begun.
+/// The state after all words before the one being typed.
 struct place {
-  const argument_description* flag = nullptr;  ///< Its value comes next.
-  size_t by_place = 0;                         ///< How many arguments without a flag there are.
+  const argument_description* flag = nullptr;  ///< The word being typed is its value.
+  size_t by_place = 0;                         ///< How many positional arguments there are.
   bool only_by_place = false;                  ///< After a "--".
 };
 

@@ -32,7 +32,7 @@ Every key of a configuration file. `troupe train --help all` prints the same lis
 | --- | --- |
 )";
 
-/// A text as a cell of a table: no character of it is markup.
+/// Escapes a text for the cell of a table, so that no character is markup.
 std::string cell(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

@@ -28,7 +28,7 @@ stopped. Section COMMANDS has the commands with their flags, section CONFIGURATI
 file.
 )";
 
-/// A text in which no character is markup, and no beginning of a line a request.
+/// Escapes a text for roff: no character is markup, and no line begins with a request.
 std::string plain(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -47,7 +47,7 @@ std::string plain(std::string_view text) {
 std::string bold(std::string_view text) { return "\\fB" + plain(text) + "\\fR"; }
 std::string italic(std::string_view text) { return text.empty() ? "" : "\\fI" + plain(text) + "\\fR"; }
 
-/// Lines that are indented keep their form; those of a paragraph are filled.
+/// Keeps indented lines as they are, and fills the lines of a paragraph.
 std::string body(const std::string& text) {
   enum class form { none, filled, kept } now = form::none;
   std::string page;
@@ -78,7 +78,7 @@ std::string section_of(const command_description& command) {
   return text + body(command.usage);
 }
 
-/// The range of a key without the marks of Markdown.
+/// The range of a key, without the backquotes of Markdown.
 std::string range_of(const key_info& key) {
   auto range = range_text(key);
   std::erase(range, '`');

@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::string_view matrix_name = "confusion_matrix", words_name = "classes";
 constexpr size_t shown_classes_max = 20;
-constexpr size_t lowest_in_line = 3;     // In the line of an evaluation.
-constexpr size_t lowest_in_place = 5;    // In place of a table that does not fit.
-constexpr size_t preferred_width = 120;  // Of a table, where there is no window.
+constexpr size_t lowest_in_line = 3;     // Classes shown in the line of an evaluation.
+constexpr size_t lowest_in_place = 5;    // Classes shown in place of a table that does not fit.
+constexpr size_t preferred_width = 120;  // The greatest width of a table without a window.
 
-/// "kind/" of "kind/classes"; absent where the part after the slash is another than `last`.
+/// "kind/" for "kind/classes" and "classes"; absent if the last part of `name` is not `last`.
 std::optional<std::string> prefix_of(std::string_view name, std::string_view last) {
   if (!name.ends_with(last))
     return {};
@@ -28,10 +28,10 @@ struct class_table {
   std::string prefix;
   size_t classes = 0;
   std::span<const double> cells;
-  std::vector<std::string> words;  ///< One for each class, or none.
+  std::vector<std::string> words;  ///< One for each class, or empty.
 
   std::string name(size_t i) const { return words.empty() ? std::to_string(i) : words[i]; }
-  /// TP / (TP + FN).
+  /// TP / (TP + FN); absent if no example has this label.
   std::optional<double> recall(size_t i) const {
     double all = 0;
     for (size_t j = 0; j < classes; ++j)
@@ -54,7 +54,7 @@ std::string count_text(double x) { return std::abs(x) < 1e9 && x == std::floor(x
 
 using table_row = std::vector<std::string>;
 
-/// The first column is aligned to the left, the others to the right.
+/// Aligns the first column to the left and the others to the right.
 std::string aligned(const std::vector<table_row>& rows) {
   std::vector<size_t> widths(rows.front().size());
   for (const auto& row : rows)
@@ -71,7 +71,7 @@ std::string aligned(const std::vector<table_row>& rows) {
   return text;
 }
 
-/// The table; `numbered` columns stand under the numbers of their classes, which the rows have before their names.
+/// The table. With `numbered` the columns have numbers as titles, and each row has its number before its name.
 std::string table_text(const class_table& t, bool numbered) {
   std::vector<table_row> rows(t.classes + 1);
   rows[0].emplace_back();
@@ -88,7 +88,7 @@ std::string table_text(const class_table& t, bool numbered) {
   return aligned(rows);
 }
 
-/// With names if they fit, else with numbers; nothing if neither fits or there are too many classes.
+/// With names if that fits, otherwise with numbers; nothing if neither fits or there are too many classes.
 std::optional<std::string> table_text(const class_table& t, const text_style& style) {
   if (t.classes > shown_classes_max)
     return {};
@@ -98,7 +98,7 @@ std::optional<std::string> table_text(const class_table& t, const text_style& st
   return !style.window || fits_in(numbered, *style.window) ? std::optional{std::move(numbered)} : std::nullopt;
 }
 
-/// "Shirt 0.58", ...: at most `most` classes of the lowest values, those without one never.
+/// "Shirt 0.58", ...: the at most `most` classes with the lowest values. Classes without a finite value are left out.
 template <class Value, class Name>
 std::vector<std::string> lowest_of(size_t classes, size_t most, Value value, Name name) {
   std::vector<std::pair<double, size_t>> lowest;
@@ -118,7 +118,7 @@ std::vector<std::string> lowest_recalls(const class_table& t, size_t most) {
       t.classes, most, [&](size_t i) { return t.recall(i); }, [&](size_t i) { return t.name(i); });
 }
 
-/// "recall [30]: lowest a 0.25, b 0.5"
+/// One line for an array: "recall [30]: lowest a 0.25, b 0.5".
 std::string lowest_text(const std::string& name, const tensor& array, std::string_view lowest,
                         const std::vector<std::string>& classes) {
   auto text = fmt::format("{} {}", name, to_string(array.dims()));
@@ -127,7 +127,7 @@ std::string lowest_text(const std::string& name, const tensor& array, std::strin
   return text + "\n";
 }
 
-/// The matrix of the classes that `array` has an element for each of.
+/// The confusion matrix with the same prefix, if `array` has one element for each of its classes.
 std::optional<class_table> classes_beside(const std::string& name, const tensor& array,
                                           const std::map<std::string, tensor>& arrays, const text_style& style) {
   const auto matrix = arrays.find(name.substr(0, name.rfind('/') + 1) + std::string{matrix_name});
@@ -137,7 +137,7 @@ std::optional<class_table> classes_beside(const std::string& name, const tensor&
   return table && table->classes == static_cast<size_t>(array.elements()) ? std::move(table) : std::nullopt;
 }
 
-/// An array that is no confusion matrix.
+/// The text of an array that is not a confusion matrix.
 std::string array_text(const std::string& name, const tensor& array, const std::map<std::string, tensor>& arrays,
                        const text_style& style) {
   auto text = arrays_text({{name, array}});

@@ -19,7 +19,7 @@ void each_line(std::string_view text, F f) {
   }
 }
 
-/// The place in a line of a word, or of words that stay together.
+/// The range in a line of a word, or of words that stay together.
 struct word {
   size_t begin = 0, end = 0;
 };
@@ -36,10 +36,10 @@ std::vector<word> words_of_line(std::string_view line) {
   return words;
 }
 
-/// Puts each number that follows a word together with it, unless the two are wider than `room`.
+/// Joins each number to the word before it, unless both together are wider than `room`.
 std::vector<word> with_numbers(std::string_view line, const std::vector<word>& words, size_t room) {
   std::vector<word> kept;
-  bool after_number = true;  // Of a row of numbers, none stays with another.
+  bool after_number = true;  // In a row of numbers, none is joined to another.
   for (const auto& w : words) {
     const bool number = begins_number(line.substr(w.begin, w.end - w.begin));
     if (number && !after_number && columns_of(line.substr(kept.back().begin, w.end - kept.back().begin)) <= room)
@@ -54,7 +54,7 @@ std::vector<word> with_numbers(std::string_view line, const std::vector<word>& w
 void wrap_line(std::string_view line, size_t width, std::string& into) {
   const auto single = words_of_line(line);
   if (single.empty())
-    return;  // Spaces alone.
+    return;  // Only spaces.
   const size_t indentation = std::min(single.front().begin + 2, width / 2);
   const auto words = with_numbers(line, single, width - std::min(width, std::max(indentation, single.front().begin)));
   size_t begin = 0, end = words.front().end, indented = 0;
@@ -91,7 +91,8 @@ std::string shortened(std::string_view text, size_t width) {
   if (columns_of(text) <= width)
     return std::string{text};
   const size_t room = width - std::min(width, more.size());
-  size_t end = 0;  // Where the first character that does not fit begins; there is one, as the text is wider.
+  // The begin of the first character that does not fit. There is one, because the text is wider.
+  size_t end = 0;
   for (size_t used = 0; !(begins_character(text[end]) && used == room); ++end)
     used += begins_character(text[end]) ? 1 : 0;
   return std::string{text.substr(0, end)} + std::string{more.substr(0, std::min(width, more.size()))};

@@ -16,7 +16,7 @@ object metrics_object(const std::map<std::string, double>& metrics) {
   return found;
 }
 
-/// Elements [first, first + the product of the extents from `axis` on), as lists within lists.
+/// The elements from `first` on, as nested lists with one level for each axis from `axis` on.
 object nested(const tensor& array, int axis, int64_t first) {
   if (axis == array.dims().rank())
     return array.as<double>()[static_cast<size_t>(first)];
@@ -29,13 +29,13 @@ object nested(const tensor& array, int axis, int64_t first) {
   return list;
 }
 
-/// Adds "arrays", unless there are none.
+/// Adds "arrays" if there are any.
 void add_arrays(object& to, const std::map<std::string, tensor>& arrays) {
   for (const auto& [name, array] : arrays)
     to["arrays"][name] = nested(array, 0, 0);
 }
 
-/// Messages may quote bytes of a damaged file.
+/// Repairs invalid UTF-8: messages may quote bytes of a damaged file.
 std::string line(const object& o) {
   return o.dump(-1, ' ', false, object::error_handler_t::replace);
 }

@@ -36,7 +36,7 @@ void tell(std::string_view message) {
       write_output(part);
 }
 
-/// Reports the current exception if it is for lack of memory or of a thread; returns whether it is.
+/// Reports the current exception if memory or a thread was lacking; returns whether that was so.
 bool told() noexcept {
   try {
     throw;
@@ -52,9 +52,9 @@ bool told() noexcept {
   return true;
 }
 
-/// glibc loads the unwinder when an exception first passes through a function of its own, such as pthread_once, and
-/// ends the process if it has no memory for that (2.36: nptl/unwind-resume.c): so this loads it now. A backtrace needs
-/// the same.
+/// glibc loads the unwinder when an exception first passes through one of its own functions, such as pthread_once, and
+/// ends the process if it has no memory for that (2.36: nptl/unwind-resume.c). This loads it in time: a backtrace needs
+/// the unwinder as well.
 void find_unwinder() {
 #if __has_include(<execinfo.h>)
   void* frame = nullptr;
@@ -62,11 +62,12 @@ void find_unwinder() {
 #endif
 }
 
-/// What commands and their threads, whose stacks are as large as the limit, do with: with 48 KiB all of them ran.
+/// Enough stack for the commands and their threads, whose stacks are as large as the limit: all of them ran with 48
+/// KiB.
 constexpr size_t stack_min = size_t{64} << 10;
 constexpr size_t page = 4096;
 
-/// The bytes that this thread's stack may still take; as many as one likes where that is not known.
+/// How many bytes this thread's stack may still grow; SIZE_MAX if that is not known.
 size_t stack_left() noexcept {
   pthread_attr_t attributes;
   void* lowest = nullptr;
@@ -77,8 +78,8 @@ size_t stack_left() noexcept {
   return static_cast<size_t>(static_cast<std::byte*>(__builtin_frame_address(0)) - static_cast<std::byte*>(lowest));
 }
 
-/// The main thread's stack grows when it is used, and the process ends by a signal if there is no address space for that:
-/// so this uses it now, as far as it may grow. Other threads have their stacks from their start.
+/// The main thread's stack grows on use, and a signal ends the process if there is no address space left for that. This
+/// uses the stack in advance, as far as it may grow. Other threads have their whole stacks from their start.
 [[gnu::noinline]] void reserve_stack(size_t left) {
   constexpr size_t margin = 8 * page;
   const size_t bytes = std::min(left, 64 * page + margin) - margin;
@@ -87,8 +88,8 @@ size_t stack_left() noexcept {
     stack[at] = 0;
 }
 
-/// glibc reserves 64 MiB of address space for the heap of each thread that allocates: where address space is limited, the
-/// stacks of later threads would find none. Threads share two heaps; steps allocate nothing.
+/// glibc reserves 64 MiB of address space for the heap of each thread that allocates. If address space is limited,
+/// later threads would find none for their stacks. So all threads share two heaps; steps allocate nothing.
 void bound_heaps() {
 #if defined(M_ARENA_MAX)
   mallopt(M_ARENA_MAX, 2);
@@ -120,7 +121,7 @@ expected<void> end_in_order(bool json) {
 
 void return_large_blocks() noexcept {
 #if defined(M_MMAP_THRESHOLD)
-  mallopt(M_MMAP_THRESHOLD, 1 << 20);  // One that is set does not grow.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);  // A threshold that is set does not grow.
 #endif
 }
 

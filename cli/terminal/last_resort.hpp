@@ -1,18 +1,19 @@
-// Ends the program when memory or threads run out, wherever that happens.
+// Ends the program in an orderly way when memory or threads run out, wherever that happens.
 #pragma once
 
 #include <troupe/error.hpp>
 
 namespace troupe::cli {
 
-/// Makes an uncaught exception for lack of memory or of a thread, on any thread, end the program like an error and not
-/// like a crash: the data on disk are whole at every moment. `json`: report on standard output too. Other exceptions
-/// end it as usual. resource_exhausted: the limit of the stack is too low for what follows, which would crash.
+/// From then on an uncaught exception for lack of memory or of a thread, on any thread, ends the program like an error
+/// and not like a crash; the data on disk is complete at every moment. `json`: report on standard output too. Other
+/// exceptions end the program as usual. resource_exhausted: the limit of the stack is too low, and the program would
+/// crash later.
 expected<void> end_in_order(bool json);
-/// The same for the current exception; returns main's exit status.
+/// Reports the current exception in the same way; returns main's exit status.
 int fail_for_want() noexcept;
-/// From now on a large block of the heap has pages of its own, which are the system's again when it is freed; otherwise glibc keeps ever larger
-/// ones for itself.
+/// From then on a large block of the heap has pages of its own, which return to the system when it is freed. By default
+/// glibc keeps ever larger blocks for itself.
 void return_large_blocks() noexcept;
 
 }  // namespace troupe::cli

@@ -25,20 +25,21 @@ bool is_open(int descriptor) {
   return copy >= 0 || errno != EBADF;
 }
 
-/// Opens the reading end of a pipe without a writer: reading returns the end, writing fails as on a closed descriptor.
+/// Occupies a descriptor with the reading end of a pipe without a writer: reading returns the end of the file, and
+/// writing fails as on a closed descriptor.
 void occupy(int descriptor) {
   int ends[2];
   if (pipe(ends) != 0)
     return;
   if (ends[0] != descriptor) {
-    dup2(ends[0], descriptor);  // Closes the other end if that is the descriptor.
+    dup2(ends[0], descriptor);  // Closes the other end if `descriptor` is that.
     close(ends[0]);
   }
   if (ends[1] != descriptor)
     close(ends[1]);
 }
 
-/// 0, or the error number of the write that failed.
+/// Returns 0, or the error number of the write that failed.
 int write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(descriptor, text.data(), text.size());
@@ -50,9 +51,9 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
-/// The first character of `text`, which is not empty: how many bytes it has, and whether it may be printed. Neither may the characters that control
-/// a terminal, which are those below a space but for ends of lines and tabs, 0x7f and U+0080 to U+009F, nor bytes that are no UTF-8, which some
-/// terminals take for the latter.
+/// The first character of `text`, which is not empty: its bytes, and whether it may be printed. Not printed are the
+/// control characters of a terminal (below a space except newline and tab, 0x7f, U+0080 to U+009F), and bytes that are
+/// not UTF-8, which some terminals take for the latter.
 struct first_character {
   size_t bytes = 1;
   bool printed = false;
@@ -82,7 +83,7 @@ bool is_visible(std::string_view text) {
   return true;
 }
 
-/// The width of the terminal's window; nothing if the descriptor is no terminal.
+/// The width of the terminal's window; nothing if the descriptor is not a terminal.
 std::optional<size_t> columns_at(int descriptor) {
   if (isatty(descriptor) != 1)
     return {};
@@ -92,7 +93,7 @@ std::optional<size_t> columns_at(int descriptor) {
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : size_t{80};
 }
 
-/// Why standard output accepts no more: an error number, or 0. There is one standard output in a process.
+/// Why standard output accepts no more: an error number, or 0. Global, since a process has one standard output.
 std::atomic<int> output_failed{0};
 
 std::string_view category_of(int code) {
@@ -128,7 +129,7 @@ std::string visible(std::string_view text) {
 }
 
 void occupy_standard_descriptors() {
-  // In this order: a pipe takes the lowest free descriptors, and all lower ones are occupied by then.
+  // In ascending order: a pipe takes the lowest free descriptors, and all lower ones are occupied by then.
   for (int descriptor = 0; descriptor <= 2; ++descriptor)
     if (!is_open(descriptor))
       occupy(descriptor);
@@ -165,7 +166,7 @@ void write_error(std::string_view text) {
     if (!shown)
       throw;
   }
-  write_all(2, text);  // Allocates nothing: there may be no memory.
+  write_all(2, text);  // Allocates nothing: memory may have run out.
 }
 
 bool output_is_terminal() {

@@ -11,7 +11,7 @@ namespace troupe::cli {
 
 namespace {
 
-/// "0:42", "1:02:03".
+/// A duration as text: "0:42", "1:02:03".
 std::string duration_text(double seconds) {
   const auto all = static_cast<int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e9)));
   return all < 3600 ? fmt::format("{}:{:02}", all / 60, all % 60) : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
@@ -48,7 +48,7 @@ std::string evaluating_text(const job_progress& now, const job_scale& scale) {
                      all != scale.evaluation_batches.end() ? fmt::format("/{}", all->second) : "");
 }
 
-/// From left to right; empty fields are skipped.
+/// The fields from left to right; empty ones are skipped.
 std::vector<text_field> fields_of(const job_progress& now, const job_scale& scale, double elapsed,
                                   const std::string& evaluation, const std::string& training) {
   using phase = job_progress::phase;

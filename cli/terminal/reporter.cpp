@@ -13,7 +13,7 @@ namespace {
 
 constexpr double redraw_every = 0.2, plain_progress_every = 1.0;
 
-/// "accuracy 0.8457": one metric, so that the line stays short.
+/// One metric only, so that the line stays short: "accuracy 0.8457".
 std::string headline(const job_event& event, const char* otherwise) {
   auto metric = event.metrics.find("accuracy");
   if (metric == event.metrics.end())
@@ -21,7 +21,7 @@ std::string headline(const job_event& event, const char* otherwise) {
   return metric == event.metrics.end() ? "" : visible(metrics_text({*metric}));
 }
 
-/// "accuracy 0.8457 at 390", "train accuracy 0.9 at 390"
+/// The metric with its step: "accuracy 0.8457 at 390", "train accuracy 0.9 at 390".
 std::string evaluation_headline(const job_event& evaluated) {
   const auto text = headline(evaluated, "loss");
   if (text.empty())
@@ -39,7 +39,8 @@ reporter_options standard_reporter(bool json, bool quiet) {
   options.seconds = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
   options.window = output_columns;
   options.err_is_terminal = error_is_terminal();
-  static bool warned = false;  // The program has two reporters: one before its command is known, and the command's.
+  // The program has two reporters: one before its command is known, and the command's own.
+  static bool warned = false;
   const auto set = parse_columns(std::getenv("COLUMNS"));
   if (!set && !json && output_columns() && !std::exchange(warned, true))
     options.err("warning: " + set.error().message + "; it is ignored\n");
@@ -79,7 +80,7 @@ void reporter::redraw(const job_progress& progress) {
   line_drawn_ = true;
   auto shown = progress;
   if (stopping_)
-    shown.max_steps = {};  // Its progress does not say at which step the job will end now.
+    shown.max_steps = {};  // Its progress does not say where the job will now end.
   const size_t width = options_.window().value_or(80);
   const auto line = progress_line(shown, scale_, now - began_, last_evaluation_, width, last_training_);
   reader_gone_ = !options_.out("\r" + line + "\x1b[K");

@@ -1,4 +1,4 @@
-// Reports on a running job: a line redrawn in place on a terminal, lines elsewhere, JSON for programs.
+// Reports on a running job: on a terminal by a line redrawn in place, elsewhere by lines of text, for programs by JSON.
 #pragma once
 
 #include "cli/terminal/lines.hpp"
@@ -16,15 +16,17 @@ enum class speech : uint8_t { terminal, plain, json };
 struct reporter_options {
   speech how = speech::plain;
   bool quiet = false;  ///< Only results, warnings and errors.
-  std::function<bool(std::string_view)> out;  ///< False once there is no reader: nothing is written after that.
+  /// Returns false once there is no reader; nothing is written after that.
+  std::function<bool(std::string_view)> out;
   std::function<void(std::string_view)> err;
   std::function<double()> seconds;  ///< A monotonic clock.
-  /// The columns of the terminal's window that `out` is; nothing: it is none, and lines stay whole.
+  /// The width of the terminal's window that `out` writes to. Nothing if it is not a terminal; lines are then not
+  /// wrapped.
   std::function<std::optional<size_t>()> window = [] { return std::optional<size_t>{}; };
   bool err_is_terminal = false;
 };
 
-/// Options according to `--json`, `--quiet`, standard output and COLUMNS. Warns once of a COLUMNS that is no number.
+/// Options according to `--json`, `--quiet`, standard output and COLUMNS. Warns once if COLUMNS is not a valid number.
 reporter_options standard_reporter(bool json, bool quiet);
 
 /// A hook without gates, so that training never waits for its output. Any thread.
@@ -32,33 +34,34 @@ class reporter final : public hook {
  public:
   explicit reporter(reporter_options options) : options_(std::move(options)), began_(options_.seconds()) {}
 
-  /// The end is reported by the caller of `wait`, not on its event, since it is the last line.
+  /// Does not report the end of the job: `finish` or `stop` do that, since it must be the last line.
   void on_event(const job_event& event, job_control& job) override;
-  /// The totals that the terminal's line measures progress by.
+  /// Sets the totals with which the terminal's line shows progress.
   void measure_by(const job_scale& scale);
-  /// What a model calls its classes, for tables of them.
+  /// Takes the class names of the model, for tables of classes.
   void name_classes(const model& m);
-  /// Redraws the terminal's line, at most five times a second; elsewhere does nothing.
+  /// Redraws the terminal's line, at most five times a second. Does nothing elsewhere.
   void redraw(const job_progress& progress);
 
   void warn(std::string_view text, int64_t step = 0);
-  /// What differs from the configuration of the last run in the same directory.
+  /// Reports what differs from the configuration of the last run in the same directory.
   void changed(const std::vector<setting_difference>& differences);
   void finish(const train_result& result);
   void finish(const evaluation_result& result);
-  /// Tells people at a terminal what is done before the job ends by a signal, and what a second one does. From now on
-  /// the line of progress has no goal.
+  /// Tells people at a terminal what the job does before it ends by a signal, and what a second signal does. From then
+  /// on the progress line has no goal.
   void stopping(const job_progress& now, std::string_view signal);
   void stop(const train_result& result, std::string_view signal);
   /// Reports a stop without a result. Nothing is reported after it.
   void stop(std::string_view doing, std::string_view signal);
-  /// `misuse`: omits the category, which adds nothing for a flag.
+  /// `misuse` omits the category, which says nothing new about a wrong argument.
   void fail(const error& e, bool misuse = false);
 
  private:
-  void say(const std::string& text);  ///< Prints above the terminal's line, wrapped in a window.
+  /// Prints above the terminal's progress line; wrapped in a window.
+  void say(const std::string& text);
   void erase_line();
-  const text_style& style();  ///< For the window as it is now.
+  const text_style& style();  ///< With the current width of the window.
 
   reporter_options options_;
   std::mutex guard_;

@@ -20,20 +20,20 @@ sigset_t watched() {
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
   for (const int signal : {SIGHUP, SIGTSTP})
-    if (!is_ignored(signal))  // A blocked signal stays pending even when it is ignored.
+    if (!is_ignored(signal))  // A blocked signal stays pending even if it is ignored.
       sigaddset(&set, signal);
   sigaddset(&set, SIGCONT);
   return set;
 }
 
-/// For the whole process, which has one watch.
+/// Global, since a process has one watch.
 std::atomic<int> status_of_first{0};
 
 void end_process(int) {
   _exit(status_of_first);
 }
 
-/// From now on these signals end the process; this thread receives them.
+/// From then on these signals end the process; this thread receives them.
 void end_at_next(const sigset_t& set, int first) {
   status_of_first = 128 + first;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
@@ -101,7 +101,7 @@ void signal_watch::watch(sigset_t set) {
     if (what_)
       what_();
   }
-  ending_.wait(false);  // The next signal is received here.
+  ending_.wait(false);  // This thread receives the next signal.
 }
 
 }  // namespace troupe::cli

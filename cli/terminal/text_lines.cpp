@@ -10,7 +10,7 @@ namespace troupe::cli {
 
 namespace {
 
-/// The tables of arrays below a line, without the last newline.
+/// The tables of arrays, as the text below a line, without the final newline.
 std::string below(const std::map<std::string, tensor>& arrays, const text_style& style) {
   auto text = tables_text(arrays, style);
   if (!text.empty())
@@ -20,13 +20,14 @@ std::string below(const std::map<std::string, tensor>& arrays, const text_style&
 
 constexpr int need_of_lowest = 6;
 
-/// The rank of a metric in the line of an evaluation. A window that is too narrow loses the greatest first.
+/// The rank of a metric in the line of an evaluation. If the window is too narrow, the greatest ranks are left out
+/// first.
 ///
-/// 1, 2  accuracy, then loss: the line of progress shows the same two, and every model has a loss.
-/// 3, 4  The same of the heads of a multi_head.
+/// 1, 2  accuracy, then loss: the progress line shows the same two, and every model has a loss.
+/// 3, 4  The same metrics of the heads of a multi_head.
 /// 5     All other metrics.
-/// 6     The classes of the lowest recall (need_of_lowest): they only detail the accuracy.
-/// 7     label/mean, prediction/mean, accuracy_baseline: they describe the data, and hardly change between evaluations.
+/// 6     The classes with the lowest recall (need_of_lowest): they only detail the accuracy.
+/// 7     label/mean, prediction/mean, accuracy_baseline: they describe the data and hardly change between evaluations.
 /// 8     An average_loss that is printed like the loss: it says nothing new.
 int need_of(const std::string& name, const std::map<std::string, double>& metrics) {
   const auto head = name.substr(0, name.rfind('/') + 1), last = name.substr(head.size());
@@ -60,14 +61,14 @@ std::string evaluated_text(const job_event& e, const text_style& style, size_t w
   return line_of(shown);
 }
 
-/// What a job in this state does before it ends by a signal. Its progress does not show exporters and hooks: exporters
+/// What a job in this state does before it ends by a signal. The progress does not show exporters and hooks: exporters
 /// are named if nothing else is left to do, and hooks always have a last call.
 std::vector<std::string> awaited_after_signal(const job_progress& now, const job_scale& scale) {
   using phase = job_progress::phase;
   std::vector<std::string> awaited;
   const bool drains = now.now == phase::draining && now.max_steps && now.step < *now.max_steps;
   const bool trains = now.now == phase::training || drains;
-  // Steps that are granted are still made: two blocks or 0.2 s of them.
+  // Steps that have been granted are still made: two blocks, or 0.2 s of steps.
   const std::string_view up_to = trains ? " or of one soon after" : "";
   if (now.now == phase::recovering)
     awaited.emplace_back("restoring the state that the job goes on from");

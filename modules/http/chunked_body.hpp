@@ -1,19 +1,20 @@
-// A body in chunks (RFC 9112, 7.1), as it comes. Pure.
+// Decodes a body in chunks (RFC 9112, 7.1) while it arrives. No input or output.
 #pragma once
 
 #include "modules/http/request_head.hpp"
 
 namespace troupe {
 
-/// Takes the body's bytes in pieces of any size. Sizes are plain hexadecimal, without extensions, which nobody sends and proxies read in
-/// different ways; trailers are read and dropped.
+/// Takes the body's bytes in pieces of any size. Chunk sizes must be plain hexadecimal: extensions are refused, because
+/// nobody sends them and proxies disagree about them. Trailers are read and dropped.
 class chunked_body {
  public:
   struct piece {
-    size_t taken = 0;              ///< Bytes of the body, from the first on; what follows is not looked at.
-    std::string_view data = {};    ///< Of them, those of a chunk.
+    size_t taken = 0;              ///< The number of bytes taken; the bytes after them are not read.
+    std::string_view data = {};    ///< Those of the bytes taken that are content of a chunk.
   };
-  /// The next piece of `bytes`, which begin where the last one ended: until all of them are taken, or the body is `whole`.
+  /// Reads `bytes`, which continue those taken before. Stops after the next piece of data, at the end of `bytes`, or at
+  /// the end of the body. Call it again with the rest until all bytes are taken or the body is `whole`.
   or_refusal<piece> take(std::string_view bytes);
   bool whole() const { return at_ == place::end; }
 
@@ -22,9 +23,9 @@ class chunked_body {
   or_refusal<void> take_control(char c);
 
   place at_ = place::size;
-  size_t digits_ = 0;              ///< Of the size that is being read.
-  uint64_t left_ = 0;              ///< Of the chunk.
-  std::string trailer_ = {};       ///< The line that is being read.
+  size_t digits_ = 0;              ///< Digits read of the current chunk size.
+  uint64_t left_ = 0;              ///< Bytes left of the current chunk.
+  std::string trailer_ = {};       ///< The trailer line that is being read.
   size_t trailer_bytes_ = 0;
 };
 

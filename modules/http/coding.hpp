@@ -1,4 +1,4 @@
-// Bodies that are compressed.
+// Compression and decompression of bodies.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace troupe {
 
-/// Decompresses a body as it comes.
+/// Decompresses a body while it arrives.
 class body_decoder {
  public:
   virtual ~body_decoder() = default;
-  /// Hands on what the bytes say, in pieces, until `to` answers false. False then, and where the bytes are not of this coding, or follow
-  /// its end.
+  /// Passes the decompressed bytes in pieces to `to`, until that returns false. Returns false then, and if the bytes
+  /// are not valid in this coding or follow its end.
   virtual bool decode(std::string_view bytes, const std::function<bool(std::string_view)>& to) = 0;
   virtual bool whole() const = 0;
 };
 
-/// Of "gzip", "deflate" and "br"; null for others.
+/// The decoder for "gzip", "deflate" or "br"; null for any other coding.
 std::unique_ptr<body_decoder> decoder_of(const std::string& coding);
 
-/// Empty where there is no memory for it.
+/// Returns an empty string if there is no memory.
 std::string gzipped(const std::string& text);
 
 }  // namespace troupe

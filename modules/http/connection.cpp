@@ -23,7 +23,7 @@ bool wait_for(int fd, short events, steady::time_point until, int also) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady::now()).count();
     if (left <= 0)
-      return false;  // Otherwise a client that is always ready would have no deadline.
+      return false;  // Also for a ready `fd`: a client that is always ready must have a deadline.
     pollfd waited[] = {{fd, events, 0}, {also, POLLIN, 0}};
     const int ready = ::poll(waited, 2, static_cast<int>(std::min<int64_t>(left, INT_MAX)));
     if (ready < 0 && errno == EINTR)
@@ -42,7 +42,7 @@ void connection::await_request() {
 bool connection::receive() {
   char piece[piece_bytes];
   if (!lingers_)
-    came_.reserve(came_.size() + sizeof piece);  // Bytes that are taken up and then have no place would be missing in the request.
+    came_.reserve(came_.size() + sizeof piece);  // Before `recv`: received bytes need room.
   const ssize_t got = ::recv(fd(), piece, sizeof piece, MSG_DONTWAIT);
   if (got <= 0)
     return got < 0 && again();
@@ -108,7 +108,8 @@ bool connection::write(std::string_view first, std::string_view second, steady::
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;
-    const ssize_t sent = ::sendmsg(fd(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);  // A call that blocks would not know of the time.
+    // Does not block: a blocking call would ignore the deadline.
+    const ssize_t sent = ::sendmsg(fd(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && !again())
       return false;
     const size_t n = static_cast<size_t>(std::max<ssize_t>(sent, 0)), of_first = std::min(n, first.size());

@@ -1,4 +1,4 @@
-// A descriptor of the system that has an owner, and one that wakes whoever polls it.
+// An owned file descriptor, and an eventfd that wakes a thread in poll.
 #pragma once
 
 #include <cerrno>
@@ -32,7 +32,7 @@ class wake_up {
     if (event_.fd() < 0)
       throw std::system_error(errno, std::generic_category(), "eventfd");
   }
-  int fd() const { return event_.fd(); }  ///< Can be read from `set` on until `clear`.
+  int fd() const { return event_.fd(); }  ///< Readable from `set` until `clear`.
   void set() const { (void)::eventfd_write(fd(), 1); }
   void clear() const {
     eventfd_t count = 0;

@@ -16,29 +16,30 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A client whose connection an answer has ended, and that sends nothing for so long, has the answer. A server that ends waits less.
+/// After the response that ends a connection, a client that has sent nothing for this long is taken to have the
+/// response. The wait is shorter once the server stops.
 constexpr steady::duration lingering = 2s, lingering_at_the_end = 100ms;
-/// Until descriptors are looked for again.
+/// The pause before accepting is tried again when the system had no descriptors.
 constexpr auto without_descriptors = 10ms;
 constexpr size_t threads_apart = 2, places_of_a_thread = 4;
-/// Those who are in wait no longer for those who come.
+/// At most so many are accepted in one turn, so that the connections that wait already get their turn.
 constexpr int accepted_at_once = 32;
 
 steady::duration seconds(double s) { return std::chrono::duration_cast<steady::duration>(std::chrono::duration<double>(s)); }
 
 connection_limits limits_of(const http_options& o) {
-  // A body in chunks, or one that compression made longer, is longer on the way.
+  // Chunk headers and bad compression make a body longer as sent, hence the factor 2 and 64 KiB.
   return {seconds(o.read_secs), seconds(o.request_secs), seconds(o.idle_secs), 2 * static_cast<uint64_t>(o.body_bytes_max) + (uint64_t{1} << 16)};
 }
 
-/// At most half of the descriptors of this process are for connections that wait.
+/// Connections that wait for a thread use at most half of this process's descriptors.
 size_t waiting_max(const http_options& o) {
   rlimit files{};
   const size_t half = ::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY ? files.rlim_cur / 2 : SIZE_MAX;
   return std::max<size_t>(1, std::min(half, static_cast<size_t>(o.requests_max)));
 }
 
-/// Whether a request is answered without a wait, by the threads that do nothing else.
+/// Whether the threads that are reserved for such requests answer it.
 bool is_apart(const request_head& head, const http_options& o) {
   return (head.method == "GET" || head.method == "HEAD") && !head.has_body() && std::find(o.apart.begin(), o.apart.end(), head.path) != o.apart.end();
 }
@@ -78,7 +79,9 @@ bool door::is_empty() {
 void door::turn() {
   try {
     take_those_who_come_back();
-    if (ended_) {  // `stop` may have woken this thread just before: nothing else ends its wait for those without a request.
+    // `stop` may have woken this thread before this turn cleared the signal: only this check then closes connections
+    // without a request.
+    if (ended_) {
       for (auto& p : places_)
         look_at(p, false);
       std::erase(places_, nullptr);
@@ -94,7 +97,7 @@ void door::turn() {
     has_descriptors_ = true;
     if (watched_[1].revents != 0)
       accept_some();
-  } catch (const std::bad_alloc&) {  // A connection that was to be let in has ended thereby; there may be memory for the next.
+  } catch (const std::bad_alloc&) {  // The new connection is dropped; the next one may find memory.
   }
   std::erase(places_, nullptr);
 }
@@ -129,7 +132,7 @@ void door::take_those_who_come_back() {
 void door::look_at(place& p, bool is_ready) {
   try {
     look(p, is_ready);
-  } catch (const std::exception&) {  // There is no memory for it.
+  } catch (const std::exception&) {  // Out of memory for this connection.
     p.reset();
   }
 }
@@ -159,7 +162,7 @@ void door::let_in(place& p) {
   switch ((apart ? apart_ : many_).add(p)) {
     case request_threads::added::taken: p.reset(); break;
     case request_threads::added::full: refuse(p, {503, "as many requests as may wait for a thread"}); break;
-    case request_threads::added::no_thread: serve(std::move(p), by::door); break;  // One request after the other.
+    case request_threads::added::no_thread: serve(std::move(p), by::door); break;  // On this thread.
   }
 }
 
@@ -191,7 +194,7 @@ void door::accept_some() {
   }
 }
 
-/// The connection that has been without a request for longest is closed.
+/// Closes the connection that has been without a request for the longest time.
 void door::make_room() {
   std::erase(places_, nullptr);
   if (!places_.empty())
@@ -208,11 +211,11 @@ void door::serve(place p, by thread) {
       p->await_request();
     } while (thread == by::many && brings_another(*p));
     come_back(std::move(p));
-  } catch (const std::exception&) {  // There is no memory for the answer: the connection ends.
+  } catch (const std::exception&) {  // Out of memory for the response: the connection ends.
   }
 }
 
-/// Waits for the next request while no other connection needs the thread.
+/// Waits for the next request of this connection for as long as no other connection needs the thread.
 bool door::brings_another(connection& c) {
   for (;;) {
     const auto whole = c.look();

@@ -1,5 +1,5 @@
-// Where connections are that have no request: new ones, those between two requests, and those that are at their end. They take no thread,
-// so that however many clients send nothing, or a head byte by byte, they keep nobody else from an answer.
+// Holds the connections without a request in progress: new ones, those between two requests, and those that are ending.
+// They take no thread, so that clients that send nothing, or one byte at a time, never delay another client's response.
 #pragma once
 
 #include "modules/http/exchange.hpp"
@@ -13,18 +13,19 @@ namespace troupe {
 
 class door {
  public:
-  /// Accepts from `listening`, a socket that does not block. `options` and `handler` outlive it.
+  /// Accepts from `listening`, a non-blocking socket. `options` and `handler` outlive the door.
   door(descriptor listening, const http_options& options, const http_handler& handler);
 
-  /// Until `stop`, and until every request that has begun is answered.
+  /// Runs until `stop` has been called and every request that has begun is answered.
   void run();
   void stop();                   ///< Any thread.
-  bool accepts() const;          ///< Any thread. False once the system has refused to let more connections in.
+  /// Any thread. False once the system has refused to accept more connections.
+  bool accepts() const;
 
  private:
   using place = std::unique_ptr<connection>;
 
-  // Of the thread that runs.
+  // Called on the thread of `run`.
   void turn();
   void take_those_who_come_back();
   void accept_some();
@@ -37,8 +38,8 @@ class door {
   void watch();
   steady::time_point next_deadline() const;
 
-  // Of the threads that answer: of those for all requests, of those for requests that take no time, or of the one above, where the system has
-  // no thread more.
+  // Called on the threads that answer: `many` for all requests, `apart` for those of `http_options::apart`, or `door`,
+  // the thread of `run`, if the system can start no thread.
   enum class by : uint8_t { many, apart, door };
   void serve(place p, by thread);
   bool brings_another(connection& c);
@@ -51,9 +52,9 @@ class door {
   const descriptor listening_;
   const wake_up woken_;
   std::atomic<bool> ended_{false}, accepting_{true};
-  std::vector<place> places_;    ///< In the order in which they came; empty places go at the end of a turn.
-  std::vector<pollfd> watched_;  ///< What wakes this thread, what lets connections in, and the places.
-  bool has_descriptors_ = true;  ///< False: the system had none for the last connection.
+  std::vector<place> places_;    ///< In order of arrival; empty ones are erased at the end of a turn.
+  std::vector<pollfd> watched_;  ///< The descriptors for poll: `woken_`, `listening_`, and those of `places_`.
+  bool has_descriptors_ = true;  ///< False if the system had none for the last connection.
   std::mutex guard_;
   std::vector<place> back_;
   request_threads many_, apart_;

@@ -44,7 +44,7 @@ std::string head_of(const http_response& answer, bool closes, bool compressed, d
 
 tl::unexpected<refusal> refuse(int status, std::string reason = {}) { return tl::unexpected{refusal{status, std::move(reason)}}; }
 
-/// Hands the body's bytes to a sink that may refuse them.
+/// Reads a body and passes its bytes to a sink, which may refuse them.
 class body_reader {
  public:
   using sink = std::function<or_refusal<void>(std::string_view)>;
@@ -118,7 +118,7 @@ or_refusal<void> read_body(connection& client, const request_head& head, const h
   return read;
 }
 
-/// Where that pays, and there is memory for it beside the answer's own.
+/// Compresses the body if it is long enough and there is memory for both forms. Returns whether it did.
 bool compress(http_response& answer) {
   const auto held = answer.memory.bytes();
   if (answer.body.size() < compressed_from || !answer.memory.set(held + static_cast<int64_t>(answer.body.size())))
@@ -131,7 +131,7 @@ bool compress(http_response& answer) {
   return compressed;
 }
 
-/// Other methods have no use for a body: it is not read, and the connection ends with the answer.
+/// Other methods need no body: it is not read, and the connection ends after the response.
 bool takes_body(const std::string& method) { return method == "POST" || method == "PUT" || method == "PATCH" || method == "DELETE"; }
 
 or_refusal<http_response> handled(connection& client, const request_head& head, const http_options& options, const http_handler& handler) {

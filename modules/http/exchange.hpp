@@ -1,4 +1,4 @@
-// One request and its answer, on a connection whose head has come.
+// Reads one request whose head is complete, and sends its response.
 #pragma once
 
 #include "modules/http/connection.hpp"
@@ -7,15 +7,16 @@
 namespace troupe {
 
 struct exchange_rules {
-  bool last = false;             ///< No further request is wanted on this connection.
-  steady::duration patience{};   ///< With a client that takes the answer in pieces, for each of them.
+  bool last = false;             ///< End the connection after this response.
+  steady::duration patience{};   ///< How long to wait for the client before each piece of the response.
 };
 
-/// Reads the body, has the request handled and sends the answer. False: the connection is at its end, and the answer, if there is one, said so.
-/// Only after an answer of the handler's, whose request had no byte but those that were read, may another request follow.
+/// Reads the body, calls the handler and sends the response. Returns true if another request may follow on the
+/// connection. False if the request was refused, if its body was not read, if either side wants the connection to end
+/// (the response says so), or if the response could not be sent.
 bool answer_request(connection& client, const http_options& options, const http_handler& handler, exchange_rules rules);
 
-/// Sends, as far as the client takes it at once, why there is no request to answer. The connection is at its end.
+/// Sends the reason for a refusal, as much of it as the client takes without a wait. The connection must end after it.
 void answer_refusal(connection& client, const http_options& options, const refusal& why);
 
 }  // namespace troupe

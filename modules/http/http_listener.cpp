@@ -1,5 +1,5 @@
-// HTTP over sockets of our own. The framing of requests is nobody else's: what a general library forgives a client, a proxy before it may read
-// as another request.
+// An HTTP server over plain sockets. It frames requests itself: what a general library tolerates from a client, a proxy
+// in front of it may read as another request.
 #include "serving/http_listener.hpp"
 
 #include "modules/http/door.hpp"
@@ -22,7 +22,7 @@ int port_of(int fd) {
   return ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
 }
 
-/// Of the first address that can be taken; throws the reason where none can.
+/// A socket that listens on the first address that is free. If there is none, throws the reason.
 descriptor listening_on(const std::string& host, int port) {
   addrinfo wanted{}, *found = nullptr;
   wanted.ai_socktype = SOCK_STREAM;
@@ -33,7 +33,7 @@ descriptor listening_on(const std::string& host, int port) {
   int reason = 0;
   for (const auto* a = found; a; a = a->ai_next) {
     descriptor made{::socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol)};
-    // Not SO_REUSEPORT: two servers would share a port without a word.
+    // Not SO_REUSEPORT: with it, two servers would silently share a port.
     const int yes = 1;
     ::setsockopt(made.fd(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (made.fd() >= 0 && ::bind(made.fd(), a->ai_addr, a->ai_addrlen) == 0 && ::listen(made.fd(), SOMAXCONN) == 0)

@@ -45,7 +45,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Takes what stands before the first `end`, and `end` itself, off the text; all of it where there is none.
+/// Removes and returns the text before the first `end`, and removes `end`; takes all of the text if it has no `end`.
 std::string_view take(std::string_view& text, std::string_view end) {
   const size_t at = text.find(end);
   const auto taken = text.substr(0, at);
@@ -53,7 +53,7 @@ std::string_view take(std::string_view& text, std::string_view end) {
   return taken;
 }
 
-/// As a part of a message: what is no text is left out.
+/// Quoted for a message: at most 40 bytes, with '?' for each that is not printable ASCII.
 std::string shown(std::string_view text) {
   constexpr size_t most = 40;
   std::string made;
@@ -71,7 +71,8 @@ std::optional<int> value_of_hex(char c) {
   return s >= 'a' && s <= 'f' ? std::optional{s - 'a' + 10} : std::nullopt;
 }
 
-/// What is decoded to '/' or a control character would make another path of one that a proxy has allowed.
+/// An encoded '/' or control character is refused: decoding it would change a path that a proxy has allowed into
+/// another one.
 or_refusal<std::string> decoded(std::string_view path) {
   std::string made;
   made.reserve(path.size());
@@ -136,13 +137,13 @@ or_refusal<void> read_first_line(std::string_view line, request_head& into, bool
 
 // -- headers ------------------------------------------------------------------------
 
-/// The headers that this server reads; each may be there once, but for lists.
+/// The headers that this server reads. Each may occur once, except those that are lists.
 struct known_headers {
   std::optional<std::string_view> host, length, transfer, coding, expect;
   bool closes = false, takes_gzip = false;
 };
 
-/// Whether a list ("gzip;q=0.5, br") has the element, and not with the weight 0.
+/// Whether a list such as "gzip;q=0.5, br" has this element with a weight other than 0.
 bool lists(std::string_view list, std::string_view wanted) {
   while (!list.empty()) {
     std::string_view element = take(list, ",");

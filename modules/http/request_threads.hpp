@@ -1,4 +1,4 @@
-// Threads that answer requests, and the connections that wait for one.
+// Threads that answer requests, and the connections that wait for a thread.
 #pragma once
 
 #include "modules/http/connection.hpp"
@@ -18,29 +18,30 @@ class request_threads {
  public:
   using work = std::function<void(std::unique_ptr<connection>)>;
 
-  /// `most` threads, each begun once it is needed.
+  /// At most `most` threads; each is started when it is first needed. At most `waiting_max` connections wait when no
+  /// thread is free.
   request_threads(size_t most, size_t waiting_max, work serve);
   ~request_threads() { end(); }
   request_threads(const request_threads&) = delete;
   request_threads& operator=(const request_threads&) = delete;
 
   enum class added : uint8_t { taken, full, no_thread };
-  /// Takes the connection, unless as many wait as may, or no thread is to be had.
+  /// Takes the connection, except if `waiting_max` connections wait already or no thread can be started.
   added add(std::unique_ptr<connection>& c);
 
-  /// Asked by a thread of these whose connection brings no request: whether it is to let go of that connection, since another one waits. Each
-  /// that waits is promised one thread.
+  /// Asked by one of these threads while its connection sends no request: whether the thread should give up that
+  /// connection because another one waits. Each waiting connection gets one thread this way.
   bool is_wanted();
-  /// Can be read while `is_wanted` would be true.
+  /// Readable while `is_wanted` would return true.
   int wanted() const { return wanted_.fd(); }
 
-  /// Every thread is wanted and `add` has none from now on. Returns once all that waits is served.
+  /// From then on `is_wanted` is true and `add` returns `no_thread`. Returns once all waiting connections are served.
   void end();
 
  private:
   bool add_thread();
   void serve_all();
-  void show_whether_wanted();  ///< After each change.
+  void show_whether_wanted();  ///< Sets or clears `wanted_`; called after each change.
   bool waits_for_more() const { return ended_ || waiting_.size() > free_ + promised_; }
 
   const size_t most_, waiting_max_;
@@ -51,7 +52,7 @@ class request_threads {
   std::deque<std::unique_ptr<connection>> waiting_;
   std::vector<std::thread> threads_;
   size_t free_ = 0;       ///< Threads without a connection.
-  size_t promised_ = 0;   ///< Threads that have been told to let go of theirs, and have it still.
+  size_t promised_ = 0;   ///< Threads that were told to give up their connection and still have it.
   bool shown_ = false, ended_ = false;
 };
 

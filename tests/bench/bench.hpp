@@ -1,10 +1,10 @@
-// A harness for side-by-side measurements: variants are run in turn, round after round, and medians are compared.
+// A harness for side-by-side measurements: in each round both variants run, and the medians of the rounds are compared.
 //
 //   bench::suite s{"step_rate", argc, argv};
 //   s.compare({.name = "784-128-10/adam", .reference_name = "eigen"}, ours, reference);   // each runs n units of work
 //
-// Work is timed in the thread's own processor time unless told otherwise, so that neighbours on a busy machine disturb
-// little; work of more than one thread has to be timed by the wall clock.
+// By default time is the processor time of the calling thread, so that other programs on the machine disturb little.
+// Work on more than one thread must be timed by the wall clock.
 #pragma once
 
 #include <algorithm>
@@ -42,27 +42,27 @@ struct case_options {
   std::string unit = "steps/s";
   std::string reference_name;
   int rounds = 15;
-  double seconds = 0.05;           ///< Duration of each variant in each round.
+  double seconds = 0.05;           ///< Time for each variant in each round.
   clock_kind clock = clock_kind::thread;
-  work probe = {};                 ///< Measured in each round too: the speed of the machine at that time.
+  work probe = {};                 ///< Also measured in each round: the machine's speed at that time.
   int64_t probe_units = 1000;
-  int64_t granule = 1;             ///< Units are run in multiples of it.
+  int64_t granule = 1;             ///< The number of units is a multiple of this.
 };
 
 struct result {
-  double ours = 0, reference = 0;  ///< Medians, units of work a second.
+  double ours = 0, reference = 0;  ///< Medians, in units of work a second.
   double ratio = 0, ratio_min = 0, ratio_max = 0;
-  double probe = 0, ours_per_probe = 0, reference_per_probe = 0;  ///< Medians, of rates and of their ratios.
+  double probe = 0, ours_per_probe = 0, reference_per_probe = 0;  ///< Medians of the rates and of the ratios.
 };
 
-/// Units of work a second.
+/// The rate of `w` in units of work a second, measured over `n` units.
 inline double rate(const work& w, int64_t n, clock_kind clock) {
   const double start = now(clock);
   w(n);
   return static_cast<double>(n) / std::max(1e-9, now(clock) - start);
 }
 
-/// How many units take about `seconds`.
+/// The number of units that take about `seconds`.
 inline int64_t units_for(const work& w, double seconds, clock_kind clock, int64_t granule = 1) {
   int64_t n = granule;
   for (;; n *= 2)
@@ -70,8 +70,8 @@ inline int64_t units_for(const work& w, double seconds, clock_kind clock, int64_
       return std::max<int64_t>(1, static_cast<int64_t>(r * seconds / static_cast<double>(granule))) * granule;
 }
 
-/// Whether --json is among the arguments. Ends the process at --help, and at any other flag: a benchmark takes minutes. `parts` takes the rest
-/// where the benchmark has parts to choose from.
+/// Whether --json is among the arguments. At --help or an unknown flag it prints the usage and ends the process, since
+/// a benchmark takes minutes. `parts`, if given, receives the other arguments, which choose among the rows.
 inline bool json_wanted(const std::string& name, int argc, char** argv, std::vector<std::string>* parts = nullptr) {
   bool json = false;
   for (int i = 1; i < argc; ++i) {
@@ -120,8 +120,8 @@ class suite {
     print(o, r, o.rounds);
     return r;
   }
-  /// The same for values that were measured elsewhere, one of each in a round. For times set `less_is_better`: the
-  /// ratio is then reference / ours, so that more is always better.
+  /// Compares values that were measured elsewhere, one of each in every round. With `less_is_better`, as for times, the
+  /// ratio is reference / ours, so that a greater ratio is always better.
   result compare(const case_options& o, const std::vector<double>& ours, const std::vector<double>& reference, bool less_is_better) {
     std::vector<double> ratios;
     for (size_t i = 0; i < ours.size(); ++i)
@@ -130,7 +130,7 @@ class suite {
     print(o, r, static_cast<int>(ours.size()));
     return r;
   }
-  /// A line of explanation; not in JSON.
+  /// Prints a line of explanation, which the JSON does not have.
   void note(const std::string& text) const {
     if (!json_)
       std::printf("  %s\n", text.c_str());

@@ -1,15 +1,16 @@
 // The cost of a checkpoint of 1 GiB for a job that trains a 784-128-10 network on real threads and a real disk.
 //
-//   stall   how long the trainer stands still for it, over one warm copy of as many bytes in memory: from the end of the
-//           last update before the state is lent to the next step's first instruction, and what the update after it,
-//           which goes into the other arena, takes longer than a normal one (in the thread's own processor time, since
-//           other programs' claims on the processor are not the checkpoint's)
-//   write   from lending the state to the commit being known, over writing and syncing as many bytes from memory while
-//           the trainer runs as well
-//   rate    steps a second in that time, over those of as long a time without a save
+//   stall   how long the trainer is delayed, compared with one warm copy of as many bytes in memory: the time from the
+//           end of the last update before the state is lent to the begin of the next step, and the time that the
+//           update after it, which goes into the other arena, takes longer than a normal one (in the thread's own
+//           processor time, since delays by other programs are no cost of the checkpoint)
+//   write   from lending the state until the commit is known, compared with writing and syncing as many bytes from
+//           memory while the trainer runs as well
+//   rate    steps a second in that time, compared with as long a time without a save
 //
-// The GiB is a variable beside the network that no step updates ("fixed"), or one with Adam's two slots that every step
-// updates ("trained"). Everything is measured again in every round. Files go to a new folder in $TMPDIR, else in ./build.
+// The GiB is a variable in addition to the network: either one that no step updates ("fixed"), or one with Adam's two
+// slots that every step updates ("trained"). Everything is measured again in every round. Files go to a new folder in
+// $TMPDIR, otherwise in ./build.
 #include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 #include "storage/checkpoints/checkpoint_files.hpp"
@@ -41,13 +42,13 @@ T need_of(expected<T> x) {
     return std::move(*x);
 }
 
-/// The network, and a GiB of state beside it.
+/// The network, with a GiB of additional state.
 model with_ballast(bool trained) {
   auto network = classifier();
   return model{"classifier", [network, trained](graph& g, const features& x, const labels& y, mode m) {
     auto spec = network.build(g, x, y, m);
     const int64_t elements = state_bytes / 4 / (trained ? 3 : 1);
-    // Random numbers, since zeros may be cheaper for a disk than bytes are.
+    // Random numbers, since a disk may store zeros more cheaply.
     const symbol ballast = g.variable({.name = "ballast", .dims = {elements}, .initial = init::uniform(-1, 1), .trainable = trained});
     if (trained)
       spec.loss = spec.loss + scale(reduce_mean(ballast), 1e-6);
@@ -56,13 +57,13 @@ model with_ballast(bool trained) {
 }
 
 struct lap {
-  double begin = 0;    ///< Begin of the gradients.
-  double end = 0;      ///< End of the update, and of the step.
+  double begin = 0;    ///< When the gradients begin.
+  double end = 0;      ///< When the update, and so the step, ends.
   double update = 0;   ///< Processor time of the update.
-  bool copied = false; ///< The reference's copy was made before this step.
+  bool copied = false; ///< The reference copy was made just before this step.
 };
 
-/// Takes the times of every step; copies memory in the trainer's thread when asked to.
+/// Records the times of every step. On request it copies memory in the trainer's thread.
 class timed_engine final : public test::wrapped_engine {
  public:
   timed_engine(std::shared_ptr<step_engine> inner, const std::byte* state)
@@ -137,7 +138,7 @@ class timed_engine final : public test::wrapped_engine {
   std::vector<lap> laps_;
 };
 
-/// Receives commits.
+/// Records commits.
 class commits final : public hook {
  public:
   void on_event(const job_event& e, job_control&) override {
@@ -148,7 +149,7 @@ class commits final : public hook {
       saved_.emplace_back(e.step, wall());
     changed_.notify_all();
   }
-  /// Step and time of the `n`-th commit, counted from 1.
+  /// Waits for the `n`-th commit, counted from 1, and returns its step and time.
   std::pair<int64_t, double> wait(size_t n) {
     std::unique_lock lock{guard_};
     if (!changed_.wait_for(lock, deadline, [&] { return saved_.size() >= n || !failure_.empty(); }))
@@ -165,7 +166,7 @@ class commits final : public hook {
   std::string failure_;
 };
 
-/// Steps a second between two times; a step that is cut counts by the part of it that lies between.
+/// Steps a second between two times. A step that lies only partly between them counts in proportion.
 double rate_between(const std::vector<lap>& laps, double from, double to) {
   double steps = 0;
   for (size_t i = 1; i < laps.size(); ++i) {
@@ -175,7 +176,7 @@ double rate_between(const std::vector<lap>& laps, double from, double to) {
   return steps / (to - from);
 }
 
-/// The times of the step after `lent`.
+/// The stall: the delay before the step after `lent`, and the extra time of its update.
 double stall_at(const std::vector<lap>& laps, double lent, double quiet_from, double quiet_to) {
   std::vector<double> normal;
   for (const auto& l : laps)
@@ -187,7 +188,7 @@ double stall_at(const std::vector<lap>& laps, double lent, double quiet_from, do
   give_up("no step followed the save");
 }
 
-/// Writes and syncs `state_bytes` from memory: the same calls as a checkpoint's, without anything else that it does.
+/// Writes and syncs `state_bytes` from memory: the same calls as for a checkpoint, and nothing else.
 double plain_write(file_system& files, const std::string& path, const std::byte* bytes) {
   constexpr int64_t chunk = int64_t{1} << 20;
   const double start = wall();
@@ -254,7 +255,7 @@ void measure(suite& s, bool trained, int rounds) {
   s.compare({.name = "rate/" + name, .unit = "steps/s", .reference_name = "the same job without a save in flight"}, rates, quiet_rates, false);
 }
 
-/// The store alone, without training.
+/// Measures the store alone, without training.
 void measure_store(suite& s, int rounds) {
   const scratch_folder folder{"bench_checkpoint"};
   const auto files = posix_file_system();

@@ -1,5 +1,5 @@
-// Rows a second of an evaluation of 784-256-128-10 over 204,800 rows: through infeed, replica, outfeed and evaluator, against its program in
-// a bare loop over batches that lie ready.
+// Rows a second of an evaluation of 784-256-128-10 over 204,800 rows: through infeed, replica, outfeed and evaluator,
+// compared with its program in a bare loop over batches in memory.
 #include "tests/bench/evaluation_case.hpp"
 
 int main(int argc, char** argv) {

@@ -1,5 +1,6 @@
-// Matrix products, one thread, float32: ours against Eigen's, and oneDNN's where it is installed, and the share of the core's
-// multiply-add peak of each, which is measured in the same rounds. N is as stored, T is transposed: TN is the gradient of weights, NT that of inputs.
+// Matrix products, one thread, float32: ours compared with Eigen's, and with oneDNN's where it is installed; and the
+// share of the core's multiply-add peak that each reaches, which is measured in the same rounds. N: as stored, T:
+// transposed. TN is the gradient of the weights, NT that of the inputs.
 #include "compute/kernels/gemm.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/fma_peak.hpp"
@@ -18,7 +19,7 @@ std::shared_ptr<float> numbers(int64_t n) {
   return {bytes, x};
 }
 
-/// Compares our product with those of `products`.
+/// Compares our product with that of `products`.
 template <class Products>
 void compare_with(const char* who, Products products, suite& s, const gemm_shape& g) {
   const auto a = numbers(g.m * g.k), b = numbers(g.k * g.n), c = numbers(g.m * g.n);
@@ -66,7 +67,7 @@ int main(int argc, char** argv) {
   orientations(64, 784, 128);
   orientations(128, 784, 256);
   orientations(256, 1024, 1024);
-  // The products of a step of 784-128-10.
+  // The matrix products of a training step of 784-128-10.
   for (int64_t batch : {32, 128, 512}) {
     bench::compare(s, {batch, 128, 784, false, false});
     bench::compare(s, {784, 128, batch, true, false});

@@ -1,8 +1,8 @@
-// How long a job stands still while it grows from one plan into the next: from the last step of an iteration to the first step of the next, with the
-// commits of both, the preparation of the next plan and its state on a disk. The reference is a new job on the directory: preparation, launch, restoration and
-// first step, without the commit that it goes on from.
+// How long a job pauses while it grows from one plan to the next: from the last step of an iteration to the first step
+// of the next, including the commits of both, the preparation of the next plan and its state on disk. The reference is
+// a new job on the directory: preparation, launch, restoration and first step, without the commit that it starts from.
 //
-// Files go to a new folder in $TMPDIR, else in ./build.
+// Files go to a new folder in $TMPDIR, otherwise in ./build.
 #include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 #include "tests/bench/bench.hpp"
@@ -28,7 +28,7 @@ T need_of(expected<T> x) {
   return std::move(*x);
 }
 
-/// When steps ended and commits were durable, as hooks are told.
+/// Records when steps ended and when commits were durable, as hooks learn it.
 struct watch final : hook {
   needs begin(int64_t) override { return {.steps = {{.first = last_step}, {.first = last_step + 1}}}; }
   void on_step(const step_facts& f, job_control&) override { add("step " + std::to_string(f.step)); }
@@ -54,7 +54,7 @@ struct watch final : hook {
 
 void measure(suite& s, const std::string& name, const model& network, int rounds) {
   std::vector<double> growing, cold, commits;
-  for (int round = -1; round < rounds; ++round) {  // The first one only warms up.
+  for (int round = -1; round < rounds; ++round) {  // The first round only warms up.
     const scratch_folder folder{"bench_growth"};
     const auto config = need_of(resolve_config({.model_dir = join_path(folder.path(), "run"), .seed = 1, .save_checkpoints_secs = 1e6,
                                                 .log_step_count_steps = std::nullopt}));

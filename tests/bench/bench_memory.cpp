@@ -1,6 +1,6 @@
-// Compares the planned arena of a training step with its lower bound, the greatest sum of the bytes of values and scratch
-// memory that are alive at one call; and the arena with rematerialisation with the one without. No program runs, so the
-// numbers are the same on every machine of one CPU level.
+// Compares the planned arena of a training step with its lower bound, the greatest sum of the bytes of values and
+// scratch memory that are alive at one call; and the arena with rematerialisation with the one without. No program
+// runs, so the numbers are the same on every machine of one CPU level.
 #include "compute/program/program.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/models.hpp"

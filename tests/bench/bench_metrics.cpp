@@ -1,5 +1,6 @@
-// What metrics cost. Evaluating 784-256-128-10 over 204,800 rows with a confusion matrix of 10 classes, or with an AUC of 200 thresholds,
-// against the same evaluation with its accuracy alone; training 784-128-10 with `train_metrics = all` against none.
+// The cost of metrics. Evaluating 784-256-128-10 over 204,800 rows with a confusion matrix of 10 classes, or with an
+// AUC of 200 thresholds, compared with accuracy alone; training 784-128-10 with `train_metrics = all`, compared with
+// none.
 #include "tests/bench/evaluation_case.hpp"
 #include "tests/bench/turnstile.hpp"
 
@@ -16,7 +17,7 @@ void compare_evaluations(suite& s, const std::string& name, const chosen_metrics
     [&](int64_t n) { with.evaluate(n / rows); }, [&](int64_t n) { without.evaluate(n / rows); });
 }
 
-/// A training job whose steps are let through.
+/// A training job that makes steps only when `run` lets it.
 class trained {
  public:
   trained(train_metrics which, int64_t stride, bool confusion) : turnstile_(std::make_shared<turnstile>(stride)) {
@@ -28,7 +29,8 @@ class trained {
       y.insert(y.end(), bare.data().labels(step), bare.data().labels(step) + 128);
     }
     const auto rows = std::ssize(y);
-    training_job job;  // Filled member by member: GCC 12 sees uninitialised ones where an initialiser may throw.
+    // Filled member by member: if an initialiser may throw, GCC 12 warns of uninitialised members.
+    training_job job;
     job.basis.config = must(resolve_config({.seed = 1, .log_step_count_steps = 100, .train_metrics = which}));
     job.input = must(dataset::from_tensors({{"x", tensor::of<float>({rows, 784}, std::span<const float>{x})}},
                                            {{"y", tensor::of<int32_t>({rows}, std::span<const int32_t>{y})}})).batch(128).repeat();

@@ -1,8 +1,8 @@
-// How long a job stands still when its replica dies: from the death, inside a step, to the end of the next step, without a
-// delay before the attempt. The reference is a cold restore of the same checkpoint: a new job on the directory, from its launch,
-// with models planned and memory allocated, to the end of its first step.
+// How long a job pauses when its replica dies: from the death, inside a step, to the end of the next step, without a
+// delay before the attempt. The reference is a cold restore of the same checkpoint: a new job on the directory, from
+// its launch, with models planned and memory allocated, to the end of its first step.
 //
-// Files go to a new folder in $TMPDIR, else in ./build.
+// Files go to a new folder in $TMPDIR, otherwise in ./build.
 #include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 #include "tests/bench/bench.hpp"
@@ -28,10 +28,10 @@ T need_of(expected<T> x) {
   return std::move(*x);
 }
 
-/// What the engines of a job's replica share: when one is to die, and when the steps end.
+/// Shared by all engines of a job's replica: whether the replica is to die, and when steps ended.
 class life {
  public:
-  /// Ends the calling replica, if it is to die.
+  /// Ends the calling replica if it is to die.
   void before_step() {
     std::lock_guard lock{guard_};
     if (!std::exchange(dies_, false))
@@ -46,14 +46,14 @@ class life {
       done_ = wall();
     changed_.notify_all();
   }
-  /// The end of the first step since the last death, or at all.
+  /// Waits for the first step since the start or the last death, and returns when it ended.
   double first_step() {
     std::unique_lock lock{guard_};
     if (!changed_.wait_for(lock, deadline, [this] { return done_.has_value(); }))
       throw std::runtime_error("no step ended in time");
     return *done_;
   }
-  /// Kills the replica in its next step, and returns the seconds to the end of the one after that.
+  /// Makes the replica die in its next step. Returns the seconds from the death to the end of the first step after it.
   double die() {
     {
       std::lock_guard lock{guard_};
@@ -91,7 +91,7 @@ class mortal_engine final : public test::wrapped_engine {
   std::shared_ptr<life> life_;
 };
 
-/// A network, and beside it a variable of so many bytes that no step updates.
+/// The network, and a variable of `bytes` bytes that no step updates.
 model with_ballast(const model& network, int64_t bytes) {
   return model{"classifier", [network, bytes](graph& g, const features& x, const labels& y, mode m) {
     auto spec = network.build(g, x, y, m);
@@ -101,7 +101,7 @@ model with_ballast(const model& network, int64_t bytes) {
   }};
 }
 
-/// Whether the state file has been replaced; remembers its mark.
+/// Whether the state file was replaced since the last call; `mark` keeps the time of its last change.
 bool lists_again(const std::string& state_file, int64_t& mark) {
   const auto info = posix_file_system()->info(state_file);
   return info && std::exchange(mark, info->changed) != info->changed;
@@ -115,7 +115,7 @@ void measure(suite& s, const std::string& name, const model& network, int rounds
   std::vector<double> recovered, cold;
   const std::string state_file = folder.path() + "/run/checkpoint";
   int64_t listed = 0;
-  for (int round = -1; round < rounds; ++round) {  // The first one makes the checkpoint.
+  for (int round = -1; round < rounds; ++round) {  // The first round makes the checkpoint.
     const auto prepared = need_of(prepare(training_job{.basis = {.source = std::make_shared<const model>(network), .config = config},
                                                        .input = made_up_images(32), .max_steps = int64_t{1} << 40}));
     const auto shared = std::make_shared<life>();
@@ -130,7 +130,7 @@ void measure(suite& s, const std::string& name, const model& network, int rounds
     const double start = wall();
     const auto job = local_launcher{}.train(prepared);
     const double first = shared->first_step();
-    while (!lists_again(state_file, listed))  // The save at the state that the job began with.
+    while (!lists_again(state_file, listed))  // Until the save of the initial state.
       if (job->wait(std::chrono::milliseconds{1}))
         throw std::runtime_error("the job ended");
     if (round >= 0) {

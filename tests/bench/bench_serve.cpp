@@ -1,6 +1,7 @@
-// Predictions of one row over HTTP on the loopback: 784-256-128-10 behind a server, against the same listener which parses the same body and answers
-// with a constant of the same size; 1, 8 and 32 clients, each with a connection of its own that it keeps. Bodies of 14 MiB. Then requests while
-// newer versions take over, of which none may fail.
+// Predictions of one row over HTTP on the loopback interface: 784-256-128-10 behind a server, compared with the same
+// listener that parses the same body and returns a constant of the same size. 1, 8 and 32 clients, each with a
+// connection of its own that stays open. Then bodies of 14 MiB. Then requests while newer versions replace the current
+// one, of which none may fail.
 #include "serving/exported_servable.hpp"
 #include "serving/http_module.hpp"
 #include "serving/predict_request.hpp"
@@ -30,7 +31,7 @@ T need(expected<T> x) {
   return std::move(*x);
 }
 
-/// Makes version `number` in `directory`, there whole or not at all.
+/// Makes version `number` in `directory` by a rename, so that the version appears complete.
 void publish(const std::string& directory, int64_t number) {
   const auto source = test::dense_predictor({784, 256, 128, 10});
   const auto name = std::to_string(number);
@@ -48,14 +49,14 @@ std::string body_of_rows(int rows) {
   return body + "]}";
 }
 
-/// Clients that ask at once, each on its own connection and thread, and the latencies of their requests.
+/// Clients that send requests at the same time, each on its own connection and thread; measures the latencies.
 class crowd {
  public:
   crowd(int port, int clients, const std::string& path, const std::string& body) : path_(path), body_(body) {
     for (int i = 0; i < clients; ++i)
       clients_.push_back(std::make_unique<test::http_client>(port));
   }
-  /// `n` requests, together.
+  /// Sends `n` requests in total.
   void ask(int64_t n) {
     std::atomic<int64_t> left{n};
     std::vector<std::vector<double>> times(clients_.size());
@@ -75,7 +76,7 @@ class crowd {
     for (const auto& of_one : times)
       latencies_.insert(latencies_.end(), of_one.begin(), of_one.end());
   }
-  /// Of the last requests.
+  /// The 99th percentile of the latencies of the last `ask`.
   double p99_us() {
     std::sort(latencies_.begin(), latencies_.end());
     return 1e6 * latencies_[latencies_.size() * 99 / 100];
@@ -89,7 +90,7 @@ class crowd {
   std::atomic<int64_t> failed_{0};
 };
 
-/// The reference: what any server has to do for such a request.
+/// The reference: the work that any server must do for such a request.
 struct constant_server {
   std::shared_ptr<const servable> model;
   std::string answer;
@@ -131,7 +132,7 @@ void compare(suite& s, int clients, int our_port, int their_port, const std::str
     throw std::runtime_error(std::to_string(ours.failed()) + " requests failed, and " + std::to_string(theirs.failed()) + " of the reference");
 }
 
-/// Three newer versions, each while a quarter of the requests is on its way.
+/// Publishes three newer versions while requests are sent, a quarter of the planned number at a time.
 void swap_under_load(suite& s, running_server& server, const std::string& directory, const std::string& path, const std::string& body) {
   crowd all{server.port(), static_cast<int>(clients_of_swaps), path, body};
   std::thread publishing{[&] {

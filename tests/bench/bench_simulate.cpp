@@ -1,5 +1,6 @@
-// How fast a job of several hosts is simulated: messages a second where turns and messages take time, beside the same job without
-// conditions, and virtual seconds a second. The engines are stand-ins, so that only actors, scheduler and clock are measured.
+// The speed of simulating a job of several hosts: messages a second where turns and messages take virtual time,
+// compared with the same job where they take none, and virtual seconds a second. The engines are stand-ins, so that
+// only actors, scheduler and clock are measured.
 #include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 #include "tests/bench/bench.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Computes nothing.
+/// An engine that computes nothing.
 class idle_engine final : public test::wrapped_engine {
  public:
   explicit idle_engine(const std::shared_ptr<step_engine>& inner)

@@ -1,8 +1,7 @@
-// The cost of starting: from exec to the first finished step of a 784-128-10 network on data in memory, and the most
-// memory that training it holds, beside an actor system that starts and ends.
+// The cost of starting a 784-128-10 network on data in memory, compared with an actor system that starts and ends.
 //
-//   start    milliseconds of the wall clock from posix_spawn to the end of the process, which is the first finished step
-//   memory   resident at most, of 500 steps; the data, the state and the values of a step are taken off
+//   start    milliseconds of the wall clock from posix_spawn to the end of the process, at its first finished step
+//   memory   the peak resident memory of 500 steps, without the data, the state and the values of a step
 #include "compute/engine/step_engine.hpp"
 #include "compute/program/program.hpp"
 #include "tests/bench/bench.hpp"
@@ -21,7 +20,7 @@ namespace {
 
 struct child_cost {
   double milliseconds = 0;
-  double mebibytes = 0;  ///< Resident at most.
+  double mebibytes = 0;  ///< Peak resident memory.
 };
 
 child_cost run(const char* program, const char* argument = nullptr) {
@@ -72,7 +71,7 @@ int main(int argc, char** argv) {
   suite s{"startup", argc, argv};
   constexpr int rounds = 41;
   std::vector<double> ours, empty, ours_memory, empty_memory;
-  run(TROUPE_STARTUP_EMPTY), run(TROUPE_STARTUP_TROUPE, "first");  // Both are in the page cache from here on.
+  run(TROUPE_STARTUP_EMPTY), run(TROUPE_STARTUP_TROUPE, "first");  // Loads both programs into the page cache.
   for (int round = 0; round < rounds; ++round) {
     const bool first = round % 2 == 0;
     if (first)

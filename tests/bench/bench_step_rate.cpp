@@ -1,6 +1,7 @@
-// Steps a second, two ways: (a) through the whole actor pipeline, (b) the same program in a bare loop over batches that lie
-// ready, which train_step compares with loops written by hand. Rows are (a)/(b) by the wall clock, once with a gate at every step; and (a) with
-// summaries every 100 steps and a checkpoint every 10 s against (a) without.
+// Steps a second, measured in two ways: (a) through the whole actor pipeline, (b) the same program in a bare loop over
+// batches in memory, which train_step compares with loops written by hand. Rows are (a)/(b) by the wall clock, one of
+// them with a gate at every step; and (a) with summaries every 100 steps and a checkpoint every 10 s, compared with (a)
+// without.
 #include "pipeline/launch/launcher.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/our_step.hpp"
@@ -19,7 +20,7 @@ struct classifier_shape {
   measured_model model() const { return dense_model({inputs, hidden, classes}, batch); }
 };
 
-/// The same program behind infeed, replica, outfeed and chief, reading the same batches from a dataset.
+/// The program behind infeed, replica, outfeed and chief, which reads the same batches from a dataset.
 class piped {
  public:
   piped(const classifier_shape& c, const optimizer& o, const batches& d, int64_t stride, const run_config& config = {})
@@ -54,7 +55,7 @@ class piped {
   std::unique_ptr<running_job> job_;
 };
 
-/// The cost of files in the step rate: a directory with event files and checkpoints against none.
+/// The cost of files: the step rate with event files and checkpoints, compared with that without a directory.
 void compare_kept(suite& s, const classifier_shape& c, const optimizer& o, const std::string& name) {
   const our_step bare{c.model(), o};
   constexpr int64_t stride = 250;
@@ -66,11 +67,11 @@ void compare_kept(suite& s, const classifier_shape& c, const optimizer& o, const
     [&](int64_t n) { kept.run(n); }, [&](int64_t n) { plain.run(n); });
 }
 
-/// `stride`: steps from one gate to the next.
+/// `stride`: the number of steps from one gate to the next.
 void compare(suite& s, const classifier_shape& c, const optimizer& o, const std::string& name, int64_t stride) {
   our_step bare{c.model(), o};
   piped through_actors{c, o, bare.data(), stride};
-  // Whole strides only, so that a round ends where a gate is.
+  // Only multiples of the stride, so that each round ends at a gate.
   s.compare({.name = c.model().name + "/" + name, .reference_name = "the same program in a bare loop",
              .rounds = 21, .seconds = 0.25, .clock = clock_kind::wall, .granule = stride},
     [&](int64_t n) { through_actors.run(n); }, [&](int64_t n) { bare.run(n); });

@@ -1,6 +1,7 @@
-// Training steps a second of the measured models: our program on one thread in a bare loop, beside loops written by hand on Eigen and
-// on oneDNN where there is one, and the share of what the core's multiply-adds allow. A loop by hand is measured only after its
-// loss was equal to ours. Then our program on two threads beside itself on one, by the wall clock.
+// Training steps a second of the measured models: our program on one thread in a bare loop, compared with loops written
+// by hand on Eigen and, where it is installed, on oneDNN; and the share of the core's multiply-add peak. A hand-written
+// loop is measured only after its loss has agreed with ours. Then our program on two threads compared with itself on
+// one, by the wall clock.
 //
 //   bench_train_step [--json] [PART OF A ROW'S NAME]...
 #include "tests/bench/bench.hpp"
@@ -25,7 +26,7 @@ struct rule {
   hand_optimizer theirs;
 };
 
-/// The widths with which a dense row's name begins; none for other rows.
+/// The layer widths at the begin of a dense row's name; empty for other rows.
 std::vector<int64_t> widths_of(const std::string& name) {
   std::vector<int64_t> widths;
   for (size_t at = 0; at < name.size() && std::isdigit(static_cast<unsigned char>(name[at])) != 0; ++at) {
@@ -36,7 +37,7 @@ std::vector<int64_t> widths_of(const std::string& name) {
   return widths;
 }
 
-/// A loop written by hand; it has our starting values and must reach our loss.
+/// Wraps a hand-written loop: it starts from our initial values and must reach our loss.
 template <class Loop>
 contestant by_hand(std::string name, std::shared_ptr<Loop> loop, const measured_model& m, const rule& r, const our_step& ours, double loss) {
   size_t at = 0;

@@ -1,4 +1,5 @@
-// The classifier that whole jobs are measured with: 784-128-10 under Adam, on made-up images in memory. Public API only.
+// The classifier that benchmarks of whole jobs use: 784-128-10 under Adam, on made-up images in memory. Public API
+// only.
 #pragma once
 
 #include <troupe/troupe.hpp>
@@ -13,7 +14,7 @@ inline model classifier() {
   return dnn_classifier({.hidden_units = {hidden_units}, .classes = classes, .optimizer = adam{}});
 }
 
-/// A dataset of `batches` batches, repeated.
+/// A dataset of `batches` different batches, repeated without end.
 inline dataset made_up_images(int64_t batches) {
   const int64_t rows = batches * batch_rows;
   const auto pixels = allocate_buffer(rows * image_values * 4), labels = allocate_buffer(rows * 4);

@@ -1,4 +1,4 @@
-// Several ways to do the same work, measured in turn: round after round all of them, each round beginning with another one.
+// Measures several ways to do the same work: each round runs all of them and begins with another one.
 #pragma once
 
 #include "tests/bench/bench.hpp"
@@ -11,13 +11,13 @@ struct contestant {
 };
 
 struct contest_result {
-  std::vector<double> rates;       ///< Medians, units of work a second, in the order of the contestants.
-  size_t best_other = 0;           ///< Index of the fastest other contestant; 0: there is none.
-  double ratio = 0, ratio_min = 0, ratio_max = 0;  ///< Rate of the first divided by the best other's, in each round.
-  double probe = 0, first_per_probe = 0;           ///< Medians: the probe's rate, and the first's divided by it.
+  std::vector<double> rates;       ///< Medians in units of work a second, by contestant.
+  size_t best_other = 0;           ///< The index of the fastest other contestant; 0 if there is none.
+  double ratio = 0, ratio_min = 0, ratio_max = 0;  ///< The first's rate / the best other's, per round.
+  double probe = 0, first_per_probe = 0;           ///< Medians: the probe's rate, and first / probe.
 };
 
-/// Takes names, rounds, seconds, clock and probe from the options.
+/// Uses the rounds, seconds, clock, granule and probe of the options. The first contestant is ours.
 inline contest_result contest(const case_options& o, const std::vector<contestant>& all) {
   const size_t n = all.size();
   std::vector<int64_t> units;

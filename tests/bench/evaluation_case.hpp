@@ -1,4 +1,4 @@
-// An evaluation that benchmarks measure: 784-256-128-10, made-up data, metrics by choice.
+// The evaluation that benchmarks measure: 784-256-128-10 on made-up data, with a choice of metrics.
 #pragma once
 
 #include "pipeline/launch/launcher.hpp"
@@ -11,7 +11,7 @@
 
 namespace troupe::bench {
 
-/// The metrics of labels, int32 [batch], and logits [batch, 10].
+/// Makes the metrics from labels, int32 [batch], and logits [batch, 10].
 using chosen_metrics = std::function<std::map<std::string, metric>(symbol labels, symbol logits)>;
 
 inline std::map<std::string, metric> accuracy_alone(symbol y, symbol logits) { return {{"accuracy", metrics::accuracy(y, argmax(logits))}}; }
@@ -22,7 +22,7 @@ inline std::map<std::string, metric> confusion_too(symbol y, symbol logits) {
   return all;
 }
 
-/// Class 0 against the others, as two classes: 200 thresholds.
+/// Accuracy, and an AUC of 200 thresholds for class 0 against all others.
 inline std::map<std::string, metric> auc_too(symbol y, symbol logits) {
   auto all = accuracy_alone(y, logits);
   all["auc"] = metrics::auc(equal(y, number_like(y, 0)), reshape(slice(softmax(logits), 1, 0, 1), {extent{-1}}));
@@ -31,7 +31,8 @@ inline std::map<std::string, metric> auc_too(symbol y, symbol logits) {
 
 class evaluation_case {
  public:
-  static constexpr int64_t batch = 512, held = 40 * batch, rows = 10 * held;  ///< The data in memory are read ten times.
+  /// An evaluation reads the data in memory ten times.
+  static constexpr int64_t batch = 512, held = 40 * batch, rows = 10 * held;
 
   explicit evaluation_case(chosen_metrics which)
     : source_(std::make_shared<const model>(model{"dense", [which](graph&, const features& f, const labels& l, mode m) {
@@ -57,14 +58,14 @@ class evaluation_case {
     program_ = must(program::plan(built_->g, built_->spec, store_->layout(), {.batch = batch}));
   }
 
-  /// Whole evaluations over `rows` rows each, on this machine's threads.
+  /// Runs whole evaluations of `rows` rows each, on this machine's threads.
   void evaluate(int64_t times) const {
     for (; times > 0; --times) {
       evaluation_job job{.basis = {.source = source_, .config = must(resolve_config({.seed = 1}))}, .data = {.input = data_.repeat(rows / held).batch(batch)}};
       must(local_launcher{}.evaluate(must(prepare(std::move(job))))->wait());
     }
   }
-  /// Batches of the program, one after the other.
+  /// Runs the program on `batches` batches, one after the other.
   void loop(int64_t batches) const {
     for (int64_t b = 0; b < batches; ++b) {
       const int64_t first = b % (held / batch) * batch;

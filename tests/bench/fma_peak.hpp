@@ -1,5 +1,5 @@
-// Multiply-adds on registers only: the peak of this core at this moment, with the vectors that our kernels use (TROUPE_VECTORS). The
-// loop asks nothing of the processor but its multiply-add units, so it is their limit on a processor of any maker.
+// The multiply-add peak of this core at this moment, measured on registers only, with the vectors that our kernels use
+// (TROUPE_VECTORS). The loop uses only the multiply-add units, so it measures their limit on a processor of any maker.
 #pragma once
 
 #include "compute/kernels/vectors.hpp"
@@ -10,12 +10,12 @@
 
 namespace troupe::bench {
 
-/// Floating-point operations of one unit of `fma_peak`, float32.
+/// Floating-point operations of one unit of work of `fma_peak`, float32.
 inline double flops_of_peak_unit() { return 1000.0 * 12 * 2 * (uses_avx512() ? 16 : 8); }
 
 namespace detail {
 
-// Twelve chains hide the latency of either level's multiply-add.
+// Twelve independent chains hide the multiply-add latency at either vector width.
 #define TROUPE_FMA_CHAINS(vector, set, fma, add)                         \
   vector x = set(0.999f), y = set(0.001f);                               \
   asm volatile("" : "+v"(x), "+v"(y));                                   \

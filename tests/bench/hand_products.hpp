@@ -1,4 +1,4 @@
-// The matrix products of loops written by hand, row-major: Eigen's, and oneDNN's where it is installed.
+// The matrix products that the hand-written loops use, row-major: Eigen's, and oneDNN's where it is installed.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,7 +15,7 @@
 
 namespace troupe::bench {
 
-/// c [m, n] = a · b; `tn`: a is stored as [k, m]; `nt`: b is stored as [n, k].
+/// c [m, n] = a · b. `tn`: a is stored as [k, m]. `nt`: b is stored as [n, k].
 struct eigen_products {
   using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using in = Eigen::Map<const matrix, Eigen::Aligned64>;
@@ -27,8 +27,8 @@ struct eigen_products {
 };
 
 #ifdef TROUPE_BENCH_ONEDNN
-/// oneDNN's sgemm, and for wide gradients of inputs its matmul, which is faster there. Only the calling thread
-/// computes: waking a second OpenMP thread costs more than most of these products.
+/// oneDNN's sgemm; for wide gradients of inputs its matmul, which is faster there. Only the calling thread computes:
+/// waking a second OpenMP thread costs more than most of these products.
 class onednn_products {
  public:
   onednn_products() { omp_set_num_threads(1); }

@@ -1,4 +1,4 @@
-// The parts of loops written by hand beside their products: flat parameters with their update, and the loss.
+// What the hand-written loops share besides the products: flat parameters with their update, and the loss.
 #pragma once
 
 #include <troupe/tensor.hpp>
@@ -19,7 +19,7 @@ using matrix_map = Eigen::Map<row_major, Eigen::Aligned64>;
 using row_map = Eigen::Map<Eigen::Matrix<float, 1, Eigen::Dynamic>, Eigen::Aligned64>;
 using array_map = Eigen::Map<Eigen::ArrayXf, Eigen::Aligned64>;
 
-/// Aligned floats, zero at first.
+/// An aligned array of floats, initially zero.
 class floats {
  public:
   explicit floats(int64_t n = 0) : count_(n), bytes_(allocate_buffer(std::max<int64_t>(n, 1) * 4)) { std::fill_n(data(), n, 0.0f); }
@@ -33,7 +33,7 @@ class floats {
 
 enum class hand_optimizer { momentum, adam };
 
-/// Variables behind each other, each from a multiple of 64 bytes on, with their gradients and slots in the same layout, so that an
+/// The variables in one array, each at a multiple of 64 bytes; gradients and slots have the same layout, so that an
 /// update is one pass over all of them.
 class hand_parameters {
  public:
@@ -69,7 +69,7 @@ class hand_parameters {
   void adam() {
     const float t = static_cast<float>(step_);
     const float rate = 0.001f * std::sqrt(1 - std::pow(0.999f, t)) / (1 - std::pow(0.9f, t));
-    // Blocks that stay in the first-level cache make one pass of the three expressions.
+    // In blocks that fit the first-level cache, so that the three expressions read memory only once.
     for (int64_t first = 0; first < values_.size(); first += 1024) {
       const int64_t n = std::min<int64_t>(1024, values_.size() - first);
       const array_map g{gradients_.data() + first, n};
@@ -86,7 +86,7 @@ class hand_parameters {
   floats values_, gradients_, m_, s_;
 };
 
-/// The mean cross-entropy; the logits z become its gradient in place. `scratch` holds a number a row.
+/// Returns the mean cross-entropy and replaces the logits z by their gradient. `scratch` holds one number for each row.
 inline float softmax_loss(matrix_map z, const int32_t* y, Eigen::VectorXf& scratch) {
   const auto rows = z.rows();
   scratch = z.rowwise().maxCoeff();
@@ -94,7 +94,7 @@ inline float softmax_loss(matrix_map z, const int32_t* y, Eigen::VectorXf& scrat
   for (Eigen::Index i = 0; i < rows; ++i)
     chosen += z(i, y[i]) - scratch[i];
   z.colwise() -= scratch;
-  z.array() = z.array().exp();  // A separate expression, so that Eigen uses packets.
+  z.array() = z.array().exp();  // A separate expression, so that Eigen vectorises it.
   scratch = z.rowwise().sum();
   const float loss = (scratch.array().log().sum() - chosen) / static_cast<float>(rows);
   const float scale = 1.0f / static_cast<float>(rows);

@@ -1,5 +1,5 @@
-// LeNet by hand on oneDNN: its direct convolutions in the layout that they ask for, relu within them, pooling; dense layers by its
-// products on rows in that same layout, so that nothing is moved in between.
+// LeNet written by hand on oneDNN: its direct convolutions with relu fused, in the layout that they choose, and its
+// pooling; dense layers on oneDNN's products, with rows in that same layout, so that no data is reordered.
 #pragma once
 
 #include "tests/bench/hand_products.hpp"
@@ -10,7 +10,7 @@
 
 namespace troupe::bench {
 
-/// relu(conv 5×5 + bias) and pooling by 2, of a square image.
+/// relu(conv 5×5 + bias) of a square image, followed by pooling by 2.
 class onednn_block {
  public:
   using memory = dnnl::memory;
@@ -64,13 +64,13 @@ class onednn_block {
     forward_.execute(s, {{DNNL_ARG_SRC, image}, {DNNL_ARG_WEIGHTS, weights_}, {DNNL_ARG_BIAS, bias_}, {DNNL_ARG_DST, full_}});
     pool_.execute(s, {{DNNL_ARG_SRC, full_}, {DNNL_ARG_DST, pooled_}, {DNNL_ARG_WORKSPACE, chosen_}});
   }
-  /// Computes, from the gradient in `pooled_delta`, that of the parameters and, except in the first block, of the
+  /// Computes the gradients of the parameters from the one in `pooled_delta`, and except in the first block that of the
   /// image.
   void backward(dnnl::stream& s, const memory& image, const memory& image_delta) {
     const auto n = static_cast<Eigen::Index>(pooled_.get_desc().get_size() / sizeof(float));
     array_map delta{static_cast<float*>(pooled_delta_.get_data_handle()), n};
     const array_map value{static_cast<float*>(pooled_.get_data_handle()), n};
-    delta = (value > 0.0f).select(delta, 0.0f);  // The gradient of relu, here at a quarter of the size.
+    delta = (value > 0.0f).select(delta, 0.0f);  // The gradient of relu, after pooling: on a quarter of the values.
     unpool_.execute(s, {{DNNL_ARG_DIFF_DST, pooled_delta_}, {DNNL_ARG_DIFF_SRC, full_delta_}, {DNNL_ARG_WORKSPACE, chosen_}});
     learn_.execute(s, {{DNNL_ARG_SRC, image}, {DNNL_ARG_DIFF_DST, full_delta_}, {DNNL_ARG_DIFF_WEIGHTS, learned_}, {DNNL_ARG_DIFF_BIAS, bias_gradient_}});
     if (learned_.get_desc() != weights_gradient_.get_desc())
@@ -105,7 +105,8 @@ class hand_written_lenet {
     second_.bind(parameters_.value(2), parameters_.value(3), parameters_.gradient(2), parameters_.gradient(3));
   }
 
-  /// Starting values of variable i, as ours lie: kernels [height, width, inputs, outputs] and rows of `dense` [height, width, channels].
+  /// Sets variable i to our initial values: kernels are [height, width, inputs, outputs], and rows of `dense` are
+  /// [height, width, channels].
   void start(size_t i, std::span<const float> values) {
     using dnnl::memory;
     if (i == 0 || i == 2) {
@@ -152,8 +153,8 @@ class hand_written_lenet {
  private:
   static constexpr int64_t rows = 7 * 7 * 64, units = 512;
 
-  /// The place of each of our rows in the layout of the last pooling: row numbers are reordered as floats, which hold
-  /// them exactly.
+  /// For each of our rows, its place in the layout of the last pooling. Found by reordering row numbers as floats,
+  /// which hold them exactly.
   std::vector<int64_t> rows_in_layout() {
     dnnl::memory plain{{second_.pooled().get_desc().dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc}, engine_};
     dnnl::memory moved{second_.pooled().get_desc(), engine_};
@@ -164,7 +165,7 @@ class hand_written_lenet {
     return {of_first_image, of_first_image + rows};
   }
 
-  onednn_products products_;  // First member, since it sets the number of threads.
+  onednn_products products_;  // First, because it sets the number of threads.
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
   int64_t batch_;

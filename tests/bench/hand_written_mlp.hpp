@@ -1,6 +1,7 @@
 // A classifier of dense layers as one would write it by hand: a loop over batches.
 //
-// No temporaries, products without aliasing checks, biases and relu in the pass that needs them, the update in one pass.
+// No temporaries, products without aliasing checks, biases and relu in the pass that needs them, the update in one
+// pass.
 #pragma once
 
 #include "tests/bench/hand_products.hpp"
@@ -18,10 +19,10 @@ class hand_written_mlp {
       deltas_.emplace_back(batch * w);
     }
   }
-  /// Starting values of variable i: of the first layer kernel [inputs, units] and bias, then of the next.
+  /// Sets variable i to our initial values. The order is kernel [inputs, units] and bias of each layer.
   void start(size_t i, std::span<const float> values) { std::ranges::copy(values, parameters_.value(i)); }
 
-  /// One step on a batch of row-major x and labels; the mean loss.
+  /// One step on a batch of row-major x and labels; returns the mean loss.
   float step(const float* x, const int32_t* y) {
     const size_t last = widths_.size() - 1;
     for (size_t i = 1; i <= last; ++i) {
@@ -62,7 +63,8 @@ class hand_written_mlp {
   int64_t batch_;
   Eigen::VectorXf scratch_;
   hand_parameters parameters_;
-  std::vector<floats> values_, deltas_;  ///< One for each layer; the last gradient replaces the logits.
+  /// One for each layer. The last element of `values_` holds the logits, later their gradient.
+  std::vector<floats> values_, deltas_;
   Products products_;
 };
 

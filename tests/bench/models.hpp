@@ -1,4 +1,4 @@
-// The models that training steps and memory are measured with. Public API only.
+// The models whose training steps and memory are measured. Public API only.
 //
 //   for (const auto& m : bench::models()) {
 //     graph g;
@@ -17,10 +17,10 @@
 namespace troupe::bench {
 
 struct measured_model {
-  std::string name;      ///< "784-128-10 b128"
+  std::string name;      ///< Such as "784-128-10 b128".
   int64_t batch = 0;     ///< The value of the unknown "batch".
-  int64_t classes = 0;   ///< Labels "y", int32, are in [0, classes); so is "x" where it is int32.
-  /// Describes a training step with both placeholders; the loss is the mean cross-entropy.
+  int64_t classes = 0;   ///< Labels "y", int32, are in [0, classes), and so is an int32 "x".
+  /// Builds a training step with both placeholders. The loss is the mean cross-entropy.
   std::function<model_spec(graph&, const optimizer&)> build;
 };
 
@@ -28,7 +28,7 @@ inline model_spec classify(symbol logits, symbol y, const optimizer& o) {
   return {.mode = mode::train, .loss = reduce_mean(sparse_softmax_cross_entropy(y, logits)), .optimizer = o};
 }
 
-/// widths {784, 128, 10}: float32 pixels [batch, 784], relu between the layers, labels [batch].
+/// For widths {784, 128, 10}: float32 pixels [batch, 784], relu between the layers, labels [batch].
 inline measured_model dense_model(const std::vector<int64_t>& widths, int64_t batch) {
   std::string name = std::to_string(widths[0]);
   std::for_each(widths.begin() + 1, widths.end(), [&](int64_t w) { name += "-" + std::to_string(w); });
@@ -41,7 +41,7 @@ inline measured_model dense_model(const std::vector<int64_t>& widths, int64_t ba
   }};
 }
 
-/// `layers` residual blocks of constant width, each with a normalisation before the dense layer, then gelu; 10 classes.
+/// `layers` residual blocks of constant width, each of a normalisation, a dense layer and gelu; 10 classes.
 inline measured_model deep_model(int64_t layers, int64_t units, int64_t batch) {
   const std::string name = "deep " + std::to_string(layers) + "x" + std::to_string(units) + " b" + std::to_string(batch);
   return {name, batch, 10, [layers, units](graph& g, const optimizer& o) {
@@ -53,7 +53,7 @@ inline measured_model deep_model(int64_t layers, int64_t units, int64_t batch) {
   }};
 }
 
-/// conv 5×5×32, relu, pool 2, conv 5×5×64, relu, pool 2, dense 512, relu, dense 10; float32 images [batch, 28, 28, 1].
+/// conv 5×5×32, relu, pool 2, conv 5×5×64, relu, pool 2, dense 512, relu, dense 10; images float32 [batch, 28, 28, 1].
 inline measured_model lenet(int64_t batch) {
   return {"LeNet b" + std::to_string(batch), batch, 10, [](graph& g, const optimizer& o) {
     symbol h = g.placeholder("x", dtype::float32, {g.unknown("batch"), 28, 28, 1});
@@ -73,13 +73,13 @@ inline measured_model lenet(int64_t batch) {
 
 constexpr int64_t characters = 64;
 
-/// The mean cross-entropy of the next character at every position of `h` [batch, time, n].
+/// The mean cross-entropy of predicting the next character at every position of `h` [batch, time, n].
 inline model_spec next_character(symbol h, symbol y, const optimizer& o) {
   const symbol logits = nn::dense(reshape(h, {extent{-1}, h.dims().back()}), {.units = characters, .name = "characters"});
   return classify(logits, reshape(y, {extent{-1}}), o);
 }
 
-/// Two layers of `units` over one-hot characters, int32 [batch, time].
+/// Two LSTM layers of `units` on one-hot characters, int32 [batch, time].
 inline measured_model lstm_model(int64_t units, int64_t batch, int64_t time) {
   const std::string name = "LSTM 2x" + std::to_string(units) + " b" + std::to_string(batch) + " t" + std::to_string(time);
   return {name, batch, characters, [units, time](graph& g, const optimizer& o) {
@@ -94,8 +94,8 @@ inline measured_model lstm_model(int64_t units, int64_t batch, int64_t time) {
 
 struct transformer_shape { int64_t layers = 4, units = 256, heads = 4, batch = 16, time = 64; };
 
-/// A causal transformer over embedded characters, int32 [batch, time], with embedded positions; each layer has
-/// attention and a feed-forward of four times the units, both residual and after a normalisation; a last normalisation
+/// A causal transformer on embedded characters, int32 [batch, time], with embedded positions. Each layer has attention
+/// and a feed-forward part of four times the units, both residual with the normalisation first. A last normalisation
 /// follows.
 inline measured_model transformer_model(const transformer_shape& s) {
   const std::string name = "transformer " + std::to_string(s.layers) + "x" + std::to_string(s.units) + " h" + std::to_string(s.heads) + " b"
@@ -113,7 +113,7 @@ inline measured_model transformer_model(const transformer_shape& s) {
   }};
 }
 
-/// The rows of the tables of training steps and memory.
+/// The rows in the tables of training steps and memory.
 inline std::vector<measured_model> models() {
   return {dense_model({10, 16, 2}, 32), dense_model({784, 128, 10}, 32), dense_model({784, 128, 10}, 128), dense_model({784, 128, 10}, 512),
           dense_model({784, 256, 128, 10}, 128), dense_model({784, 1024, 1024, 10}, 256), lenet(64), lstm_model(128, 32, 32),

@@ -1,4 +1,4 @@
-// Our training step of a measured model: the planned program in a bare loop over batches in memory.
+// Our training step for a measured model: the planned program in a bare loop over batches in memory.
 #pragma once
 
 #include "compute/kernels/denormals.hpp"
@@ -11,7 +11,7 @@
 
 namespace troupe::bench {
 
-/// The value, or the end of the benchmark with its error.
+/// The value of `x`; on an error, prints it and ends the benchmark.
 template <class T>
 T must(expected<T> x) {
   if (!x) {
@@ -21,7 +21,7 @@ T must(expected<T> x) {
   return std::move(*x);
 }
 
-/// Batches of made-up numbers, aligned: pixels in [0, 1), classes and characters in [0, classes).
+/// Aligned batches of made-up numbers: pixels in [0, 1), classes and characters in [0, classes).
 class batches {
  public:
   static constexpr size_t count = 16;
@@ -40,7 +40,7 @@ class batches {
         pointers_.push_back(bytes.get());
       }
   }
-  /// The feeds of one step: "x", then "y", as the model names its placeholders in this order.
+  /// The feeds of one step: "x", then "y", the order in which the models create their placeholders.
   std::span<const std::byte* const> of_step(int64_t step) const {
     const size_t components = pointers_.size() / count;
     return std::span{pointers_}.subspan(static_cast<size_t>(step) % count * components, components);
@@ -62,7 +62,7 @@ class our_step {
     store_->initialise(1);
     program_ = must(program::plan(graph_, spec, layout_, {.batch = m.batch, .pool = threads > 1 ? must(thread_pool::start(threads)) : nullptr}));
     gradient_ = allocate_buffer(layout_.gradient_bytes());
-    std::fill_n(gradient_.get(), layout_.gradient_bytes(), std::byte{0});  // Tables with sparse gradients need zeros.
+    std::fill_n(gradient_.get(), layout_.gradient_bytes(), std::byte{0});  // Sparse gradients need zeros.
     data_ = std::make_unique<batches>(program_->inputs(), m.batch, m.classes);
   }
 
@@ -84,7 +84,7 @@ class our_step {
   int64_t flops() const { return program_->flops(); }
   std::string to_text() const { return program_->to_text(); }
   const batches& data() const { return *data_; }
-  /// The trainable variables in the order they were made in: their names, and their values as they are now.
+  /// The names of the trainable variables in the order of their creation, and their current values.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const int32_t i : trainable())

@@ -1,4 +1,4 @@
-// Where a benchmark writes.
+// The folder that a benchmark writes to.
 #pragma once
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 namespace troupe::bench {
 
-/// A new folder in $TMPDIR, else in ./build, that is removed with its contents.
+/// A new folder in $TMPDIR, otherwise in ./build. The destructor removes it with its contents.
 class scratch_folder {
  public:
   explicit scratch_folder(const std::string& name) {

@@ -1,5 +1,5 @@
-// Trains a 784-128-10 network on data in memory: with `first`, exits the moment the first step is known to be finished;
-// else trains for 500 steps and ends as a program does.
+// Trains a 784-128-10 network on data in memory. With `first` it exits as soon as the first step is known to be
+// finished; otherwise it trains for 500 steps and ends normally.
 #include "tests/bench/classifier_case.hpp"
 
 #include <unistd.h>

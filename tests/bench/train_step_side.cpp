@@ -1,10 +1,11 @@
-// Our side of ./dev bench --peers, which scripts/peers/ drives: without arguments the names of the rows; or
+// Our side of ./dev bench --peers, which scripts/peers/ runs. Without arguments it lists the names of the rows.
 //
 //   train_step_side ROW momentum|adam THREADS STEPS FILE
 //
-// writes starting values and batches to FILE (safetensors: variables by name, "batch 0/x", "batch 0/y", ...), trains STEPS steps,
-// prints {"ours": loss} and then, for each line "ours SECONDS", steps a second of about so long by the wall clock; for "limit SECONDS"
-// those that one core would make if it did nothing but the multiply-adds of the products, all units busy at every moment.
+// writes initial values and batches to FILE (safetensors: variables by name, "batch 0/x", "batch 0/y", ...), trains
+// STEPS steps and prints {"ours": loss}. Then it reads lines. For "ours SECONDS" it trains for about that long and
+// prints steps a second by the wall clock; for "limit SECONDS" it prints the steps a second that one core could make if
+// it did nothing but the multiply-adds of the products, with all units always busy.
 #include "storage/encodings/safetensors.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/fma_peak.hpp"

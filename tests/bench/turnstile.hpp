@@ -1,4 +1,4 @@
-// Opens the next steps of a job that is being measured, and waits until they are done.
+// A gate that lets a measured job make the next steps, and waits until they are done.
 #pragma once
 
 #include <troupe/hook.hpp>
@@ -8,7 +8,7 @@
 
 namespace troupe::bench {
 
-/// A gate at every multiple of `stride`.
+/// Has a gate after every `stride` steps.
 class turnstile final : public hook {
  public:
   explicit turnstile(int64_t stride) : stride_(stride) {}
@@ -19,7 +19,7 @@ class turnstile final : public hook {
     changed_.notify_all();
     changed_.wait(lock, [&] { return allowed_ > facts.step; });
   }
-  /// Lets the job make `steps` steps, rounded down to whole strides, and waits for the last of them.
+  /// Lets the job make `steps` steps, rounded down to a multiple of `stride`, and waits for the last of them.
   void pass(int64_t steps) {
     std::unique_lock lock{guard_};
     const int64_t target = reached_ + steps / stride_ * stride_;

@@ -1,11 +1,11 @@
-// Runs an expression over constants, or a scalar's gradient, without a model around it.
+// Evaluates an expression over constants, or the gradient of a scalar, without a model.
 #pragma once
 
 #include "tests/compute/model_fixture.hpp"
 
 namespace troupe::test {
 
-/// The value that `build` describes; placeholders are not fed.
+/// The value of the expression that `build` makes. Placeholders are not fed.
 inline tensor evaluate(const std::function<symbol(graph&)>& build, const step_input& in = {}) {
   graph g;
   model_spec spec;

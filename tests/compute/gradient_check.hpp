@@ -1,4 +1,4 @@
-// Gradients against central differences in float64.
+// Compares gradients with central differences in float64.
 #pragma once
 
 #include "compute/graph/graph.hpp"
@@ -8,23 +8,24 @@
 
 namespace troupe::test {
 
-/// An expression of inputs whose shapes are given; `shift` moves the inputs away from where a function has no gradient. Variables
-/// that it makes are inputs as well, near their starting values.
+/// An expression of inputs with the given shapes. `shift` moves the inputs away from points where a function has no
+/// gradient. Variables of the expression are inputs as well, with values near their initial ones.
 struct check {
   std::vector<shape> inputs;
   std::function<symbol(graph&, const std::vector<symbol>&)> build;
   double factor = 1, shift = 0;
-  bool second = true;  ///< Check the gradient of the gradient as well.
+  bool second = true;  ///< Also check the gradient of the gradient.
 };
 
-/// The inputs, followed by the variables that the expression has made.
+/// The inputs, followed by the variables that the expression has created.
 inline std::vector<symbol> with_variables(graph& g, std::vector<symbol> x) {
   for (const auto& v : g.internals().variables)
     x.push_back(g.make_symbol(v.node));
   return x;
 }
 
-/// A scalar of the expression, with another weight for each element; with `second`, of its gradients.
+/// A weighted sum of the expression's elements, with a different weight for each; with `second`, of its gradients'
+/// elements.
 inline symbol scalar_of(graph& g, const check& c, const std::vector<symbol>& x, bool second) {
   const auto weigh = [&](symbol y, uint64_t seed) {
     return reduce_sum(mul(y, g.constant(noise<double>(known_shape(y.dims()), seed))));
@@ -41,12 +42,12 @@ inline symbol scalar_of(graph& g, const check& c, const std::vector<symbol>& x, 
   return y;
 }
 
-/// The scalar and its gradients as one program of fed inputs, to be evaluated anywhere.
+/// A program for the scalar and its gradients, whose inputs can be fed at any point.
 struct function {
   graph g;
   std::unique_ptr<program> p;
   std::shared_ptr<parameter_store> store;
-  std::vector<tensor> start;  ///< A point to evaluate it at.
+  std::vector<tensor> start;  ///< The point around which it is evaluated.
 
   function(const check& c, bool second, const program_options& options = {.seed = 5}) {
     std::vector<symbol> x;

@@ -215,7 +215,7 @@ void add_images(checks_of& c) {
 }
 
 void add_activations(checks_of& c) {
-  // Functions composed of several operations, each under the name of one of them.
+  // Functions that consist of several operations; each is listed under the name of one of them.
   for (auto& checks : {unary<[](symbol x, std::source_location at) { return leaky_relu(x, 0.1, at); }>(), unary<elu>(2), unary<gelu>(2),
                        unary<swish>(3)})
     c["mul"].insert(c["mul"].end(), checks.begin(), checks.end());

@@ -1,4 +1,4 @@
-// The expressions with which gradient rules are checked, by the name of the operation.
+// The expressions that check gradient rules, by the name of the operation.
 #pragma once
 
 #include "tests/compute/gradient_check.hpp"

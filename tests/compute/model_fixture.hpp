@@ -1,4 +1,4 @@
-// A small model with its store and program, for tests that run steps.
+// A small model with its store and its program, for tests that run steps.
 #pragma once
 
 #include "compute/program/program.hpp"
@@ -11,7 +11,7 @@
 
 namespace troupe::test {
 
-/// Layers of `widths` with relu between them, cross-entropy, mean over the batch.
+/// Dense layers of `widths` with relu between them; the loss is the mean cross-entropy over the batch.
 inline model_spec classifier(graph& g, const std::vector<int64_t>& widths, dtype type, const optimizer& o, double dropout_rate = 0,
                              mode m = mode::train) {
   const symbol x = g.placeholder("x", type, {g.unknown("batch"), widths[0]});
@@ -55,7 +55,7 @@ struct trainer {
     return {.step = step, .shard = shard, .parameters = store->arena(0), .shared = store->shared(), .feeds = feeds};
   }
   std::pair<int64_t, int64_t> whole() const { return {0, layout.gradient_bytes()}; }
-  /// One step in place.
+  /// Makes one step in place.
   step_status step(const std::vector<const std::byte*>& feeds, int64_t step) {
     const auto status = run->gradients(input(feeds, step), gradient.get());
     run->apply(step, whole(), gradient.get(), store->arena(0), store->arena(0));
@@ -69,7 +69,7 @@ struct trainer {
   tensor value(std::string_view name, int arena = 0) const { return store->view(arena, layout.find(name)); }
 };
 
-/// Numbers in [-1, 1) that depend on (seed, index) only.
+/// Numbers in [-1, 1) that depend only on (seed, index).
 template <class T>
 tensor noise(const shape& dims, uint64_t seed) {
   std::vector<T> x(static_cast<size_t>(dims.elements()));

@@ -1,4 +1,4 @@
-// The published recurrences, each written out by itself in float64, for whole variables.
+// The published recurrences of the optimizers, each written out in float64 for a whole variable.
 #pragma once
 
 #include <troupe/optimizer.hpp>
@@ -8,7 +8,7 @@
 
 namespace troupe::test {
 
-/// A variable with the slots of its optimizer.
+/// A variable and the slots of its optimizer.
 struct recurrence {
   std::vector<double> v;
   std::vector<double> a = std::vector<double>(v.size(), 0.0), b = a, c = a;
@@ -134,7 +134,7 @@ struct recurrence {
   }
 };
 
-/// Every rule, some with more than one setting.
+/// Every rule, some of them with several settings.
 inline const std::vector<optimizer>& all_rules() {
   static const std::vector<optimizer> rules{
       gradient_descent{.rate = 0.1f}, momentum{.rate = 0.05f, .decay = 0.8f}, momentum{.rate = 0.05f, .nesterov = true},

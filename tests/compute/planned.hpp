@@ -7,7 +7,7 @@ namespace troupe::test {
 
 using build = std::function<std::map<std::string, symbol>(graph&, symbol)>;
 
-/// A program of the predictions that `build` computes from "x", noise of that shape.
+/// A program for the predictions that `build` makes from "x", which is noise of the given shape.
 struct planned {
   graph g;
   tensor x;
@@ -41,13 +41,13 @@ struct planned {
   int kernels() const { return std::stoi(p->to_text().substr(p->to_text().find(", ") + 2)); }
 };
 
-/// The number of kernels of `title` with a pass of the planner and `without` it, both without fusion; the outputs are
-/// equal.
+/// The numbers of kernels with this title, with a planner pass and without it (`without`), both without fusion. Checks
+/// that the outputs are equal.
 inline std::pair<int, int> kernels_of(const shape& dims, const std::string& title, const build& f, program_options without) {
   without.fuse = false;
   planned fewer{dims, f, {.fuse = false}}, all{dims, f, without};
   CHECK(fewer.run() == all.run());
-  CHECK(fewer.run() == all.run());  // No value was overwritten that is read later.
+  CHECK(fewer.run() == all.run());  // Nothing that the second run reads was overwritten.
   CHECK(planned{dims, f}.run() == all.run());
   return {fewer.kernels(title), all.kernels(title)};
 }

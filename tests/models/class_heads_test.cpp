@@ -1,4 +1,4 @@
-// Heads of classes: their losses, metrics and predictions beside formulas written out over all of the data in float64.
+// Heads of classes: their losses, metrics and predictions against formulas over all of the data in float64.
 #include <troupe/heads.hpp>
 
 #include "tests/models/head_case.hpp"
@@ -12,16 +12,16 @@ using namespace test;
 
 namespace {
 
-const std::vector<float> scores{2, -1, 0.5f, -3, 1, -0.25f, 4};        ///< One logit each.
+const std::vector<float> scores{2, -1, 0.5f, -3, 1, -0.25f, 4};        ///< One logit for each example.
 const std::vector<float> answers{1, 0, 0, 0, 1, 1, 1};
-const std::vector<float> counts{1, 2, 0, 0.5f, 3, 1, 1};               ///< Weights.
+const std::vector<float> counts{1, 2, 0, 0.5f, 3, 1, 1};               ///< Weights of the examples.
 const std::vector<std::string> binary_names{"accuracy", "accuracy_baseline", "auc", "auc_precision_recall", "average_loss", "label/mean", "loss",
                                             "precision", "prediction/mean", "recall"};
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double binary_loss(double x, double y) { return std::log1p(std::exp(x)) - x * y; }
 
-/// Σ w·f / Σ w over the examples.
+/// The weighted mean Σ w·f / Σ w over the examples.
 double mean(const std::vector<float>& weights, const std::function<double(size_t)>& f) {
   double total = 0, weight = 0;
   for (size_t i = 0; i < scores.size(); ++i) {
@@ -34,7 +34,7 @@ double part(const std::vector<float>& weights, const std::function<bool(size_t)>
   return mean(weights, [&](size_t i) { return of(i) && within(i) ? 1 : 0; }) / mean(weights, [&](size_t i) { return within(i) ? 1 : 0; });
 }
 
-/// The share of pairs of a positive and a negative that are in the right order.
+/// The weighted share of the pairs of a positive and a negative example whose scores are in the right order.
 double area(const std::vector<float>& weights) {
   double right = 0, all = 0;
   for (size_t i = 0; i < scores.size(); ++i)
@@ -76,7 +76,7 @@ TEST_CASE("a binary head has the Estimator's metrics, with and without weights o
     CHECK(m.at("recall") == doctest::Approx(part(w, above, positive)));
     CHECK(m.at("auc") == doctest::Approx(area(w)).epsilon(0.01));
     CHECK(m.at("auc_precision_recall") > 0.8);
-    // The mean over batches of 3, 3 and 1 of the sums of weighted losses by the batch's size.
+    // The mean over the batches of 3, 3 and 1 examples of Σ weight · loss / rows of the batch.
     const auto batch = [&](size_t first, size_t last) {
       double sum = 0;
       for (size_t i = first; i < last; ++i)

@@ -1,4 +1,4 @@
-// The canned dense models: which variables they have, what they refuse, and that they learn.
+// The ready-made dense models: their variables, the options that they refuse, and that they learn.
 #include <troupe/canned_models.hpp>
 
 #include "compute/program/program.hpp"
@@ -28,7 +28,7 @@ struct built {
   std::map<std::string, shape> variables;
 };
 
-/// Features "a" [batch, 2] and "b" [batch, 3, 1]; label as given.
+/// Features "a" [batch, 2] and "b" [batch, 3, 1], and a label of the given dtype and shape.
 std::unique_ptr<built> build(const model& what, mode m, dtype label = dtype::int32, symbol_shape label_dims = {}) {
   auto b = std::make_unique<built>();
   const extent batch = b->g.unknown("batch");
@@ -52,7 +52,7 @@ std::string refusal(const model& what, mode m = mode::train, dtype label = dtype
   return ok.error().message;
 }
 
-/// Features "a" and "b" of each example, and the linear function a - 2 b + 1.
+/// Examples with the features "a" and "b", labelled with the linear function a - 2 b + 1.
 struct line {
   std::vector<float> a, b, y;
   line() {
@@ -158,7 +158,7 @@ TEST_CASE("batch_norm stands behind every hidden layer under the Estimator's nam
       CHECK(b->variables.at("dnn/hiddenlayer_1/batchnorm_1/" + std::string{name}) == shape{3});
     }
   }
-  // Equal rows have a variance of 0.
+  // Equal rows have the variance 0, so one step leaves 0.999 of the initial moving variance 1.
   test::temporary_directory directory;
   const auto alike =
       *dataset::from_tensors({{"x", tensor::of<float>({4, 1}, std::vector<float>(4, 1.0f))}}, {{"y", tensor::of<float>({4}, std::vector<float>(4, 1.0f))}});

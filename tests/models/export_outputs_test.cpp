@@ -1,4 +1,4 @@
-// What heads offer to callers of an export: the signatures of TensorFlow 1.15's heads.
+// The signatures that heads give to an export: those of TensorFlow 1.15's heads.
 #include <troupe/heads.hpp>
 
 #include "models/model_spec.hpp"
@@ -11,7 +11,8 @@ namespace {
 
 using outputs = std::map<std::string, std::map<std::string, std::string>>;
 
-/// The signatures of a head: the prediction that each output is; no outputs: all of them.
+/// The signatures of a head: for each output, the name of the prediction that it returns. A signature without outputs
+/// has all predictions.
 outputs offered_by(const head& h) {
   graph g;
   const auto spec = h.spec(g, {.mode = mode::predict, .logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), h.logits})});

@@ -1,4 +1,4 @@
-// A head on logits that are read as a feature, and what an evaluation or a prediction of it says.
+// A head whose logits come from a feature, with the results of its evaluation and prediction.
 #pragma once
 
 #include <troupe/estimator.hpp>
@@ -15,7 +15,7 @@ namespace troupe::test {
 
 using columns = std::map<std::string, tensor>;
 
-/// The head's logits are the feature "logits" times a variable that begins as 1.
+/// The head's logits are the feature "logits" times a variable with the initial value 1.
 inline model on_logits(const head& h) {
   return {"on_logits", [h](graph& g, const features& x, const labels& y, mode m) {
     const symbol logits = x["logits"] * g.variable({.name = "one", .dims = {1}, .initial = init::ones()});
@@ -32,7 +32,7 @@ tensor numbers(const std::vector<T>& values) {
   return tensor::of<T>({std::ssize(values)}, std::span<const T>{values});
 }
 
-/// One example a row; batches of `batch`.
+/// Data with one example in each row, read in batches of `batch` rows.
 struct head_data {
   columns features = {};
   columns labels = {};
@@ -54,7 +54,7 @@ inline std::map<std::string, double> metrics_of(const head& h, const head_data& 
   return result->metrics;
 }
 
-/// The error of an evaluation.
+/// Evaluates, which must fail, and returns the error's text.
 inline std::string refusal(const head& h, const head_data& data) {
   const auto result = evaluated(h, data);
   REQUIRE_FALSE(result);

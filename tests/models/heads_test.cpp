@@ -14,7 +14,7 @@ using test::has;
 
 namespace {
 
-/// Braces around any of the structs make a head of it, as an assignment does.
+/// Makes a head from options in braces, and another one by assignment: both must be equal.
 template <class Options>
 std::string name_in_braces(const Options& options) {
   const head copied = options;
@@ -22,7 +22,7 @@ std::string name_in_braces(const Options& options) {
   return head{options}.name;
 }
 
-/// A head whose logits are fed.
+/// A head whose logits are a placeholder.
 struct fed_head {
   graph g;
   model_spec spec;

@@ -12,7 +12,7 @@ namespace {
 symbol number(graph& g) { return g.constant(tensor::scalar(1.0f)); }
 symbol ones(graph& g, const shape& dims) { return g.constant(tensor::zeros(dtype::float32, dims)); }
 
-/// The error of `check`; empty for a valid spec.
+/// The message of `check`'s error; empty for a valid spec.
 std::string refused(const model_spec& spec, const graph& g) {
   auto ok = check(spec, g, *spec.mode);
   if (!ok)
@@ -69,7 +69,7 @@ TEST_CASE("the sums of a metric are floating and of a known shape, and those of 
   CHECK(with({{number(g)}, nullptr}) == "metric 'recall' has no function of its sums: make it by a function of troupe::metrics, or give both");
   const auto whole = with({number(g), ones(g, {3})});
   CHECK(whole.starts_with("the weight of a ratio_metric must be a scalar or one element, not [3] ("));
-  CHECK(has(whole, "model_spec_test.cpp:"));  // Where it was made.
+  CHECK(has(whole, "model_spec_test.cpp:"));  // The place where the spec was made.
 }
 
 TEST_CASE("a metric can be assigned the parts of a ratio by name, in their order, sums with a function, and nothing") {
@@ -119,7 +119,7 @@ TEST_CASE("a spec that does not say its mode is of the mode that it was built fo
 
 namespace {
 
-/// The place that an error of the model's spec names, "<file>:<line>".
+/// Where the error of the model's spec points to: "<file>:<line>)".
 std::string place_of_error(const model& m) {
   graph g;
   const auto whole = checked(m);
@@ -145,7 +145,7 @@ TEST_CASE("an error of a spec points to the braces that it was made with, and wi
     spec.optimizer = adam{};
     return spec;
   }};
-  CHECK(place_of_error(plain) == here(__LINE__ - 1));  // Where the braces end.
+  CHECK(place_of_error(plain) == here(__LINE__ - 1));  // The line where the braces end.
 }
 
 TEST_CASE("what a mode does not need is not looked at") {

@@ -1,4 +1,5 @@
-// Every ready-made model with every head: both build in each mode, learn, and compute with no feature that weighs examples.
+// Every ready-made model with every head: they build in each mode, learn, and do not use the weight feature as an
+// input.
 #include <troupe/canned_models.hpp>
 
 #include "compute/parameters/parameter_store.hpp"
@@ -22,7 +23,8 @@ std::map<std::string, maker> every_model() {
   const auto fast = adam{.rate = 0.05f};
   return {{"dnn_model", [=](const head& h) { return dnn_model({.hidden_units = {8}, .head = h, .optimizer = fast}); }},
           {"linear_model", [=](const head& h) { return linear_model({.head = h, .optimizer = fast}); }},
-          {"dnn_linear_combined_model", [](const head& h) {  // The rates of the separate models: its own take many more steps.
+          // With the rates of the separate models, since its default rates need many more steps.
+          {"dnn_linear_combined_model", [](const head& h) {
              return dnn_linear_combined_model({.hidden_units = {8}, .head = h, .optimizer = adagrad{.rate = 0.05f}, .linear_rule = ftrl{.rate = 0.2f}});
            }},
           {"baseline_model", [](const head& h) { return baseline_model({.head = h}); }},
@@ -31,7 +33,7 @@ std::map<std::string, maker> every_model() {
            }}};
 }
 
-/// A head with the label that it learns.
+/// A head and the name of the label that it learns.
 struct headed {
   head what;
   std::string label;
@@ -49,7 +51,7 @@ std::map<std::string, headed> every_head() {
   return all;
 }
 
-/// 60 examples of x in [-1, 1)² and a weight, and the labels of all heads.
+/// 60 examples with x in [-1, 1)² and a weight, and the labels for all heads.
 head_data examples() {
   std::vector<float> x, sum, w, signs;
   std::vector<int32_t> sign, third, count;
@@ -75,7 +77,7 @@ head_data labelled(const std::string& label) {
   return data;
 }
 
-/// Variables of a model that trains on such examples.
+/// The variables of a model that trains on these examples.
 std::map<std::string, shape> variables_of(const model& m, const std::string& label) {
   graph g;
   const extent batch = g.unknown("batch");
@@ -117,7 +119,7 @@ TEST_CASE("every ready-made model learns under every head, is evaluated and pred
       const auto trained = train(e, {.input = data.repeat(), .max_steps = 120});
       REQUIRE_MESSAGE(trained, (trained ? "" : to_string(trained.error())));
       const double before = fresh->metrics.at("loss"), after = trained->metrics.at("loss");
-      CHECK(after < before * (model_name == "baseline_model" ? 1.05 : 0.95));  // Of the last batch, and of all.
+      CHECK(after < before * (model_name == "baseline_model" ? 1.05 : 0.95));  // The last batch's loss, and all rows'.
       auto stream = predict(e, {.input = data});
       REQUIRE(stream);
       const auto first = stream->next();
@@ -144,7 +146,7 @@ TEST_CASE("a combined model has the Estimator's variables, FTRL for its linear p
 
 namespace {
 
-/// The optimizer of a combined model over so many features.
+/// The optimizer of a combined model with `count` features.
 optimizer optimizer_over(int count, dnn_linear_combined_model_options options) {
   graph g;
   std::map<std::string, symbol> x;

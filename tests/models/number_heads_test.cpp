@@ -1,4 +1,4 @@
-// Heads of numbers and counts, and several heads over one model.
+// Heads of numbers and of counts, and several heads on one model.
 #include <troupe/heads.hpp>
 
 #include "tests/models/head_case.hpp"
@@ -68,7 +68,7 @@ TEST_CASE("a Poisson head has the negative log-likelihood as its loss, with and 
 
 namespace {
 
-/// Kind, late and number, whose logits are 2, 1 and 1 wide.
+/// The heads "kind", "late" and "number" with 2, 1 and 1 logits.
 multi_head three_heads() {
   return {.heads = {{.name = "kind", .head = multi_class_head{.vocabulary = {"a", "b"}}, .weight = 2},
                     {.name = "late", .head = binary_head{.thresholds = {0.5}, .weight_feature = "w"}, .weight = 0.25},

@@ -1,4 +1,4 @@
-// Classifiers of listed layers: their variables, the layers that they refuse with an error, and that they learn.
+// Classifiers made of listed layers: their variables, the layers that they refuse, and that they learn.
 #include <troupe/sequential.hpp>
 
 #include "compute/program/program.hpp"
@@ -49,7 +49,8 @@ std::string refusal(sequential_classifier_options options, const std::map<std::s
   return ok.error().message;
 }
 
-/// Images of 6 × 6 whose class is the quarter with a bright pixel, which a convolution and its pool find wherever it lies there.
+/// Images of 6 × 6 with one bright pixel; the class is the quarter of the image that contains it. A convolution with
+/// pooling finds it anywhere in its quarter.
 dataset quarters(int64_t count) {
   std::vector<float> x(static_cast<size_t>(count) * 36);
   std::vector<int32_t> y;

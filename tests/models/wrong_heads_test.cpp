@@ -1,4 +1,5 @@
-// What heads refuse: options that cannot be, and labels and weights outside of their ranges, with place and value.
+// What heads refuse: invalid options, and labels and weights outside of their ranges. The error names the place and the
+// value.
 #include <troupe/options/head_fields.hpp>
 
 #include "tests/models/head_case.hpp"

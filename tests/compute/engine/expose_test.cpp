@@ -1,4 +1,4 @@
-// What a group that applies nothing any more still computes: its loss and the outputs that others read.
+// A retired group no longer applies updates, but still computes its loss and the outputs that others read.
 #include <troupe/dataset.hpp>
 #include <troupe/heads.hpp>
 #include <troupe/nn.hpp>

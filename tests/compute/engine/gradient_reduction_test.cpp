@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t words = 300, lookups = 16;
 
-/// A model with a table that is only looked up, and a dense layer after it.
+/// A model with a table that is only looked up, followed by a dense layer.
 model_spec looked_up(graph& g) {
   const symbol rows = nn::embedding(g.placeholder("ids", dtype::int32, {g.unknown("batch")}), {.entries = words, .units = 5});
   model_spec spec;
@@ -23,7 +23,7 @@ model_spec looked_up(graph& g) {
   return spec;
 }
 
-/// Computes ((0+1)+(2+3))+… with copies.
+/// The reference: sums copies in the order ((0+1)+(2+3))+….
 tensor tree(const parameter_layout& layout, std::span<const tensor> parts) {
   if (parts.size() == 1)
     return parts.front();

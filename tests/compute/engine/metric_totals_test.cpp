@@ -78,7 +78,7 @@ TEST_CASE("totals do not depend on how batches are divided among parts, however 
     CHECK(total_of(parts)[1] == whole[1]);
     CHECK(std::abs(total_of(parts)[0].as<double>()[0] - whole[0].as<double>()[0]) <= 1e-12 * 4e15);
   }
-  // An ordinary sum rounds to multiples of 0.25 on its way up.
+  // An ordinary sum would round to multiples of 0.25 on the way.
   CHECK(whole[0].as<double>()[0] == doctest::Approx(2000 * ((1e12 + 0.1) - 1e12)).epsilon(1e-9));
 }
 

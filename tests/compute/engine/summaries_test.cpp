@@ -14,7 +14,7 @@ namespace {
 
 using kind = summary_value::kind;
 
-/// The classifier of the fixture, with the summaries that `extra` adds.
+/// The fixture's classifier with the summaries that `extra` adds.
 std::function<model_spec(graph&)> recording(std::function<void(graph&, symbol loss)> extra) {
   return [extra = std::move(extra)](graph& g) {
     auto spec = classifier(g, {6, 5, 3}, dtype::float32, momentum{.rate = 0.1f});
@@ -89,7 +89,7 @@ TEST_CASE("feeds, variables and values inside a fused layer can be recorded") {
   symbol inside, fed_in, variable;
   trainer t{[&](graph& g) {
     auto spec = classifier(g, {6, 5, 3}, dtype::float32, momentum{});
-    // The first product: without the summary it is fused with the bias and relu that follow.
+    // The first product. Without the summary it would be fused with the bias and relu after it.
     for (int32_t n = 0; n < static_cast<int32_t>(g.internals().nodes.size()); ++n)
       if (g.internals().nodes[static_cast<size_t>(n)].name == "dense/matmul")
         g.histogram("product", g.make_symbol(n));
@@ -227,7 +227,7 @@ TEST_CASE("the learning rate that is shown is the optimizer's") {
   CHECK(learning_rate(adam{.rate = 0.5f}, 10) == 0.5);
   CHECK(learning_rate(momentum{.rate = 0.25f}, 0) == 0.25);
   CHECK(learning_rate(gradient_descent{}, 0) == doctest::Approx(0.01));
-  // State 4 was made by the update after three others.
+  // The update that makes state 4 is the fourth: three came before it.
   const optimizer o{.rule = adam{.rate = 0.5f}, .schedule = piecewise_constant{.boundaries = {2}, .values = {1, 0.25f}}, .warmup_steps = 2};
   CHECK(learning_rate(o, 0) == 0.5);
   CHECK(learning_rate(o, 1) == 0.5);

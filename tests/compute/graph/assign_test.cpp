@@ -7,7 +7,7 @@ using namespace test;
 
 namespace {
 
-/// w is trained; `rows` counts rows of two features as a sum, `middle` holds their mean.
+/// `w` is trained, `rows` counts rows of two features and is summed over replicas, and `middle` holds their mean.
 model_spec counting(graph& g) {
   const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 2});
   const symbol w = g.variable({.name = "w", .dims = {2}, .initial = init::ones()});
@@ -22,7 +22,7 @@ model_spec counting(graph& g) {
   return spec;
 }
 
-/// The error of an assignment.
+/// The message of the error that `build` leaves in a graph.
 std::string trouble(const std::function<void(graph&)>& build) {
   graph g;
   build(g);

@@ -1,4 +1,5 @@
-// Every gradient rule of the registry against central differences in float64, twice: the gradient, and its own gradient.
+// Checks every gradient rule of the registry against central differences in float64: the gradient, and the gradient of
+// it.
 #include "compute/graph/operation.hpp"
 
 #include "tests/compute/gradient_checks.hpp"
@@ -23,7 +24,7 @@ TEST_CASE("every operation has a gradient that central differences confirm, or s
       continue;
     }
     if (op == &ops::stop_gradient)
-      continue;  // Wrong on purpose; its own case follows.
+      continue;  // Deliberately not the derivative; tested below.
     REQUIRE_MESSAGE(gradient_checks().contains(op->name), "no check is written for it");
     for (const auto& c : gradient_checks().at(op->name))
       if (op != &ops::cast)
@@ -95,8 +96,8 @@ TEST_CASE("slices that touch, overlap, repeat or leave gaps add their gradients 
     };
   };
   const std::vector<std::vector<std::pair<int64_t, int64_t>>> cuts = {
-      {{0, 3}, {3, 2}, {5, 4}},          // The whole axis.
-      {{5, 4}, {0, 3}, {3, 2}},          // The same in another order.
+      {{0, 3}, {3, 2}, {5, 4}},          // All of the axis, in order.
+      {{5, 4}, {0, 3}, {3, 2}},          // All of the axis, in another order.
       {{1, 2}, {3, 4}},                  // All but the ends.
       {{0, 2}, {4, 2}, {6, 3}},          // A gap.
       {{0, 4}, {2, 4}, {6, 3}, {6, 3}},  // Overlapping, and one twice.
@@ -105,7 +106,7 @@ TEST_CASE("slices that touch, overlap, repeat or leave gaps add their gradients 
   for (const auto& at : cuts)
     for (const bool second : {false, true})
       check_gradient({{{2, 9}, {2, 9}}, cut(at), 0.3, 1.5}, second);
-  // Along two axes: the slices of one axis are joined.
+  // Slices along two axes: those along the same axis are joined.
   check_gradient({{{4, 4}}, [](graph&, list x) {
                     return add(mul(slice(x[0], 0, 0, 2), slice(x[0], 0, 2, 2)), square(concat(split(transpose(slice(x[0], 1, 1, 2)), {1, 3}, 1), 1)));
                   }}, false);
@@ -133,7 +134,7 @@ TEST_CASE("the gradients of the parts of a split are put side by side, without z
     CHECK(has(text, "concat"));
     CHECK_MESSAGE(!has(text, "pad"), text);
   }
-  CHECK(has(kernels({2, 5}), "pad"));  // The last element's gradient is a zero.
+  CHECK(has(kernels({2, 5}), "pad"));  // The last column's gradient is zero, so the rest is padded.
 }
 
 TEST_CASE("the gradient of a matrix that many steps multiply with is one product") {
@@ -154,8 +155,8 @@ TEST_CASE("the gradient of a matrix that many steps multiply with is one product
     return count;
   };
   CHECK(products(6, true) == 1);
-  CHECK(products(3, true) == 3);   // Two additions cost less than copies.
-  CHECK(products(6, false) == 6);  // Three of three rows, and three of one.
+  CHECK(products(3, true) == 3);   // Two additions are cheaper than copies.
+  CHECK(products(6, false) == 6);  // Two chains, each with three products.
 }
 
 TEST_CASE("gradients refuse what has none, and name it") {

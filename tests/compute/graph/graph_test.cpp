@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-/// Whether the graph's error names all of these.
+/// Whether the graph's error contains all of these parts.
 bool says(const graph& g, std::initializer_list<const char*> parts) {
   if (g.status())
     return false;

@@ -1,4 +1,4 @@
-// The kernels of convolutions for each level of processor.
+// The convolution kernels at each level of vector instructions.
 #include "compute/kernels/convolution.hpp"
 
 #include "compute/kernels/gemm.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 struct layer {
   int64_t images, height, width, channels;
-  int64_t rows, columns, outputs;  ///< The kernel's extents.
+  int64_t rows, columns, outputs;  ///< The extents of the kernel.
   int64_t stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, groups = 1;
   bool padded = true;
 };
@@ -46,7 +46,8 @@ std::vector<T> numbers_of(int64_t n, uint64_t seed) {
   return {t.as<T>().begin(), t.as<T>().end()};
 }
 
-/// The result of f, whose workspace and result were filled with other bytes before.
+/// The result of `f`. Workspace and result are first filled with other bytes; the bytes behind the workspace must not
+/// change.
 template <class T, class F>
 std::vector<T> written(size_t n, int64_t workspace_bytes, F f) {
   std::vector<T> y(n, T{77});
@@ -57,8 +58,8 @@ std::vector<T> written(size_t n, int64_t workspace_bytes, F f) {
   return y;
 }
 
-/// Calls f(x, kernel, y) with the offsets of the three elements of each multiplication, in the order of the header,
-/// windows first.
+/// Calls f(x, kernel, y) with the offsets of the three elements of each multiplication, in the order that the header
+/// gives, with windows in the outer loops.
 template <class F>
 void for_each_product(const layer& q, F f) {
   const auto& w = forward(q).windows;
@@ -110,7 +111,7 @@ void check_layer(const layer& q) {
   for_each_product(q, [&](size_t xi, size_t ki, size_t yi) { rows[yi] = std::fma(x[xi], k[ki], rows[yi]); });
   for (T& v : rows)
     v = std::max(v, T{0});
-  // The gradient of the image reads the kernel backwards: windows in their order, then outputs.
+  // The gradient of the image sums in this order: windows, then outputs.
   std::vector<T> dx(x.size());
   for_each_product(q, [&](size_t xi, size_t ki, size_t yi) { dx[xi] = std::fma(dy[yi], k[ki], dx[xi]); });
   const auto at_level = [&](auto run, auto run_kernel_gradient) {
@@ -153,14 +154,16 @@ TEST_CASE("convolutions and their gradients are one chain of multiply-adds an el
          {2, 4, 4, 6, 3, 3, 9, 1, 1, 1, 1, 3},
          {1, 2, 2, 2, 5, 5, 3},
          {0, 4, 4, 2, 3, 3, 2},
-         {14, 14, 14, 8, 5, 5, 70},                  // Corners of many images; two panels, the last in part.
+         // Windows at the corners of many images; two panels, the last one partial.
+         {14, 14, 14, 8, 5, 5, 70},
          {13, 6, 6, 9, 3, 3, 33, 2, 2},
-         {2, 40, 33, 1, 5, 5, 32},                   // Images larger than a block of windows, one channel.
+         // Images larger than a block of windows, one channel.
+         {2, 40, 33, 1, 5, 5, 32},
          {1, 30, 30, 3, 7, 7, 16, 2, 2},
          {4, 5, 5, 16, 4, 4, 24, 3, 2, 1, 2, 4},
-         {2, 3, 3, 4, 1, 1, 8, 2, 2},                // Pixels that no window sees.
-         {1, 4, 4, 700, 3, 3, 70},                   // More than one block of the kernel's rows,
-         {1, 1, 3, 700, 3, 3, 40},                   // the last of which meets no pixel.
+         {2, 3, 3, 4, 1, 1, 8, 2, 2},                // Strides that skip some pixels.
+         {1, 4, 4, 700, 3, 3, 70},                   // More than one block of kernel rows.
+         {1, 1, 3, 700, 3, 3, 40},                   // The last block meets no pixel.
          {26, 3, 3, 5, 3, 3, 6},
          {2, 9, 9, 7, 3, 3, 5, 2, 2, 4, 4},
        }) {

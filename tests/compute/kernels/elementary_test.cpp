@@ -13,7 +13,7 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
-/// The difference of the two, in units of the last place of `want` as a number of 53 bits.
+/// The difference in units of the last place of `want`, with 53 bits of mantissa.
 double units(double got, double want) {
   if (got == want || (got != got && want != want))
     return 0;
@@ -22,7 +22,7 @@ double units(double got, double want) {
   return std::abs(got - want) / std::ldexp(1.0, std::max(exponent, -1021) - 53);
 }
 
-/// Numbers of both signs, from `least` to `greatest` in magnitude.
+/// Numbers of both signs with magnitudes from `least` to `greatest`.
 std::vector<double> points(double least, double greatest) {
   std::vector<double> x;
   for (double v = least; v <= greatest; v *= 1.0173)
@@ -77,7 +77,7 @@ TEST_CASE("powers are those of the C library in both types, of negative bases an
   CHECK(e::pow(0.0, 2.0) == 0);
   CHECK(e::pow(0.0, -1.0) == inf);
   CHECK(e::pow(-2.0, 3.0) == -8);
-  for (double y : {-3.0, -1.0, 1.0, 3.0})  // Of -0: negative, as its odd powers are.
+  for (double y : {-3.0, -1.0, 1.0, 3.0})  // Odd powers of -0 keep its sign.
     CHECK(1 / e::pow(-0.0f, static_cast<float>(y)) == 1 / std::pow(-0.0, y));
   for (double y : {-2.0, -0.5, 0.5, 2.0, 1e300, inf})
     CHECK_FALSE(std::signbit(e::pow(-0.0, y)));

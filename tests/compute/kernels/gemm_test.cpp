@@ -1,4 +1,4 @@
-// The kernels of the matrix product for each level of processor.
+// The matrix product kernels at each level of vector instructions.
 #include "compute/kernels/gemm.hpp"
 
 #include "compute/kernels/vectors.hpp"
@@ -12,7 +12,8 @@ using namespace test;
 
 namespace {
 
-/// The bytes of C from a level's kernel, whose workspace and C were filled with other bytes before.
+/// C as computed by one level's kernel. C and the workspace are first filled with other bytes; the bytes behind the
+/// workspace must not change.
 template <class T, class F>
 std::vector<T> product_by(F run, const gemm_shape& s, const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& bias, const std::vector<T>& mask,
                           int ends) {
@@ -72,15 +73,16 @@ TEST_CASE("products of every level are one chain of multiply-adds an element at 
     for (bool tb : {false, true})
       for (const auto& [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1}, {3, 10, 7}, {12, 32, 16}, {13, 33, 9}, {23, 31, 257}, {32, 15, 64},
                                     {40, 200, 300}, {250, 17, 20}, {6, 16, 600}, {37, 64, 1024}, {2, 3, 0},
-                                    // Around the blocks of rows, columns and depth; operands packed and not.
+                                    // Around the block sizes of rows, columns and depth; with packed and unpacked
+                                    // operands.
                                     {48, 512, 256}, {49, 513, 257}, {97, 70, 512}, {193, 544, 30}, {61, 300, 512},
                                     {99, 40, 1024}, {100, 129, 1025}, {121, 16, 784}, {157, 256, 900},
-                                    // Tiles whose columns are less than a vector, and the last ones.
+                                    // Tiles narrower than a vector, also as the last ones.
                                     {139, 513, 65}, {55, 512, 3}, {13, 640, 1},
                                     {241, 40, 34}, {245, 530, 10},
                                     // A single row.
                                     {1, 16, 33}, {1, 256, 784}, {1, 421, 300},
-                                    // Operands so large that the next ones are prefetched.
+                                    // Operands so large that the kernel prefetches.
                                     {300, 290, 520}}) {
         CAPTURE(m);
         CAPTURE(n);

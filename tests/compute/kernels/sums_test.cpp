@@ -8,7 +8,7 @@ using namespace test;
 
 namespace {
 
-/// As `rows` equal rows lie in memory that has one.
+/// Sums `rows` rows in the memory of one: a row stride of 0.
 template <class T>
 std::vector<T> sum_of_equal_rows(const std::vector<T>& row, int64_t rows, const sum_ratio& by = {}) {
   std::vector<T> y(row.size());

@@ -11,7 +11,7 @@ using strings = std::vector<std::string>;
 
 namespace {
 
-/// The softmax of each row of scores [t, s], without the entries that `sees` hides.
+/// The softmax of each row of scores [t, s]; entries for which `sees` is false get the weight 0.
 template <class F>
 vec weights_of(vec scores, int64_t t, int64_t s, F sees) {
   for (int64_t i = 0; i < t; ++i) {
@@ -45,7 +45,7 @@ vec columns_of(const vec& x, int64_t columns, int64_t first, int64_t count) {
 
 double element(const vec& x, int64_t columns, int64_t row, int64_t column) { return x[static_cast<size_t>(row * columns + column)]; }
 
-/// The inputs of one layer for one sequence: x [t, n], source [s, m].
+/// The inputs of one layer for one sequence: x [t, n] and source [s, m].
 struct asked {
   vec x, source;
   int64_t t, n, s, m, heads, units;
@@ -55,7 +55,7 @@ vec projected(const layer_run& run, const std::string& name, const vec& x, int64
   return plus_rows(product(x, run.of("attention/" + name + "/kernel"), rows, n, columns), run.of("attention/" + name + "/bias"));
 }
 
-/// Attention with several heads, head by head; `extra` is the term that the distance adds to a score before the
+/// Multi-head attention, computed one head at a time. `extra` is the distance's term, added to a score before the
 /// division by √units.
 template <class See, class Extra>
 vec attended(const layer_run& run, const asked& a, See sees, Extra extra, const vec& content_bias = {}) {

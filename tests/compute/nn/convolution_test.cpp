@@ -16,7 +16,8 @@ struct placed {
   int64_t groups = 1;
 };
 
-/// f(output pixel, input pixel, tap) for each element of a kernel that meets the image: rows of an image of batch 1 are numbered through.
+/// Calls f(output pixel, input pixel, tap) for each kernel element that lies inside the image. Pixels and taps are flat
+/// indices, over all images of the batch.
 template <class F>
 void each_meeting(const shape& x, const shape& y, const shape& kernel, const placed& o, F f) {
   const auto pad = [&](int axis, size_t i) {
@@ -49,7 +50,7 @@ vec convolved(const vec& x, const shape& in, const shape& y, const vec& k, const
   return out;
 }
 
-/// Channel c's outputs are c · multiplier and those behind it.
+/// Outputs [c · multiplier, (c + 1) · multiplier) are those of channel c.
 vec convolved_by_channel(const vec& x, const shape& in, const shape& y, const vec& k, const shape& kernel, const placed& o) {
   vec out(static_cast<size_t>(y.elements()));
   each_meeting(in, y, kernel, o, [&](int64_t to, int64_t from, int64_t tap) {
@@ -60,7 +61,7 @@ vec convolved_by_channel(const vec& x, const shape& in, const shape& y, const ve
   return out;
 }
 
-/// Each pixel of x adds to every pixel of y from which a convolution of y would read it.
+/// The adjoint: each pixel of x is added to every pixel of y that a convolution of y would read for it.
 vec spread(const vec& x, const shape& in, const shape& y, const vec& k, const shape& kernel, const placed& o) {
   vec out(static_cast<size_t>(y.elements()));
   each_meeting(y, in, kernel, o, [&](int64_t from, int64_t to, int64_t tap) {

@@ -1,4 +1,4 @@
-// Losses against their formulas, and their reductions by hand.
+// Compares losses with their formulas, and checks their reductions.
 #include <troupe/losses.hpp>
 
 #include "tests/compute/operations/values.hpp"
@@ -14,7 +14,7 @@ namespace {
 using loss_function = symbol (*)(symbol, symbol, losses::options, std::source_location);
 const std::source_location here = std::source_location::current();
 
-/// The losses of each element.
+/// The loss of each element.
 template <class F>
 tensor each(F loss, const tensor& labels, const tensor& predictions) {
   return value([&](graph& g) { return loss(g.constant(labels), g.constant(predictions), losses::options{.weights = {}, .reduce = reduction::none}); });
@@ -76,7 +76,7 @@ TEST_CASE_TEMPLATE("cross-entropies keep the logarithm of the sum beside great l
       const tensor hot = value([&](graph& g) { return one_hot(g.constant(labels), classes, logits.type()); });
       check_close(each([](symbol y, symbol p, losses::options o) { return losses::softmax_cross_entropy(y, p, o); }, hot, logits), {2},
                   {log_classes, log_classes}, epsilon);
-      // The loss and its gradient from one kernel.
+      // One kernel computes the loss and its gradient.
       const tensor both = value([&](graph& g) {
         const symbol v = g.constant(logits), loss = reduce_sum(troupe::sparse_softmax_cross_entropy(g.constant(labels), v));
         return concat({reshape(loss, {1}), reshape(gradients(loss, std::vector{v})[0], {2 * classes})});

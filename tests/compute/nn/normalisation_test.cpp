@@ -9,7 +9,7 @@ using namespace test;
 
 namespace {
 
-/// Rows of `n` numbers, each by the formula of layer_norm before gamma and beta.
+/// Applies the formula of layer_norm, without gamma and beta, to each row of `n` numbers.
 vec normalised_rows(vec x, size_t n, double epsilon) {
   for (size_t row = 0; row < x.size(); row += n) {
     double mean = 0, square = 0;
@@ -23,14 +23,14 @@ vec normalised_rows(vec x, size_t n, double epsilon) {
   return x;
 }
 
-/// x · gamma + beta with one of each for each column.
+/// x · gamma + beta, with one gamma and one beta for each column.
 vec rescaled(vec x, const vec& gamma, const vec& beta) {
   for (size_t i = 0; i < x.size(); ++i)
     x[i] = x[i] * gamma[i % gamma.size()] + beta[i % beta.size()];
   return x;
 }
 
-/// Mean and variance of each of the last axis's entries.
+/// Mean and variance of each of the `n` columns.
 std::pair<vec, vec> moments(const vec& x, size_t n) {
   std::pair<vec, vec> m{vec(n), vec(n)};
   const auto rows = static_cast<double>(x.size() / n);
@@ -41,7 +41,7 @@ std::pair<vec, vec> moments(const vec& x, size_t n) {
   return m;
 }
 
-/// A network with one batch_norm, of 8 rows with 3 features.
+/// A network with one batch_norm, for 8 rows of 3 features.
 struct normalised {
   tensor x = noise<float>({8, 3}, 1);
   std::vector<const std::byte*> feeds{x.data()};

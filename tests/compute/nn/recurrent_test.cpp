@@ -36,7 +36,7 @@ lstm_numbers lstm_step(const vec& x, const lstm_numbers& s, const vec& kernel, c
   return next;
 }
 
-/// One step by the formula of Keras' GRU, reset_after = false.
+/// One step by the formula of Keras's GRU with reset_after = false.
 vec gru_step(const vec& x, const vec& h, const vec& kernel, const vec& recurrent, const vec& bias) {
   vec next(h.size());
   const auto gate = [&](int64_t row, int64_t column, const vec& state) {
@@ -60,7 +60,7 @@ vec gru_step(const vec& x, const vec& h, const vec& kernel, const vec& recurrent
   return next;
 }
 
-/// Step `t` of [batch, time, n] numbers.
+/// Step `t` of numbers [batch, time, n].
 vec step_of(const vec& x, int64_t time, int64_t t) {
   vec y;
   for (int64_t row = 0; row < batch; ++row)
@@ -69,7 +69,7 @@ vec step_of(const vec& x, int64_t time, int64_t t) {
   return y;
 }
 
-/// Writes h of step `t` to its place in [batch, time, units].
+/// Writes the output h of step `t` into [batch, time, units].
 void put_step(vec& all, const vec& h, int64_t time, int64_t t) {
   for (int64_t row = 0; row < batch; ++row)
     for (int64_t u = 0; u < units; ++u)

@@ -1,4 +1,4 @@
-// Runs layers with known values in their variables, which a formula can use too.
+// Runs layers whose variables have known values, so that a formula can use the same values.
 #pragma once
 
 #include "tests/compute/gradient_check.hpp"
@@ -8,7 +8,7 @@
 
 namespace troupe::test {
 
-/// The outputs of a layer, and its float64 variables.
+/// The outputs of a layer and its variables, in float64.
 struct layer_run {
   std::map<std::string, tensor> values;
   std::map<std::string, tensor> variables;
@@ -28,7 +28,7 @@ struct layer_run {
 
 using named_values = std::map<std::string, symbol>;
 
-/// Variables hold their initial values plus noise of up to `spread`.
+/// Each variable has its initial value plus noise of at most `spread`.
 inline layer_run run_layers(const std::function<named_values(graph&)>& build, double spread = 0.5) {
   graph g;
   model_spec spec;
@@ -59,7 +59,7 @@ inline layer_run run_layer(const std::function<symbol(graph&)>& build, double sp
   return run_layers([&](graph& g) { return named_values{{"value", build(g)}}; }, spread);
 }
 
-/// Gradients of the inputs and of the layer's variables, and their own gradients.
+/// Checks the gradients of the inputs and of the layer's variables, and the gradients of these.
 inline void check_layer_gradients(std::vector<shape> inputs, std::function<symbol(graph&, const std::vector<symbol>&)> build, double factor = 1) {
   const check c{.inputs = std::move(inputs), .build = std::move(build), .factor = factor};
   check_gradient(c, false);
@@ -72,7 +72,7 @@ using vec = std::vector<double>;
 
 inline double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// [m, k] × [k, n]
+/// [m, k] · [k, n]
 inline vec product(const vec& a, const vec& b, int64_t m, int64_t k, int64_t n) {
   vec y(static_cast<size_t>(m * n));
   for (int64_t i = 0; i < m; ++i)
@@ -82,7 +82,7 @@ inline vec product(const vec& a, const vec& b, int64_t m, int64_t k, int64_t n) 
   return y;
 }
 
-/// Adds b to each row.
+/// Adds `b` to each row.
 inline vec plus_rows(vec x, const vec& b) {
   for (size_t i = 0; i < x.size(); ++i)
     x[i] += b[i % b.size()];

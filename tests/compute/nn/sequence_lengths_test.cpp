@@ -1,4 +1,4 @@
-// Rows of different lengths in one batch, and layers that read them from both ends.
+// Batches of rows with different lengths, and layers that read rows from both ends.
 #include <troupe/nn.hpp>
 
 #include "tests/compute/nn/run_layer.hpp"
@@ -16,7 +16,7 @@ constexpr int64_t lengths[batch] = {5, 3, 0, 1};
 
 tensor of_rows() { return i64({batch}, {5, 3, 0, 1}); }
 
-/// The first `count` steps of a row alone.
+/// One row with its first `count` steps, in reverse order if `backward`.
 tensor row_of(const tensor& x, int64_t row, int64_t count, bool backward = false) {
   vec y;
   for (int64_t t = 0; t < count; ++t)
@@ -33,7 +33,7 @@ TEST_CASE("a row of a shorter length has the outputs of itself alone, then zeros
   const tensor x = noise<double>({batch, time, n}, 1), c = noise<double>({batch, units}, 2), h = noise<double>({batch, units}, 3);
   for (const bool narrow : {false, true}) {
     const auto run = run_layers([&](graph& g) {
-      const symbol l = narrow ? g.constant(i32({batch}, {7, 3, 0, 1})) : g.constant(of_rows());  // 7: more than there are.
+      const symbol l = narrow ? g.constant(i32({batch}, {7, 3, 0, 1})) : g.constant(of_rows());  // 7 is too many.
       const auto a = nn::lstm(g.constant(x), {.units = units, .lengths = l}, {g.constant(c), g.constant(h)});
       const auto b = nn::gru(g.constant(x), {.units = units, .lengths = l}, g.constant(h));
       return named_values{{"lstm", a.outputs}, {"c", a.last.c}, {"h", a.last.h}, {"gru", b.outputs}, {"last", b.last}};
@@ -101,7 +101,7 @@ TEST_CASE("a bidirectional layer is two layers, one of which reads each row from
                                                 "bidirectional_1/fw/gru/recurrent_kernel"});
   for (int64_t row : {0, 1, 3}) {
     const int64_t length = lengths[row];
-    // The backward layer with the same variables, over this row reversed by hand.
+    // The backward layer applied by hand: the same variables, with the row reversed.
     const auto backward = [&](const std::string& layer) {
       return value([&](graph& g) {
         const auto v = [&](const std::string& name) { return g.constant(run.variables.at(layer + name)); };
@@ -122,7 +122,7 @@ TEST_CASE("a bidirectional layer is two layers, one of which reads each row from
     };
     const tensor of_lstm = backward("bidirectional/bw/lstm/"), of_gru = backward("bidirectional_1/bw/gru/");
     for (int64_t u = 0; u < units; ++u) {
-      // The output that has read the whole row is at its first step, and equals the last state.
+      // The backward output at the first step has read the whole row, and equals the last state.
       CHECK(at(run.value("lstm"), row, 0, units + u) == doctest::Approx(of_lstm.as<double>()[static_cast<size_t>(u)]).epsilon(1e-13));
       CHECK(run.value("h").as<double>()[static_cast<size_t>(row * units + u)] == at(run.value("lstm"), row, 0, units + u));
       CHECK(at(run.value("gru"), row, 0, units + u) == doctest::Approx(of_gru.as<double>()[static_cast<size_t>(u)]).epsilon(1e-13));

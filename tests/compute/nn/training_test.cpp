@@ -1,4 +1,4 @@
-// Layers under an optimizer: they learn, and replicas agree.
+// Layers with an optimizer: they learn, and replicas agree.
 #include <troupe/nn.hpp>
 
 #include "compute/engine/gradient_reduction.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t time = 6, words = 8;
 
-/// A model with every layer once.
+/// A model that uses every layer once.
 symbol network(symbol ids, bool training) {
   graph& g = *ids.owner();
   symbol h = nn::embedding(ids, {.entries = words, .units = 16});
@@ -25,7 +25,7 @@ symbol network(symbol ids, bool training) {
   return nn::dense(h, {.units = words});
 }
 
-/// Rows of words, and for each the word at the place that its last one names.
+/// Rows of words. The label of a row is the word at the position that its last word gives.
 std::pair<tensor, tensor> sentences(int64_t rows) {
   std::vector<int32_t> x, y;
   uint64_t state = 1;
@@ -48,7 +48,7 @@ model_spec trained(symbol ids, symbol y, mode m) {
   return spec;
 }
 
-/// The engines of some replicas over one store.
+/// Engines of several replicas that share one store.
 struct crew {
   std::shared_ptr<parameter_store> store;
   std::vector<std::unique_ptr<step_engine>> engines;

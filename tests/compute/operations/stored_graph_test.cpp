@@ -29,7 +29,7 @@ std::map<std::string, tensor> starting_values(const graph& g) {
   return values;
 }
 
-/// A graph as data, and all that it comes back with.
+/// A graph as data, with the tensors that are needed to restore it.
 struct stored {
   graph_slice slice;
   std::map<std::string, tensor> tensors;
@@ -43,7 +43,7 @@ struct stored {
   expected<std::vector<symbol>> restore(graph& into) const { return restore_nodes(slice.nodes, into, {.tensors = &tensors}); }
 };
 
-/// The graph of a few layers of every kind that is exported.
+/// A graph with several of the layers that models export.
 struct layers {
   graph g;
   model_spec spec;
@@ -64,7 +64,7 @@ struct layers {
   }
 };
 
-/// Whether what is restored is stored as what it came from.
+/// Checks that a restored graph is stored in the same form again.
 void comes_back(const graph& g, const std::vector<int32_t>& roots) {
   const stored s{g, roots};
   graph again;
@@ -199,7 +199,7 @@ TEST_CASE("any one field of a node that is changed to what its inputs do not mak
     }
     for (const auto& [name, value] : n.attributes) {
       refuses(with([&](stored_node& x) { x.attributes.erase(name); }), "without " + name, errc::data_loss);
-      if (name != "per")  // A shape is right there.
+      if (name != "per")  // For "per" a shape is the right kind.
         refuses(with([&](stored_node& x) { x.attributes[name] = symbol_shape{extent::of_unknown(0)}; }), "the kind of " + name, errc::data_loss);
       if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
         auto other = *list;
@@ -292,7 +292,8 @@ TEST_CASE("rows are apart in every recurrent layer, with lengths too, and in any
   }
   CHECK(apart([](symbol x, symbol n) { return nn::reverse_sequence(x, n); }));
   CHECK(apart([](symbol x, symbol) { return transpose(softmax(transpose(x, {1, 0, 2})), {1, 0, 2}); }));
-  const auto timed = [](symbol x) { return reshape(transpose(x, {1, 0, 2}), {extent{-1}, 3}); };  // [5 · batch, 3], batch by batch.
+  // [5 · batch, 3], where the rows of one step are adjacent.
+  const auto timed = [](symbol x) { return reshape(transpose(x, {1, 0, 2}), {extent{-1}, 3}); };
   CHECK(apart([&](symbol x, symbol) { return transpose(reshape(timed(x), {5, x.dims()[0], 3}), {1, 0, 2}); }));
   CHECK_FALSE(apart([&](symbol x, symbol) { return reshape(timed(x), {x.dims()[0], 5, 3}); }));
   CHECK_FALSE(apart([&](symbol x, symbol) { return reshape(timed(x) + reshape(x, {extent{-1}, 3}), {x.dims()[0], 5, 3}); }));

@@ -1,4 +1,4 @@
-// Values to compare operations with.
+// Values for comparisons with the results of operations.
 #pragma once
 
 #include "tests/compute/evaluate.hpp"
@@ -17,7 +17,7 @@ inline tensor bools(const shape& dims, std::initializer_list<bool> x) { return t
 template <class F>
 tensor value(F build) { return evaluate([&](graph& g) { return build(g); }); }
 
-/// The error of an expression that does not fit.
+/// The message of the error of an invalid expression.
 template <class F>
 std::string refusal(F build) {
   graph g;
@@ -38,7 +38,8 @@ inline std::vector<double> numbers(const tensor& t) {
   return {};
 }
 
-/// Equal within `epsilon` times the larger of the number and 1; NaN equals NaN, and each infinity itself.
+/// Equal within `epsilon` times the larger of 1 and the number's magnitude. NaN equals NaN, and each infinity equals
+/// itself.
 inline void check_close(const tensor& got, const shape& dims, const std::vector<double>& want, double epsilon = 1e-6) {
   CHECK(to_string(got.dims()) == to_string(dims));
   REQUIRE(got.elements() == static_cast<int64_t>(want.size()));

@@ -1,4 +1,4 @@
-// The pass of Adam with vectors of 512 bits against its formula, number by number.
+// Adam's update with 512-bit vectors, compared with its formula number by number.
 #include "compute/kernels/vectors.hpp"
 #include "compute/optimizers/adam_avx512.hpp"
 
@@ -14,17 +14,17 @@
 namespace troupe {
 namespace {
 
-/// Skipped, and counted as skipped, where the processor lacks these vectors.
+/// Skips the test, and counts it as skipped, if the processor has no such vectors.
 doctest::skip needs_avx512() { return doctest::skip{widest_vectors() != vector_level::avx512}; }
 
-/// One instruction for each operation, in the order of compute/optimizers/adam.cpp.
+/// The formula with one operation for each instruction, in the order of compute/optimizers/adam.cpp.
 float updated(const adam_avx512::factors& f, float g, float v, float& m, float& s) {
   m = std::fma(f.beta1, m, f.rest1 * g);
   s = std::fma(f.beta2, s, f.rest2 * g * g);
   return v + f.minus_rate * m / (std::sqrt(s) + f.epsilon);
 }
 
-/// The number of these second moments for which the result differs from the formula, with first moments of 1 and more.
+/// How many of these second moments give another result than the formula. The first moments are 1 and more.
 int64_t wrong_updates(const std::vector<float>& moments) {
   const adam_avx512::factors f{.beta1 = 1, .rest1 = 0, .beta2 = 1, .rest2 = 0, .minus_rate = 1, .epsilon = 0, .surrounded = false,
                                .clip_value = 0, .gradient_scale = 1, .keep = 1, .average_rest = 1};
@@ -48,12 +48,13 @@ int64_t wrong_updates(const std::vector<float>& moments) {
 }  // namespace
 
 TEST_CASE("roots made of multiplications have the bits of the processor's own for every mantissa" * needs_avx512()) {
-  constexpr uint32_t binades = 0x3f800000;  // Those of 1 and 2: a root depends only on the exponent's last bit.
+  constexpr uint32_t binades = 0x3f800000;  // All numbers from 1 to 4: roots repeat every two binades.
   constexpr uint32_t chunk = 1 << 18;
   int64_t wrong = 0;
   for (uint32_t from = binades; from < binades + (1u << 24); from += chunk) {
     std::vector<float> moments;
-    for (uint32_t bits = from; bits < from + chunk; bits += 16)  // Sixteen twice: no two vectors side by side go to the divider.
+    // Each group of sixteen occurs twice, so that no two adjacent vectors use the divider.
+    for (uint32_t bits = from; bits < from + chunk; bits += 16)
       for (int turn = 0; turn < 2; ++turn)
         for (uint32_t lane = 0; lane < 16; ++lane)
           moments.push_back(std::bit_cast<float>(bits + lane));

@@ -1,4 +1,4 @@
-// Rates as functions of the step; options that are refused; options as text.
+// Learning rates as functions of the step; options that are refused; options as text.
 #include <troupe/options/optimizer_fields.hpp>
 
 #include "tests/support/has.hpp"
@@ -83,7 +83,7 @@ TEST_CASE("a cosine with restarts begins each period at its very first step") {
 }
 
 TEST_CASE("an inverse square root with as long a warm-up is that of the Transformer") {
-  // d^-0.5 · min(t^-0.5, t · n^-1.5), where the rate is (d·n)^-0.5.
+  // The Transformer's rate is d^-0.5 · min(t^-0.5, t · n^-1.5), which needs the base rate (d·n)^-0.5.
   const double n = 16, d = 64;
   const optimizer o{.rule = adam{.rate = static_cast<float>(1 / std::sqrt(d * n))}, .schedule = inverse_sqrt_decay{.decay_steps = 16}, .warmup_steps = 16};
   for (int t : {1, 2, 15, 16, 17, 64, 10000})

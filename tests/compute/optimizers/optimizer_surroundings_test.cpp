@@ -1,5 +1,5 @@
-// The steps around an update rule: clipping, weight decay, variable groups, averages; and equal bits for every division
-// into slices.
+// The parts of an update around its rule: clipping, weight decay, variable groups and averages. Every division into
+// slices must give the same bits.
 #include "compute/program/planned_update.hpp"
 
 #include "tests/compute/model_fixture.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 const char* const names[] = {"a/kernel", "a/bias", "b/kernel", "b/scale"};
 
-/// Variables of both dtypes, some longer than a chunk of a norm, whose gradients are made up.
+/// Variables of both dtypes, some longer than a chunk of a norm, with made-up gradients.
 struct made_up {
   graph g;
   optimizer o;
@@ -41,7 +41,7 @@ struct made_up {
   tensor value(std::string_view name) const { return store->view(0, layout.find(name)); }
   tensor copy(std::string_view name) const { return tensor::copy_of(value(name).type(), value(name).dims(), value(name).bytes()); }
 
-  /// Noise times `size` in every element, the same wherever the variable lies.
+  /// Fills the gradient with noise times `size`. A variable's noise does not depend on its offset.
   void draw(int64_t step, double size) {
     std::memset(gradient.get(), 0, static_cast<size_t>(layout.gradient_bytes()));
     for (const auto& e : layout.entries()) {
@@ -79,7 +79,7 @@ struct made_up {
     }
     return std::sqrt(sum);
   }
-  /// The distance that a step of gradient descent with rate 1 moves a variable.
+  /// The distance that one step of gradient descent with rate 1 has moved a variable.
   double moved(std::string_view name, const tensor& before) const {
     const tensor after = value(name);
     double sum = 0;
@@ -374,7 +374,7 @@ TEST_CASE("a trust ratio is 1 for a variable of zeros") {
   REQUIRE(m.store->assign("a/bias", tensor::of<float>({5}, std::span<const float>{zeros})));
   m.draw(1, 1);
   m.apply(0);
-  // The first step of Adam with both biases corrected is the sign of the gradient.
+  // With both biases corrected, Adam's first step is the sign of the gradient.
   for (int64_t i = 0; i < 5; ++i)
     CHECK(std::abs(m.element(m.value("a/bias"), i)) == doctest::Approx(0.5).epsilon(1e-3));
 }

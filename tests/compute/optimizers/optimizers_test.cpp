@@ -1,4 +1,4 @@
-// Every rule against its published recurrence, and against TensorFlow's own numbers.
+// Compares every rule with its published recurrence, and with TensorFlow's own numbers.
 #include <troupe/optimizer.hpp>
 
 #include "tests/compute/model_fixture.hpp"
@@ -12,7 +12,7 @@ using namespace test;
 
 namespace {
 
-/// A variable whose gradient at each step is c·w + x, with x fed.
+/// A variable w whose gradient at each step is c·w + x, where x is fed.
 template <class T>
 struct fed_gradient {
   int64_t n;
@@ -33,7 +33,7 @@ struct fed_gradient {
   void step(int64_t step, const tensor& x) { REQUIRE(t.step({x.data()}, step) == step_status::ok); }
 };
 
-/// A hundred steps, whose gradients change sign and change with the variable.
+/// Makes a hundred steps whose gradients change sign and depend on the variable.
 template <class T>
 double worst_difference(const optimizer& o, int64_t n) {
   fed_gradient<T> model{n, o};

@@ -1,4 +1,5 @@
-// Variables that are only looked up: every rule against its recurrence row by row, and against the dense way to the last bit.
+// Variables that are only looked up: compares every rule with its recurrence row by row, and with dense updates to the
+// last bit.
 #include <troupe/optimizer.hpp>
 
 #include "tests/compute/model_fixture.hpp"
@@ -11,18 +12,18 @@ using namespace test;
 
 namespace {
 
-/// As in TensorFlow 1.x, these update rows that do not occur as if their gradients were zeros.
+/// Rules that, as in TensorFlow 1.x, update rows that do not occur as if their gradients were zero.
 bool every_row(const update_rule& rule) {
   return std::holds_alternative<adam>(rule) || std::holds_alternative<adamw>(rule) || std::holds_alternative<amsgrad>(rule);
 }
 
 constexpr int64_t lookups = 12;
 
-/// The ways in which a model reads its table: by one lookup or two, or also as a whole.
+/// How a model reads its table: by one lookup or two; `_densely`: also as a whole.
 enum class reads : uint8_t { twice, twice_densely, once, once_densely };
 bool is_dense(reads how) { return how == reads::twice_densely || how == reads::once_densely; }
 
-/// Lookups of one table, of `lookups` rows each; the gradient of a row is Σ of x and Σ of w over where it occurs.
+/// Lookups of `lookups` rows each in one table. The gradient of a row is the sum of x and of w over its occurrences.
 template <class T>
 model_spec looked_up(graph& g, int64_t rows, int64_t units, const optimizer& o, reads how) {
   constexpr dtype type = dtype_of<T>::value;
@@ -40,7 +41,7 @@ model_spec looked_up(graph& g, int64_t rows, int64_t units, const optimizer& o, 
   return spec;
 }
 
-/// Rows that occur at a step, some of them twice and more; the last third of the table never does.
+/// The rows that occur at a step, some of them more than once. The last third of the table never occurs.
 template <class Index>
 std::vector<Index> drawn(int64_t rows, uint64_t seed) {
   std::vector<Index> all;
@@ -84,7 +85,7 @@ struct table {
     for (int r = 0; r < replicas; ++r)
       t.run->apply(step, t.layout.slice(r, replicas), t.gradient.get(), t.store->arena(from), t.store->arena(to));
   }
-  /// Variable and slots, without padding.
+  /// Compares the variable and its slots, without padding.
   bool same_as(const table& other, int arena = 0) const {
     for (size_t i = 0; i < t.layout.entries().size(); ++i)
       if (!(t.store->view(arena, static_cast<int32_t>(i)) == other.t.store->view(0, static_cast<int32_t>(i))))
@@ -100,7 +101,8 @@ struct table {
 std::vector<double> as_doubles(std::span<const double> x) { return {x.begin(), x.end()}; }
 std::vector<double> as_doubles(std::span<const float> x) { return {x.begin(), x.end()}; }
 
-/// A hundred steps of a table, beside one recurrence for each row; LAMB has one for all rows.
+/// Makes a hundred steps of a table and of one recurrence for each row (LAMB has one for all rows); returns the
+/// greatest difference.
 template <class T>
 double worst_difference(const optimizer& o, int64_t rows, int64_t units) {
   table<T> got{rows, units, o};
@@ -144,7 +146,7 @@ double worst_difference(const optimizer& o, int64_t rows, int64_t units) {
   return worst;
 }
 
-/// The gradient of the variable, without the bytes that follow it.
+/// The gradient of the variable, without the row bits that follow it.
 template <class T>
 std::vector<T> gradient_in(const trainer& t, const std::byte* gradient) {
   const auto& e = t.layout.entries()[static_cast<size_t>(t.layout.find("w"))];
@@ -190,7 +192,7 @@ TEST_CASE("one, two, three, four and seven slices of a sparse update have the sa
     for (optimizer o :
          {rule, optimizer{.rule = rule.rule, .clip = {.value = 0.5f, .norm = 1, .global_norm = 0.7f}, .weight_decay = 0.01f, .moving_average = 0.9f}}) {
       if (std::holds_alternative<adamw>(o.rule) || std::holds_alternative<lamb>(o.rule) || std::holds_alternative<ftrl>(o.rule))
-        o.weight_decay = 0;  // They refuse weight decay.
+        o.weight_decay = 0;  // These rules refuse weight decay.
       for (int replicas : {2, 3, 4, 7}) {
         CAPTURE(to_string(o));
         CAPTURE(replicas);
@@ -220,7 +222,7 @@ TEST_CASE("sparse updates into a spare arena leave in it what updates in place d
 
 TEST_CASE("a sparse gradient has the norms of the dense one, to the last bit") {
   for (const clipping& clip : {clipping{.norm = 0.01f}, clipping{.global_norm = 0.01f}, clipping{.value = 0.002f, .global_norm = 0.01f}}) {
-    // Under gradient descent a row with a zero gradient does not move, so both ways give the same result.
+    // With gradient descent, a row whose gradient is zero stays, so that both ways must give the same result.
     const optimizer o{.rule = gradient_descent{.rate = 0.1f}, .clip = clip};
     table<float> sparse{3000, 7, o, reads::once}, dense{3000, 7, o, reads::once_densely}, free{3000, 7, gradient_descent{.rate = 0.1f}, reads::once};
     for (int64_t step = 0; step < 5; ++step)
@@ -268,7 +270,7 @@ TEST_CASE("a gradient written over another has nothing of it, and marks the rows
   table<float> m{200, 5, momentum{}}, fresh{200, 5, momentum{}}, dense{200, 5, momentum{}, reads::twice_densely};
   for (int64_t step = 0; step < 3; ++step)
     REQUIRE(m.gradients(step) == step_status::ok);
-  REQUIRE(fresh.gradients(2) == step_status::ok);  // Over bytes that are all 0xff.
+  REQUIRE(fresh.gradients(2) == step_status::ok);  // The gradient's memory was filled with 0xff before.
   REQUIRE(dense.gradients(2) == step_status::ok);
   CHECK(std::memcmp(m.t.gradient.get(), fresh.t.gradient.get(), static_cast<size_t>(m.t.layout.gradient_bytes())) == 0);
   const auto& s = m.t.layout.sparse()[0];
@@ -292,7 +294,7 @@ TEST_CASE("sums of sparse gradients are those of dense ones, and can be written 
   add_gradient(a.t.layout, a.t.gradient.get(), b.t.gradient.get());
   CHECK(gradient_in<float>(a.t, a.t.gradient.get()) == want);
   CHECK(is_finite(a.t.layout, a.t.whole(), a.t.gradient.get()));
-  // The rows of both gradients are marked; the next write clears them.
+  // The rows of both gradients are marked. The next gradient written must clear these marks.
   REQUIRE(a.gradients(2) == step_status::ok);
   REQUIRE(again.gradients(2) == step_status::ok);
   CHECK(std::memcmp(a.t.gradient.get(), again.t.gradient.get(), static_cast<size_t>(a.t.layout.gradient_bytes())) == 0);

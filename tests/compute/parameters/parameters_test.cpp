@@ -14,7 +14,7 @@ using namespace test;
 
 namespace {
 
-/// Variables of both dtypes, some not trainable.
+/// Declares variables of both dtypes, some of them not trainable.
 graph& declare(graph& g) {
   g.variable({.name = "a", .dims = {3, 5}});
   g.variable({.name = "b", .dims = {7}, .type = dtype::float64});
@@ -303,7 +303,7 @@ TEST_CASE("a starting value depends on seed and name, not on the order of creati
 }
 
 TEST_CASE("Philox gives the published numbers") {
-  // Known answers of Random123's philox4x32, 10 rounds.
+  // The known answers of Random123 for philox4x32 with 10 rounds.
   CHECK(random::philox({0, 0, 0, 0}, 0) == random::block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   CHECK(random::philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, 0xffffffffffffffff)
         == random::block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});

@@ -20,7 +20,7 @@ TEST_CASE("slices that are one piece of memory are views of it, also of slices, 
           return symbols{{"a", square(slice(y, 0, 3, 1))}, {"b", neg(slice(two, 0, 1, 1))}, {"c", neg(two)}, {"d", square(slice(x, 0, 1, 3))}};
         }) == std::pair{0, 4});
   CHECK(compare({3, 4, 16}, "strided_slice", [](graph&, symbol x) {
-          const symbol y = exp(x), one = slice(y, 0, 2, 1);  // The axis before the one that is cut has extent 1.
+          const symbol y = exp(x), one = slice(y, 0, 2, 1);  // The axis before the cut one has the extent 1.
           return symbols{{"a", neg(slice(one, 1, 1, 2))}, {"b", neg(slice(one, 1, 0, 1))}, {"all", square(y)}};
         }) == std::pair{0, 3});
 }
@@ -51,7 +51,8 @@ TEST_CASE("slices whose elements lie apart, or that begin within a line of the c
 }
 
 TEST_CASE("a slice that is less than half of what only it would keep in memory is moved, two halves are not") {
-  const auto late = [](symbol x, std::vector<symbol> parts) {  // Reads them when the memory of exp(x) could be in use again.
+  // Reads `parts` only when the memory of exp(x) could be in use again.
+  const auto late = [](symbol x, std::vector<symbol> parts) {
     symbol sum = reduce_sum(log(square(x)));
     for (int i = 0; i < 4; ++i)
       sum = exp(scale(sum, 1e-3));
@@ -93,7 +94,7 @@ TEST_CASE("what has a place of its own is copied to where the concatenation has 
     const symbol y = exp(x), z = square(x);
     return symbols{{"a", neg(concat(std::vector{y, z, y}, 0))}, {"b", neg(concat(std::vector{z, y}, 0))}};
   };
-  CHECK(compare(dims, "concat", twice) == std::pair{1, 2});  // One has both in their places, and the other neither.
+  CHECK(compare(dims, "concat", twice) == std::pair{1, 2});  // One needs no copies, the other needs two.
   const build doubled = only([](graph&, symbol x) {
     const symbol y = exp(x);
     return neg(concat(std::vector{y, y}, 0));

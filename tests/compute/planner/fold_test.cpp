@@ -23,7 +23,7 @@ std::vector<T> dividends(T by) {
   return x;
 }
 
-/// x / c where c is known while planning: as a scalar, or in every place; and by a number.
+/// Checks x / c where c is known at planning: as a scalar, as a full tensor, and as a number.
 template <class T>
 void check_quotients(T c) {
   const auto x = dividends(c);

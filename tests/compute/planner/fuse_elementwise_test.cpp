@@ -1,4 +1,4 @@
-// Fusion of element-wise calls: which calls are fused, and that the bits stay those of separate calls.
+// Fusion of element-wise calls: which calls are fused, and that their bits are those of separate calls.
 #include "tests/compute/planned.hpp"
 #include "tests/support/has.hpp"
 
@@ -8,12 +8,12 @@ using namespace test;
 
 namespace {
 
-/// Checks equal values with and without fusion; returns the numbers of kernels.
+/// Checks that values with and without fusion are equal; returns both numbers of kernels.
 std::pair<int, int> compare(const shape& dims, const build& f) {
   planned together{dims, f}, apart{dims, f, {.fuse = false}};
   CHECK_FALSE(has(apart.p->to_text(), "fused"));
   CHECK(together.run() == apart.run());
-  CHECK(together.run() == apart.run());  // No value was overwritten that is read later.
+  CHECK(together.run() == apart.run());  // Nothing that the second run reads was overwritten.
   return {together.kernels(), apart.kernels()};
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("a group of several dtypes computes, compares, chooses and casts") {
 TEST_CASE("values that others read are kept, and who reads one ends its group") {
   const auto f = [](graph&, symbol x) {
     const symbol a = exp(x), b = square(a), c = neg(b);
-    const symbol sum = reduce_sum(a);  // Reads a while b and c are not done.
+    const symbol sum = reduce_sum(a);  // Reads `a` before `b` and `c` are computed.
     return std::map<std::string, symbol>{{"b", b}, {"c", c}, {"d", mul(c, sum)}};
   };
   planned together{{3000}, f};

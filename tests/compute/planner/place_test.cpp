@@ -1,4 +1,5 @@
-// Buffer assignment: values that live at the same time do not overlap, and the arena is hardly larger than their sum.
+// Buffer assignment: values that live at the same time do not overlap, and the arena is hardly larger than the bytes
+// that live at once.
 #include "compute/planner/plan.hpp"
 
 #include <doctest/doctest.h>
@@ -6,7 +7,7 @@
 namespace troupe {
 namespace {
 
-/// Calls in a row, each of which reads up to two earlier values and yields one of 4 to 40,000 bytes; the last is kept.
+/// A sequence of calls. Each reads up to two earlier values and makes one of 4 to 40,000 bytes; the last value is kept.
 plan made_up(uint32_t seed, int calls) {
   const auto next = [&seed](int limit) { return static_cast<int32_t>(((seed = seed * 1664525 + 1013904223) >> 8) % static_cast<uint32_t>(limit)); };
   plan p;

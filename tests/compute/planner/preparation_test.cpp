@@ -1,5 +1,5 @@
-// Preparation takes time in proportion to the size of a model: these models took minutes when each variable was
-// searched among all.
+// Preparation takes time in proportion to the size of a model. If each variable were searched among all, these models
+// would take minutes.
 #include "compute/program/planned_update.hpp"
 
 #include "tests/compute/model_fixture.hpp"
@@ -10,7 +10,7 @@ using namespace test;
 
 namespace {
 
-/// The result of a linear search through the groups.
+/// The expected result, by linear search through the groups.
 const variable_group* first_that_fits(const std::vector<variable_group>& groups, std::string_view variable) {
   for (const auto& g : groups)
     if (variable.starts_with(g.prefix) && variable.ends_with(g.suffix))

@@ -1,4 +1,4 @@
-// Rematerialisation: which values are computed twice to save memory, and that nothing else changes.
+// Rematerialisation: which values are computed twice to save memory, and that results stay the same.
 #include "tests/bench/models.hpp"
 #include "tests/compute/model_fixture.hpp"
 
@@ -10,7 +10,7 @@ using namespace test;
 
 namespace {
 
-/// Feeds of any model: floats are noise, integers below `classes`.
+/// Feeds for any model: floats are noise, integers are below `classes`.
 std::vector<tensor> made_up(const program& p, int64_t batch, int64_t classes) {
   std::vector<tensor> all;
   for (const auto& c : p.inputs()) {
@@ -25,7 +25,7 @@ std::vector<tensor> made_up(const program& p, int64_t batch, int64_t classes) {
 
 struct arenas { int64_t without = 0, with = 0; };
 
-/// Runs three steps with and without it: loss, gradients, parameters and records are equal.
+/// Makes three steps with and without rematerialisation; loss, gradients, parameters and records must be equal.
 arenas compare(const bench::measured_model& m) {
   const auto build = [&](graph& g) { return m.build(g, adam{}); };
   trainer without{build, {.batch = m.batch, .seed = 3}}, with{build, {.batch = m.batch, .seed = 3, .recompute = true}};

@@ -1,4 +1,4 @@
-// Common subexpression elimination: calls that give the same bits are made once.
+// Common subexpression elimination: calls with the same result are made once.
 #include "tests/compute/planned.hpp"
 
 #include <troupe/nn.hpp>
@@ -62,7 +62,7 @@ TEST_CASE("a gradient that two branches ask for is computed once") {
     const symbol one = gradients(y, std::vector{x})[0], again = gradients(y, std::vector{x})[0];
     return std::map<std::string, symbol>{{"norm", reduce_sum(square(one))}, {"greatest", reduce_max(again)}};
   };
-  CHECK(compare({4, 6}, "matmul", penalty) == std::pair{2, 3});  // The product, and the gradient of its left side.
+  CHECK(compare({4, 6}, "matmul", penalty) == std::pair{2, 3});  // The product, and the gradient of its left operand.
 }
 
 TEST_CASE("a training step that differentiates what the model has differentiated has the same gradients in fewer kernels") {

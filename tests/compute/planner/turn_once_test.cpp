@@ -10,7 +10,7 @@ using namespace test;
 
 namespace {
 
-/// Successive products with one matrix; operands have `rows` rows.
+/// A chain of products with one matrix, whose left operands have `rows` rows.
 build chain(int products, int64_t rows) {
   return only([=](graph& g, symbol x) {
     const symbol w = g.constant(noise<float>({24, 24}, 1));
@@ -21,7 +21,7 @@ build chain(int products, int64_t rows) {
   });
 }
 
-/// The numbers of products that read the matrix transposed and of transposes, with the pass and without it.
+/// The numbers of products that read the matrix transposed and of transposes, first with the pass, then without it.
 std::array<int, 4> compare(const build& f) {
   planned once{{200, 24}, f}, each{{200, 24}, f, {.share = false}};
   CHECK(once.run() == each.run());

@@ -1,4 +1,4 @@
-// Counts every allocation of this program, and finds none in a thousand steps.
+// Counts all allocations of this program, and checks that a thousand steps make none.
 #include "tests/compute/model_fixture.hpp"
 
 #include "compute/engine/gradient_reduction.hpp"
@@ -18,7 +18,7 @@ std::atomic<int64_t> allocations{0};
 
 }  // namespace
 
-// A program's definitions precede those of the C library. operator new is counted separately from malloc, so that a
+// These definitions replace those of the C library. operator new is counted separately from malloc, so that a
 // replacement that does not call malloc is counted too.
 extern "C" {
 void* __libc_malloc(size_t);
@@ -71,7 +71,7 @@ TEST_CASE("the counter sees each way to allocate") {
   CHECK(allocations >= before + 2);
   before = allocations;
   const auto mapped = allocate_buffer(10 << 20);
-  CHECK(allocations >= before + 2);  // The pages, and their reference count.
+  CHECK(allocations >= before + 2);  // The pages and their reference count.
 }
 
 TEST_CASE("a thousand steps of 784-128-10 allocate nothing") {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
 
-/// loss = mean of f(x, w) over batches of 4 rows of 3, w a variable of 3.
+/// The loss is the mean of f(x, w), over batches of 4 rows of 3 numbers; w is a variable of 3.
 struct one_layer {
   trainer t;
   tensor x = tensor::of<float>({4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
@@ -73,7 +73,7 @@ TEST_CASE("an overflow of exp is named, and not the difference of infinities tha
 }
 
 TEST_CASE("a value that is infinite and stays without effect is no fault") {
-  // log 0 is -inf, and e to that is 0.
+  // log 0 is -inf, and e^-inf is 0.
   const auto harmless = [](symbol x, symbol w) { return exp(log(mul(stop_gradient(x), stop_gradient(w)))); };
   one_layer fine{[&](symbol x, symbol w) { return add(harmless(x, w), w); }, {0, 1, 1}};
   CHECK(fine.t.run->gradients(fine.t.input({fine.x.data()}), fine.t.gradient.get()) == step_status::ok);
@@ -127,7 +127,7 @@ TEST_CASE("a gradient that is not finite though the loss is, is named with the v
 }
 
 TEST_CASE("what is made in the place of a concatenation, or is a piece of something, has the origin of its own elements") {
-  // Lines of the cache: 16 numbers a row.
+  // Rows of 16 numbers fill whole cache lines.
   const auto spoilt = [](std::function<symbol(symbol first, symbol second)> f) {
     trainer t([f](graph& g) {
       const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16});
@@ -145,7 +145,7 @@ TEST_CASE("what is made in the place of a concatenation, or is a piece of someth
   };
   CHECK(spoilt([](symbol a, symbol b) { return exp(neg(concat(std::vector{square(a), log(b)}, 0))); })
         == "the first operation to yield what is not is log: nan at [0, 2]");
-  // The logarithm has a NaN in its second row, which no kernel reads; 0/0 comes from the first.
+  // The second row of the logarithm has a NaN, but no kernel reads it. The NaN found is 0/0, from the first row.
   CHECK(spoilt([](symbol a, symbol b) {
           const symbol zeros = slice(log(concat(std::vector{a, b}, 0)), 0, 0, 1);
           return div(zeros, zeros);
@@ -156,7 +156,8 @@ TEST_CASE("a variable is named once whose gradient is made of parts that are not
   trainer t([](graph& g) {
     const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16});
     const symbol w = g.variable({.name = "w", .dims = {2, 16}});
-    const symbol y = add(sqrt(slice(w, 0, 0, 1)), sqrt(slice(w, 0, 1, 1)));  // At 0: fine, and its slope is not.
+    // At 0 the value is finite, but its gradient is not.
+    const symbol y = add(sqrt(slice(w, 0, 0, 1)), sqrt(slice(w, 0, 1, 1)));
     return model_spec{.mode = mode::train, .loss = reduce_mean(mul(x, y)), .optimizer = gradient_descent{}};
   }, {.batch = 2, .fuse = false});
   const auto x = noise<float>({2, 16}, 1);
@@ -217,7 +218,7 @@ TEST_CASE("a search that is cancelled finds nothing") {
 
 namespace {
 
-/// Σ of x·w over rows of one number, in `shards` parts.
+/// Σ of w·log x over rows of one number, in `shards` gradient shards.
 struct sharded {
   std::shared_ptr<parameter_store> store;
   std::unique_ptr<step_engine> engine;

@@ -11,7 +11,7 @@ using namespace test;
 
 namespace {
 
-/// A classifier of 4-8-3 over 12 rows.
+/// A 4-8-3 classifier on 12 rows.
 struct small {
   tensor x = noise<float>({12, 4}, 1);
   tensor y = classes(12, 3);

@@ -19,7 +19,7 @@ TEST_CASE("a pool computes every share once, and returns when all are done") {
     CAPTURE(threads);
     const auto pool = thread_pool::start(threads).value();
     CHECK(pool->threads() == threads);
-    std::array<int64_t, 5> done{};  // Not atomic: a reader must be synchronised.
+    std::array<int64_t, 5> done{};  // Not atomic, so that the pool must synchronise.
     for (int round = 0; round < 5000; ++round) {
       const int shares = 1 + round % threads;
       pool->run(shares, [&](int share) { done[static_cast<size_t>(share)] += round; });
@@ -50,12 +50,12 @@ TEST_CASE("shares are computed at the same time, the first one by the thread tha
 
 namespace {
 
-/// Threads of this process that a signal holds until `release`: the system gives them no processor, as far as they can tell. Of the signals that a
-/// thread is sent, the thread sanitizer hands over those at once that are of its own making, such as SIGTRAP; for others it waits for the
-/// thread's next call of a function that it knows.
+/// Holds all other threads of this process in a signal handler until `release`, as if the system gave them no
+/// processor. Uses SIGTRAP because the thread sanitizer delivers it at once, as a signal of its own kind; it delays
+/// others until the thread's next call of a function that it intercepts.
 class held_threads {
  public:
-  /// Made before the threads, and closed once they have ended.
+  /// Constructed before the threads, and closed after they have ended.
   struct pipes {
     pipes() {
       REQUIRE(::pipe(gate) == 0);
@@ -67,7 +67,7 @@ class held_threads {
         ::close(end);
     }
   };
-  /// Waits until `held_at_least` are held: a thread of a sanitizer's own hears of no signal.
+  /// Waits until `held_at_least` threads are held. A sanitizer's own threads do not react to the signal.
   explicit held_threads(int held_at_least) {
     struct sigaction hold{};
     hold.sa_handler = [](int) {
@@ -117,7 +117,7 @@ TEST_CASE("shares whose threads get no processor are computed by the thread that
   others.release();
   int64_t sum = 0;
   std::array<int64_t, 3> done{};
-  for (int round = 0; round < 1000; ++round)  // Threads that come late do nothing twice.
+  for (int round = 0; round < 1000; ++round)  // Threads that come late repeat nothing.
     pool->run(3, [&](int share) { done[static_cast<size_t>(share)] += round; });
   for (const auto d : done)
     sum += d;
@@ -142,13 +142,14 @@ TEST_CASE("tiny numbers are zero on the threads that help, as where a program ru
   volatile float tiny = 1e-30f;
   std::array<float, 2> half{};
   pool->run(2, [&](int share) { half[static_cast<size_t>(share)] = tiny * 1e-9f; });
-  CHECK(half[0] != 0);  // This thread's own setting is unchanged.
+  CHECK(half[0] != 0);  // The setting of this thread is unchanged.
   CHECK(half[1] == 0);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // Sanitizers end a process without free addresses.
+// Sanitizers end a process that runs out of addresses.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("a system without threads to give is an error, and those that were begun end") {
-  // In a separate process, whose address space suffices for some stacks only.
+  // A child process whose address space suffices for only some of the stacks.
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {

@@ -1,4 +1,4 @@
-// Kernels divided among threads: equal bits for every number of threads.
+// Kernels that are divided among threads: the bits are the same for every number of threads.
 #include "tests/compute/gradient_checks.hpp"
 #include "tests/compute/model_fixture.hpp"
 #include "tests/support/has.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 using list = const std::vector<symbol>&;
 
-/// Options that divide every kernel that can be divided.
+/// Options with which every divisible kernel is divided.
 program_options on(int threads, program_options options = {.seed = 5}) {
   options.pool = threads > 1 ? thread_pool::start(threads).value() : nullptr;
   options.least_work = 0;
@@ -39,7 +39,7 @@ void check_same(const check& c, bool second) {
     CHECK(outputs_of(c, second, on(threads)) == one);
 }
 
-/// Adds the operations of the calls that more than one thread computes; returns the number of those calls.
+/// Counts the calls that several threads compute, and adds their operations to `names`.
 int64_t add_shared(std::set<std::string>& names, const program& p) {
   std::istringstream text{p.to_text()};
   int64_t count = 0;
@@ -51,7 +51,7 @@ int64_t add_shared(std::set<std::string>& names, const program& p) {
   return count;
 }
 
-/// Gradients and parameters after three steps.
+/// The gradients and parameters after three steps.
 std::vector<std::vector<std::byte>> trained(const std::function<model_spec(graph&)>& build, const std::vector<tensor>& feeds, int64_t batch, int threads) {
   trainer t{build, on(threads, {.batch = batch, .seed = 5})};
   std::vector<const std::byte*> at;

@@ -11,7 +11,8 @@ struct counts {
   double tp = 0, fp = 0, fn = 0, tn = 0;
 };
 
-/// Counts over all rows, one after the other, of predictions above a threshold that float32 has rounded.
+/// The weighted counts over all rows, where positive means above the threshold. The threshold is rounded to float32
+/// first.
 counts at_threshold(const columns& c, double threshold) {
   const auto of = [&](bool positive, bool above) {
     return sum_over(c, [&](size_t i) { return (c.label[i] != 0) == positive && (c.prediction[i] > static_cast<float>(threshold)) == above; });
@@ -26,7 +27,7 @@ std::vector<counts> at_even_thresholds(const columns& c, int n) {
   return all;
 }
 
-/// The area between neighbouring thresholds, added up: `width` and `height` are those of one interval.
+/// The sum of of_interval(low, high), the area between neighbouring thresholds.
 template <class F>
 double area(const columns& c, int n, F of_interval) {
   const auto all = at_even_thresholds(c, n);
@@ -40,7 +41,7 @@ double recall_of(const counts& c) { return (c.tp + 1e-6) / (c.tp + c.fn + 1e-6);
 double precision_of(const counts& c) { return (c.tp + 1e-6) / (c.tp + c.fp + 1e-6); }
 double false_rate_of(const counts& c) { return c.fp / (c.fp + c.tn + 1e-6); }
 
-/// Predictions of 0 or 1.
+/// Rows whose predictions are 0 or 1.
 columns decided_rows() {
   columns c = binary_rows();
   for (auto& p : c.prediction)
@@ -244,7 +245,7 @@ TEST_CASE("[MET-18] careful interpolation integrates precision while true and fa
                    return slope * (gained + (from > 0 ? start * std::log(to / from) : 0.0)) / positives;
                  })};
                });
-  // The classic example: the linear interpolation between two far points overestimates.
+  // The classic example: linear interpolation between two distant points overestimates the area.
   columns far;
   far.label = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
   far.prediction.assign(15, 0.25f);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t classes = 5;
 
-/// The weight of rows with label i and prediction j, at i · classes + j.
+/// The confusion matrix: the weight of the rows with label i and prediction j is at i · classes + j.
 std::vector<double> table_of(const columns& c) {
   std::vector<double> table;
   for (size_t i = 0; i < classes; ++i)
@@ -20,7 +20,8 @@ std::vector<double> table_of(const columns& c) {
   return table;
 }
 
-/// The mean of share(right, of the label, of the prediction) over the classes where it is not NaN.
+/// The mean over the classes of share(correct weight, weight of the label, weight of the prediction), without those
+/// where it is NaN.
 template <class F>
 double mean_of_classes(const columns& c, F share) {
   const auto table = table_of(c);
@@ -39,7 +40,7 @@ double mean_of_classes(const columns& c, F share) {
   return sum / counted;
 }
 
-/// Scores of 4 classes of which ties, infinite ones and NaN are some, made of both columns.
+/// Scores of 4 classes, made from both columns; some of them are ties, infinite or NaN.
 symbol scores_of(symbol l, symbol p) {
   const symbol nan = div(number_like(p, 0), number_like(p, 0));
   const symbol third = select(equal(l, number_like(l, 2)), select(equal(p, number_like(p, 3)), nan, p), number_like(p, 1));
@@ -66,7 +67,8 @@ TEST_CASE("[MET-41] precision_at_k is the share of the k greatest scores' classe
     const double l = static_cast<double>(c.label[i]), p = static_cast<double>(c.prediction[i]);
     return std::vector<double>{p, l, l == 2 ? p == 3 ? std::nan("") : p : 1, 1};
   };
-  /// The label, one below it, which may be -1, and the prediction, which may be one of both: 0 to 3, of 4 classes.
+  /// The labels of a row among 4 classes: the label, the number below it (which may be -1) and the prediction, which
+  /// may equal either.
   const auto labels_in = [](const columns& c, size_t i) {
     return std::set<int>{static_cast<int>(c.label[i]), static_cast<int>(c.label[i]) - 1, static_cast<int>(c.prediction[i])};
   };

@@ -1,4 +1,4 @@
-// Every metric once, for tests that measure all of them at the same time.
+// Every metric once, for tests that measure all of them at once.
 #pragma once
 
 #include "tests/models/metrics/measure.hpp"
@@ -10,7 +10,7 @@ struct listed_metric {
   metric_builder build;
 };
 
-/// By name.
+/// The metrics by name.
 inline const std::map<std::string, listed_metric>& every_metric() {
   using rows = listed_metric::rows;
   using namespace metrics;

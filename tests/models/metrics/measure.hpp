@@ -1,4 +1,5 @@
-// Measures a metric of columns of numbers, batch by batch and part by part, and compares it with a direct computation over all rows.
+// Measures a metric over columns of numbers, in batches and in several parts, and compares it with a direct computation
+// over all rows.
 #pragma once
 
 #include "compute/engine/metric_totals.hpp"
@@ -21,7 +22,7 @@ struct columns {
   size_t rows() const { return label.size(); }
 };
 
-/// Pseudo-random numbers in [0, 1) that need 16 bits.
+/// Pseudo-random multiples of 2^-16 in [0, 1).
 class draws {
  public:
   explicit draws(uint64_t seed) : state_(seed * 2 + 1) {}
@@ -35,8 +36,8 @@ class draws {
   uint64_t state_;
 };
 
-/// Labels 0 or 1; predictions in [0, 1] that tell something about them, among them 0, 1, and numbers that are thresholds; weights in [0, 4),
-/// some of them 0.
+/// Labels are 0 or 1. Predictions are in [0, 1] and correlate with the labels; some are 0, 1 or equal to a threshold.
+/// Weights are in [0, 4), and some are 0.
 inline columns binary_rows(size_t rows = 300) {
   draws d{3};
   columns c;
@@ -50,7 +51,7 @@ inline columns binary_rows(size_t rows = 300) {
   return c;
 }
 
-/// Classes in [0, 5); 3 is never a label, 4 is neither a label nor a prediction.
+/// Classes in [0, 5): 3 is never a label, and 4 is neither a label nor a prediction.
 inline columns class_rows(size_t rows = 300) {
   draws d{5};
   columns c;
@@ -63,7 +64,7 @@ inline columns class_rows(size_t rows = 300) {
   return c;
 }
 
-/// Numbers around 3 and predictions near them, some of both 0.
+/// Numbers in [-1, 7] with predictions near them; in some rows both are 0.
 inline columns number_rows(size_t rows = 300) {
   draws d{7};
   columns c;
@@ -76,19 +77,20 @@ inline columns number_rows(size_t rows = 300) {
   return c;
 }
 
-/// Makes a metric of three symbols, float32 [batch]. The last is invalid for a metric without weights.
+/// Makes a metric from three symbols, float32 [batch]. The last one is invalid if the metric has no weights.
 using metric_builder = std::function<metric(symbol labels, symbol predictions, symbol weights)>;
-/// The same value or values computed directly, in float64. Weights are all 1 for a metric without.
+/// Computes the value or values of the metric directly, in float64. If the metric has no weights, the columns hold 1
+/// for each.
 using direct_value = std::function<std::vector<double>(const columns&)>;
 
 inline symbol whole(symbol x) { return cast(x, dtype::int64); }
 
-/// Programs of one metric, by the number of rows.
+/// One metric, with a program for each number of rows.
 class measured {
  public:
   measured(const metric_builder& build, bool weighted) : build_(build), weighted_(weighted) {}
 
-  /// Rows [first, last) in batches of `batch`, the last of which may be short.
+  /// The totals over rows [first, last) in batches of `batch` rows; the last batch may be short.
   metric_totals totals(const columns& data, size_t first, size_t last, size_t batch) {
     auto& one = program_of(static_cast<int64_t>(std::min(batch, std::max<size_t>(last - first, 1))));
     metric_totals all{{one.p->outputs().begin(), one.p->outputs().end()}, functions_of(one.spec.metrics)};
@@ -103,7 +105,7 @@ class measured {
     }
     return all;
   }
-  /// The error of a step with all rows.
+  /// The error of a step over all rows, which must fail.
   std::string error_of(const columns& data) {
     auto& bound = program_of(static_cast<int64_t>(data.rows()));
     CHECK(run(bound, data, 0, data.rows()) == step_status::bad_input);
@@ -151,7 +153,7 @@ class measured {
   std::map<int64_t, std::unique_ptr<bound_program>> programs_;
 };
 
-/// A number, or the elements of an array.
+/// The value of the metric: one number, or the elements of an array.
 inline std::vector<double> values_of(const metric_totals& totals) {
   const auto results = totals.results();
   REQUIRE_MESSAGE(results, (results ? "" : results.error().message));
@@ -169,8 +171,8 @@ inline void check_near(const std::vector<double>& got, const std::vector<double>
   }
 }
 
-/// With weights and without, over batches of 1, 7 and 128 rows and all at once, and over 1, 2 and 4 parts whose totals are added. Without
-/// any row each value is 0.
+/// Checks a metric with weights and without, in batches of 1, 7 and 128 rows and all rows, with the totals of 1, 2 and
+/// 4 parts added. Without any row each value must be 0.
 inline void check_metric(const columns& data, const metric_builder& build, const direct_value& direct) {
   for (const bool weighted : {false, true}) {
     CAPTURE(weighted);

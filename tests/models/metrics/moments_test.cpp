@@ -9,7 +9,7 @@ namespace {
 double label_of(const columns& c, size_t i) { return static_cast<double>(c.label[i]); }
 double prediction_of(const columns& c, size_t i) { return static_cast<double>(c.prediction[i]); }
 
-/// Σ w·(a - mean a)·(b - mean b), in two passes.
+/// Σ w·(a - mean a)·(b - mean b), in two passes over the rows.
 template <class A, class B>
 double covariance(const columns& c, A a, B b) {
   const double mean_a = mean_over(c, [&](size_t i) { return a(c, i); }), mean_b = mean_over(c, [&](size_t i) { return b(c, i); });

@@ -1,4 +1,4 @@
-// What metrics accept: shapes and weights that broadcast, and everything that they refuse while the graph is built.
+// The operands of metrics: shapes and weights that broadcast, and all that is refused while the graph is built.
 #include <troupe/metrics.hpp>
 
 #include "tests/models/metrics/measure.hpp"
@@ -8,7 +8,8 @@ namespace troupe::test {
 
 namespace {
 
-/// The first error of a graph with placeholders label and prediction [batch], rows [batch, 3] and scores [batch, 5], float32 but for `whole`.
+/// A graph with the placeholders `label` and `prediction` [batch], `rows` [batch, 3] and `scores` [batch, 5], all
+/// float32, and `whole` [batch], int64.
 struct operands {
   graph g;
   extent batch = g.unknown("batch");
@@ -25,7 +26,7 @@ std::string error_of(const std::function<metric(operands&)>& build) {
   return o.g.status().error().message;
 }
 
-/// The mean of values [batch, 2] = {label, prediction} with weights made of the row's weight.
+/// The weighted mean of {label, prediction} [batch, 2]; `weights` makes the weights from the row's weight.
 double mean_of_pairs(const columns& data, const std::function<symbol(symbol)>& weights) {
   measured m{[&](symbol l, symbol p, symbol w) { return metrics::mean(stack({l, p}, 1), {.weights = weights(w)}); }, true};
   return values_of(m.totals(data, 0, data.rows(), 7)).front();
@@ -58,7 +59,7 @@ TEST_CASE("[MET-30] weights are those of rows, of elements, of columns or one fo
 }
 
 TEST_CASE("[MET-30] a weight that is negative, infinite or not a number is an error of the step that names its place; weights of 0 give 0") {
-  // check_metric shows all of these for every metric but infinity.
+  // check_metric covers the other values for every metric; only infinity is left.
   measured m{[](symbol l, symbol p, symbol w) { return metrics::accuracy(l, p, {.weights = w}); }, true};
   columns data = class_rows(9);
   data.weight[4] = std::numeric_limits<float>::infinity();
@@ -118,7 +119,8 @@ TEST_CASE("a metric of a symbol that the graph has an error for is empty, and th
   CHECK(metrics::auc(o.label, wrong).sums.empty());
   CHECK(metrics::mean(wrong).sums.empty());
   CHECK(metrics::top_k(o.whole, wrong, 2).sums.empty());
-  CHECK(metrics::accuracy(o.label, o.prediction, {.weights = wrong}).sums.size() == 2);  // An invalid symbol is no weights.
+  // An invalid symbol counts as no weights.
+  CHECK(metrics::accuracy(o.label, o.prediction, {.weights = wrong}).sums.size() == 2);
   CHECK(has(o.g.status().error().message, "add"));
 }
 

@@ -9,7 +9,7 @@ using namespace test;
 
 namespace {
 
-/// Runs gather with a fed index and returns its error.
+/// Runs gather with a fed index; returns the message of the error.
 std::string gathered(int32_t index) {
   graph g;
   model_spec spec;

@@ -12,7 +12,7 @@ using namespace test;
 
 namespace {
 
-/// A tensor of 0, 1, 2, ... with that shape.
+/// A tensor of this shape with the elements 0, 1, 2, ...
 tensor counted(const shape& dims) {
   std::vector<int32_t> x(static_cast<size_t>(dims.elements()));
   std::iota(x.begin(), x.end(), 0);
@@ -35,7 +35,7 @@ int32_t element(const tensor& t, const std::vector<int64_t>& at) {
   return t.as<int32_t>()[static_cast<size_t>(place)];
 }
 
-/// Every element of `y` is the element of `x` at `from(its index)`.
+/// Checks that each element of `y` is the element of `x` at from(index).
 void check_moved(const tensor& y, const tensor& x, const std::function<std::vector<int64_t>(std::vector<int64_t>)>& from) {
   for (int64_t i = 0; i < y.elements(); ++i)
     REQUIRE(y.as<int32_t>()[static_cast<size_t>(i)] == element(x, from(index_of(y.dims(), i))));
@@ -67,7 +67,7 @@ TEST_CASE("a transpose has every element where the order of the axes says, of an
       return from;
     });
   }
-  for (const shape& dims : {shape{1, 35, 70}, shape{3, 40, 17}, shape{1, 130, 16}}) {  // Several blocks, and parts of blocks.
+  for (const shape& dims : {shape{1, 35, 70}, shape{3, 40, 17}, shape{1, 130, 16}}) {  // Several blocks, some partial.
     const tensor many = counted(dims), turned = value([&](graph& g) { return transpose(g.constant(many), {0, -1, -2}); });
     check_moved(turned, many, [](std::vector<int64_t> at) {
       std::swap(at[at.size() - 2], at.back());

@@ -22,7 +22,7 @@ TEST_CASE("many products at once are those one by one, in every orientation, and
         const int rank = z.dims().rank();
         CHECK(rank == std::max(a.rank(), b.rank()));
         const int64_t count = z.elements() / (m * n);
-        // The matrix of an operand from which the i-th matrix of the result is made.
+        // The matrix of operand `t` that belongs to matrix `i` of the result.
         const auto matrix = [&](const tensor& t, int64_t i) {
           int64_t at = 0, stride = 1;
           for (int axis = rank - 3, own = t.dims().rank() - 3; axis >= 0; --axis, --own) {

@@ -1,4 +1,4 @@
-// Values that are not finite fail the step where a model checks them, and in the labels of every loss.
+// A step fails if a value that the model checks is not finite, or a label of any loss.
 #include <troupe/losses.hpp>
 
 #include "tests/compute/evaluate.hpp"
@@ -16,7 +16,7 @@ namespace {
 const std::source_location here = std::source_location::current();
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
-/// The step's error; empty for none.
+/// The message of the step's error; empty if there is none.
 std::string error_of(const std::function<symbol(graph&)>& loss, mode m) {
   trainer t([&](graph& g) {
     model_spec spec;
@@ -57,7 +57,7 @@ TEST_CASE("check_numerics passes on what is finite, and names node, message, ele
 }
 
 TEST_CASE("check_numerics looks at the gradient too, as TensorFlow's does") {
-  // The root of 0 is finite; its gradient is not.
+  // The square root of 0 is finite, but its gradient is not.
   const auto loss = [](bool checked) {
     return [checked](graph& g) {
       const symbol v = g.variable({.name = "v", .dims = {3}, .initial = init::zeros()});

@@ -1,4 +1,4 @@
-// Values outside of a range fail the step where a model checks them.
+// A step fails if a value that the model checks lies outside of a range.
 #include "tests/compute/operations/values.hpp"
 #include "tests/support/has.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 const std::source_location here = std::source_location::current();
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
-/// The step's error; empty for none.
+/// The message of the step's error; empty if there is none.
 std::string error_of(const tensor& x, double least, double greatest) {
   graph g;
   model_spec spec;
@@ -29,7 +29,7 @@ std::string error_of(const tensor& x, double least, double greatest) {
   return status == step_status::ok ? "" : (*p)->last_error().message;
 }
 
-/// "1.5 at [1] is not in [0, 1]"
+/// The part of the message about the value: "1.5 at [1] is not in [0, 1]".
 std::string complaint(const tensor& x, double least, double greatest) {
   const auto text = error_of(x, least, greatest);
   if (text.empty())

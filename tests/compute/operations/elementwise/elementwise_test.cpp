@@ -14,7 +14,7 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
 const std::source_location here = std::source_location::current();
 
-/// Points from -big to big, dense around 0, and enough for whole and partial packets.
+/// Points from -big to big, dense around 0; enough of them for whole and partial vectors.
 std::vector<double> points(double big) {
   std::vector<double> x = {0.0, -0.0};
   for (double v = big; v > 1e-6; v *= 0.83) {
@@ -24,7 +24,7 @@ std::vector<double> points(double big) {
   return x;
 }
 
-/// Compares f with the formula in float64, in both floating types; `least` excludes smaller numbers.
+/// Compares f with the float64 formula in both floating-point types. Numbers below `least` are left out.
 void check_function(activation f, double (*formula)(double), double big, double least = -inf, double epsilon32 = 3e-7) {
   std::vector<double> x, want, want32;
   for (double v : points(big))

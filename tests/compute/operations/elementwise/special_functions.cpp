@@ -19,10 +19,11 @@ formula constant(real c) {
 real sigmoid_of(real x) { return 1 / (1 + std::exp(-x)); }
 real normal_below(real x) { return std::erfc(-x / std::numbers::sqrt2_v<real>) / 2; }
 real normal_density(real x) { return std::exp(-x * x / 2) * root / 2; }
-/// x · f(x) for an f that falls to 0 faster than x grows.
+/// x · f(x), where f falls to 0 faster than x grows.
 real times(real x, real f) { return f == 0 ? 0 : x * f; }
 
-/// u of gelu_tanh and its first two derivatives, kept where tanh(u) is ±1 to all digits beyond.
+/// The inner function u of gelu_tanh and its first two derivatives. Beyond ±50 tanh(u) is ±1 to all digits, so x is
+/// clamped there.
 struct bent {
   real x, u, first, second, t, flat;
   explicit bent(real v) : x(std::isnan(v) ? v : std::fmin(std::fmax(v, -50.0L), 50.0L)) {

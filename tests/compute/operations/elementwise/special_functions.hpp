@@ -1,4 +1,4 @@
-// Each element-wise operation as a formula, with its derivatives, to be asked at numbers where formulas break.
+// Each element-wise operation as a formula with its derivatives, evaluated at numbers where formulas break.
 #pragma once
 
 #include "compute/graph/graph.hpp"
@@ -10,31 +10,31 @@
 
 namespace troupe::test {
 
-/// Has digits and exponents enough that no step of a formula over float64 overflows or is lost.
+/// Has enough digits and exponents that no intermediate result of a formula over float64 overflows or loses digits.
 using real = long double;
 using formula = std::function<real(real, real)>;
 
 struct special_function {
-  std::string name;    ///< Of the operation, or of a function that consists of several.
-  std::string form;    ///< Which of its forms, where it has several.
+  std::string name;    ///< The name of the operation, or of a composed function.
+  std::string form;    ///< Which form, if the function has several.
   int operands = 1;
   std::function<symbol(const std::vector<symbol>&)> build;
   formula value;
-  std::vector<formula> slopes = {};  ///< Of each operand; none: the value has no gradient.
-  double ulps = 4, slope_ulps = 16;  ///< How far off a result may be, in units of the last place of the right one.
-  bool signed_zero = false;          ///< IEEE 754 gives the value's zeros a sign.
+  std::vector<formula> slopes = {};  ///< For each operand; empty if the value has no gradient.
+  double ulps = 4, slope_ulps = 16;  ///< The greatest errors, in units in the last place of the right result.
+  bool signed_zero = false;          ///< The sign of a zero result must be IEEE 754's.
 };
 
-/// All that are checked. An element-wise operation that is missing here fails the test.
+/// All functions that are checked. The test fails if an element-wise operation is missing here.
 std::vector<special_function> special_functions();
 
-/// A place where an operation does not give the formula's number: a row of the table in docs/compute.md.
+/// A place where an operation deviates from the formula: a row of the table in docs/compute.md.
 struct known_difference {
-  std::string id;                          ///< The row's first column.
-  std::vector<std::string> functions;      ///< Names.
-  int slope = -1;                          ///< Of which operand it is the gradient; -1: the value.
-  std::function<bool(real a, real b, real least)> where;  ///< `least`: the least normal number of the dtype.
-  formula given;                           ///< What is given there.
+  std::string id;                          ///< The first column of the row.
+  std::vector<std::string> functions;      ///< The names of the functions.
+  int slope = -1;                          ///< The gradient of which operand; -1: the value.
+  std::function<bool(real a, real b, real least)> where;  ///< `least`: the least normal number.
+  formula given;                           ///< The result there.
 };
 std::vector<known_difference> known_differences();
 

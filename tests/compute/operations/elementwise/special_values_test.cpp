@@ -13,7 +13,8 @@ using namespace test;
 
 namespace {
 
-/// Zeros, denormal numbers, small and great ones, the greatest, infinities and NaN, between ordinary ones.
+/// NaN, and with both signs: zero, denormal numbers, a very small number, 1, 2.5, a very large one, the largest,
+/// infinity.
 template <class T>
 std::vector<T> special_values() {
   using limits = std::numeric_limits<T>;
@@ -26,12 +27,12 @@ std::vector<T> special_values() {
   return all;
 }
 
-/// What a program computes with in place of x: a denormal number counts as 0.
+/// The number that a program uses for x: denormal numbers count as 0.
 template <class T>
 real seen(T x) {
   return std::abs(x) < std::numeric_limits<T>::min() ? std::copysign(T{0}, x) : x;
 }
-/// x in the dtype.
+/// x rounded to the dtype.
 template <class T>
 T rounded(real x) {
   return static_cast<T>(seen(static_cast<T>(x)));
@@ -48,7 +49,7 @@ bool close(T got, real want, double ulps, bool signed_zero) {
   return std::isfinite(result) && std::abs(result - right) <= static_cast<T>(ulps) * unit;
 }
 
-/// The values of the function and its gradients at the operands.
+/// The values of the function at the operands, followed by its gradients.
 std::vector<std::vector<double>> computed(const special_function& f, const std::vector<tensor>& at) {
   graph g;
   std::vector<symbol> x;
@@ -78,7 +79,7 @@ const known_difference* known_at(const std::vector<known_difference>& all, const
   return nullptr;
 }
 
-/// Compares one function in one dtype; adds the differences that it met to `met`.
+/// Compares one function in one dtype. Adds the ids of the known differences that occur to `met`.
 template <class T>
 void check_special(const special_function& f, std::set<std::string>& met) {
   static const auto differences = known_differences();

@@ -35,7 +35,7 @@ const std::vector<conv_case>& cases() {
   return all;
 }
 
-/// The sum of the header, with every index written out.
+/// The sum that the header defines, with every index written out.
 std::vector<double> by_hand(const conv_case& c, const tensor& x, const tensor& k, const shape& y) {
   const auto pad = [&](int axis, int64_t size) {
     const auto i = static_cast<size_t>(axis - 1);
@@ -74,7 +74,7 @@ double dot(const tensor& a, const tensor& b) {
 TEST_CASE("a convolution is the sum over its kernel, with strides, dilation, groups and both kinds of padding, in both floating types") {
   for (const auto& c : cases()) {
     if (c.x.elements() > 20000)
-      continue;  // Written out it takes too long; the case below covers it.
+      continue;  // The written-out sum would take too long; the adjoint test has it.
     CAPTURE(to_string(c.x));
     CAPTURE(to_string(c.kernel));
     const tensor x = noise<double>(c.x, 1), k = noise<double>(c.kernel, 2);
@@ -114,7 +114,7 @@ TEST_CASE("the gradients of a convolution are its adjoints for image and kernel"
         return gradients(reduce_sum(mul(conv2d(operands[0], operands[1], c.o), g.constant(dy))), operands)[which];
       });
     };
-    // Linear in each operand: the product with the gradient is that of the result.
+    // The convolution is linear in each operand, so operand · its gradient = y · dy.
     const double want = dot(y, dy);
     CHECK(dot(x, gradient(0)) == doctest::Approx(want).scale(1).epsilon(1e-11));
     CHECK(dot(k, gradient(1)) == doctest::Approx(want).scale(1).epsilon(1e-11));
@@ -137,7 +137,7 @@ TEST_CASE("where a kernel is smaller than its stride, a transposed convolution l
   const conv2d_options o{.strides = {3, 4}, .padding = padding::valid};
   const tensor y = noise<double>({2, 3, 2, 3}, 1), k = noise<double>({2, 2, 4, 3}, 2);
   const tensor image = value([&](graph& g) { return conv2d_transpose(g.constant(y), g.constant(k), o); });
-  REQUIRE(image.dims() == shape{2, 9, 8, 4});  // As in Keras: 3·3 and 2·4, without 3·3 - 1 and 2·4 - 2.
+  REQUIRE(image.dims() == shape{2, 9, 8, 4});  // As in Keras: 3·3 and 2·4, not 3·3 - 1 and 2·4 - 2.
   std::vector<double> want(static_cast<size_t>(image.dims().elements()));
   for (int64_t b = 0; b < 2; ++b)
     for (int64_t i = 0; i < 3; ++i)
@@ -151,7 +151,7 @@ TEST_CASE("where a kernel is smaller than its stride, a transposed convolution l
   const tensor dilated = value([&](graph& g) {
     return conv2d_transpose(g.constant(y), g.constant(k), {.strides = {3, 2}, .dilation = {1, 3}, .padding = padding::valid});
   });
-  CHECK(dilated.dims() == shape{2, 9, 6, 4});  // 2·2 and the two that a kernel of reach 4 goes beyond its stride.
+  CHECK(dilated.dims() == shape{2, 9, 6, 4});  // 2·2 + 2: the kernel's reach of 4 exceeds the stride by 2.
 }
 
 TEST_CASE("a depthwise convolution sees each channel by itself") {
@@ -174,7 +174,8 @@ TEST_CASE("bias and relu after a convolution are part of it, but for a depthwise
   };
   const auto apart = [&](int groups, int64_t size) {
     return [=](graph& g, symbol x) {
-      const symbol y = layer(groups, size)(g, x)["whole"];  // Only the convolution is an output, so nothing is fused with it.
+      // Only the convolution is an output, so nothing is fused with it.
+      const symbol y = layer(groups, size)(g, x)["whole"];
       const symbol convolved = g.make_symbol(g.internals().nodes[static_cast<size_t>(g.internals().nodes[static_cast<size_t>(y.node())].inputs[0])].inputs[0]);
       return std::map<std::string, symbol>{{"alone", convolved}};
     };
@@ -204,7 +205,8 @@ TEST_CASE("the gradient of pooling what relu has left is one kernel with that of
     CHECK(apart.kernels("max_pool_gradient +relu") == 0);
     CHECK(fused.run() == apart.run());
   }
-  planned other{{2, 6, 4, 37}, only([](graph&, symbol x) {  // A mask that is not the pooled value.
+  // The mask is not the pooled value.
+  planned other{{2, 6, 4, 37}, only([](graph&, symbol x) {
     return gradients(reduce_sum(square(max_pool(neg(relu(x))))), std::vector{x})[0];
   })};
   CHECK(other.kernels("max_pool_gradient +relu") == 0);
