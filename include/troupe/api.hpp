@@ -1,4 +1,4 @@
-// Marks the symbols that libtroupe exports; all others are hidden.
+// TROUPE_API marks the symbols that libtroupe exports; all others are hidden.
 // Not needed to begin with.
 #pragma once
 

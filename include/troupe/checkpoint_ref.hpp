@@ -1,10 +1,10 @@
-// Which checkpoint is meant: the newest, the best, the one of a step, or one by its path.
+// A reference to a checkpoint: the newest, the best, the one of a step, or one by its path.
 // Not needed to begin with.
 //
 //   tr::evaluate(estimator, {.input = test}, tr::checkpoint_ref::of_step(390));
 //   auto variables = tr::load_variables("runs/fashion", tr::checkpoint_ref::best());
 //
-// A beginner needs none: wherever one may be named, the newest is the default.
+// The default is the newest wherever a checkpoint can be named.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -20,14 +20,14 @@ namespace troupe {
 /// A value, made by the functions below. A default-constructed one is the newest.
 struct checkpoint_ref {
   enum class kind : uint8_t {
-    newest,  ///< The newest whole one; where its job keeps the best in its place (keep_best::restore_best), that one.
-    best,    ///< The best that its job has kept (train_spec::keep_best). not_found: none is kept.
-    step,    ///< The newest one of a step: a search has several of one step. not_found: there is none.
-    path,    ///< "runs/fashion/model.ckpt-390", in any model directory.
+    newest,  ///< The newest undamaged one; the best one instead if its job had keep_best::restore_best.
+    best,    ///< The best one that its job kept (train_spec::keep_best). not_found: none is kept.
+    step,    ///< The newest one of `step`, since a search has several of one step. not_found: none.
+    path,    ///< The one at `path`, "runs/fashion/model.ckpt-390", in any model directory.
   };
   kind what = kind::newest;
-  int64_t step = 0;       ///< kind::step; at least 0.
-  std::string path = {};  ///< kind::path; without the ending of a file.
+  int64_t step = 0;       ///< For kind::step; at least 0.
+  std::string path = {};  ///< For kind::path; the prefix of the files, without their endings.
 
   static checkpoint_ref newest() { return {}; }
   static checkpoint_ref best() { return {.what = kind::best}; }
@@ -39,13 +39,13 @@ struct checkpoint_ref {
 
 /// "newest", "best", "390", "runs/fashion/model.ckpt-390"
 TROUPE_API std::string to_string(const checkpoint_ref& which);
-/// Reads the output of `to_string`. invalid_argument naming the text: it is none of the words, no whole number of at least 0, and no path whose
-/// last part is model.ckpt-<step>.
+/// Reads the output of `to_string`. invalid_argument naming the text: not one of the words, not a whole number of at
+/// least 0, and not a path whose last part is model.ckpt-<step>.
 TROUPE_API expected<checkpoint_ref> parse_checkpoint_ref(std::string_view text);
 /// invalid_argument: a step below 0, or a path that names no checkpoint.
 TROUPE_API expected<void> validate(const checkpoint_ref& which);
 
-/// As a field of options (options/option_field.hpp).
+/// The text of such a reference as a field of options, and the way back (options/option_field.hpp).
 TROUPE_API std::string option_text(const checkpoint_ref& which);
 TROUPE_API bool parse_option(std::string_view text, checkpoint_ref& into);
 

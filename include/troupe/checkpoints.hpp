@@ -1,13 +1,12 @@
-// Checkpoints and model directories from outside a job: reading variables, inspecting contents and integrity, deleting.
+// Checkpoints and model directories, used without a job: read variables, inspect contents and integrity, delete.
 // Read it to begin with.
 //
 //   auto variables = tr::load_variables("runs/fashion");
 //   if (variables) use(variables->at("dnn/logits/kernel").as<float>());
 //
 // Reports are plain values; `to_text` and `to_json` (inspect.hpp) print them. Inspection writes nothing and needs no
-// lock; a lease, held for as long as the call lasts, keeps a running job from deleting what is being read. Damage is
-// part of a report, not an error: an error means that inspection was not possible at all. Any thread may call any
-// function.
+// lock. During the call a lease keeps a running job from deleting the checkpoint. Damage is listed in the report; an
+// error means that inspection was not possible at all. Any thread may call.
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>
@@ -19,91 +18,92 @@
 
 namespace troupe {
 
-/// The path of a checkpoint of a model directory, "<directory>/model.ckpt-390": the newest one that the state file names, the best that a job has kept, or
-/// one of a step; a path is returned as it is. not_found: no directory, no state file, or no such checkpoint; failed_precondition: the newest is a
-/// TensorFlow checkpoint, which `troupe convert` makes one of ours of.
+/// The path of a checkpoint of a model directory, "<directory>/model.ckpt-390": by default the newest one in the state
+/// file. A `checkpoint_ref` that is a path is returned as it is. not_found: no directory, no state file, or no such
+/// checkpoint; failed_precondition: the newest is a TensorFlow checkpoint, which `troupe convert` converts.
 TROUPE_API expected<std::string> find_checkpoint(const std::string& directory, const checkpoint_ref& which = {});
 
-/// All tensors of a checkpoint, by name: variables, and the optimizer's slots under "<variable>/<slot>". Every checksum is verified. Errors as
-/// above, and data_loss, naming file, tensor and offset: no other checkpoint takes its place.
+/// All tensors of a checkpoint, by name: variables, and the optimizer's slots as "<variable>/<slot>". Every checksum is
+/// verified. Errors as above, and data_loss, naming file, tensor and offset; no older checkpoint is read instead.
 TROUPE_API expected<std::map<std::string, tensor>> load_variables(const std::string& directory, const checkpoint_ref& which = {});
 
-/// A place where stored bytes are wrong, or could not be checked because they cannot be read.
+/// A place in a file whose bytes are wrong or cannot be read.
 struct damage {
-  std::string file;                ///< Its path.
+  std::string file;                ///< Path of the file.
   std::string tensor = {};         ///< Empty: the file as a whole, or its header.
-  std::optional<int64_t> offset;   ///< Offset in the file where the damage begins, where known.
+  std::optional<int64_t> offset;   ///< Where the damage begins in the file, if known, in bytes.
   std::string reason;
-  bool unreadable = false;         ///< The file exists but may not, or could not, be read: it may be whole.
+  bool unreadable = false;         ///< The file could not be read (permission, device), so it may be whole.
   friend bool operator==(const damage&, const damage&) = default;
 };
 
 struct tensor_report {
   std::string name;
-  std::string dtype;                    ///< "float32"; an unsupported dtype as the file names it: "BF16".
+  std::string dtype;                    ///< "float32"; an unsupported dtype by its name in the file: "BF16".
   std::vector<int64_t> shape;
-  std::string file;                     ///< Without directory.
+  std::string file;                     ///< Name of the file, without its directory.
   int64_t offset = 0;                   ///< In bytes, from the beginning of the file.
   int64_t bytes = 0;
   std::optional<uint32_t> crc32c = {};  ///< CRC-32C of the raw little-endian bytes: from the manifest, else as read.
-  std::optional<std::string> value = {};///< The raw bytes, where requested and readable.
+  std::optional<std::string> value = {};///< The raw bytes, if requested and readable.
 };
 
-/// Bytes that a part of a job keeps for itself, such as the position of an input.
+/// State of a job that is not a tensor, such as the position of an input.
 struct blob_report {
   std::string name;                     ///< "infeed/0"
   int64_t bytes = 0;
-  std::string text = {};                ///< The whole content where it is text, as the positions of our datasets are.
+  std::string text = {};                ///< The whole content if it is text, such as the position of a dataset.
 };
 
 struct checkpoint_report {
-  std::string path;                     ///< "<dir>/model.ckpt-390", or that of a safetensors file.
-  std::optional<checkpoint_id> id = {}; ///< Absent: a safetensors file that is looked at alone, or a foreign prefix that names no step.
+  std::string path;                     ///< "<dir>/model.ckpt-390", or the path of a safetensors file.
+  std::optional<checkpoint_id> id = {}; ///< Absent: a single safetensors file, or a TensorFlow prefix without a step.
   double wall_time = 0;                 ///< When it was saved, in seconds since the epoch; 0: not recorded.
   int64_t bytes = 0;                    ///< Total size of its files.
-  std::vector<std::string> files = {};  ///< Without directory.
+  std::vector<std::string> files = {};  ///< Names of its files, without the directory.
   std::vector<tensor_report> tensors = {};
   std::vector<blob_report> blobs = {};
-  std::map<std::string, std::string> properties = {};
-  bool verified = false;                ///< Every byte was read, not only sizes and headers.
-  std::vector<damage> damages = {};     ///< Empty: whole, as far as it was checked.
+  std::map<std::string, std::string> properties = {};  ///< Facts that the job stored as text.
+  bool verified = false;                ///< Every byte was read; false: only sizes and headers.
+  std::vector<damage> damages = {};     ///< Empty: no damage, as far as it was checked.
 };
 
 struct inspect_options {
-  bool verify = false;                  ///< Read every byte and compare every checksum.
-  bool values = false;                  ///< Keep the bytes of every tensor: as much memory as the checkpoint is large.
+  bool verify = false;                  ///< Reads every byte and compares checksums. False: sizes and headers only.
+  bool values = false;                  ///< Keeps the bytes of every tensor, which needs that much memory.
 };
 
-/// Inspects a checkpoint given by its prefix (dir/model.ckpt-390) or its manifest, a TensorFlow V2 checkpoint by its prefix or .index,
-/// or any safetensors file from anywhere. For a damaged checkpoint the report has all that can be read: without a manifest, what the
-/// headers of its shards say. not_found; invalid_argument: the path is none of these; unimplemented: a later version wrote it.
+/// Inspects a checkpoint by its prefix (dir/model.ckpt-390) or manifest, a TensorFlow V2 checkpoint by its prefix or
+/// .index, or any safetensors file. The report of a damaged checkpoint has all that can be read; without a manifest,
+/// that is the headers of its shards. not_found; invalid_argument: the path is none of these; unimplemented: written by
+/// a later version.
 TROUPE_API expected<checkpoint_report> inspect_checkpoint(const std::string& path, const inspect_options& options = {});
 
 struct checkpoint_entry {
   checkpoint_id id;
   double wall_time = 0;
   int64_t bytes = 0;
-  bool listed = false;                  ///< In the state file: jobs resume from these, and retention counts them.
-  bool preserved = false;               ///< Kept for ever, by keep_checkpoint_every_n_hours.
-  bool foreign = false;                 ///< TensorFlow's: a job cannot go on from it before it is converted (convert.hpp).
-  bool unfinished = false;              ///< Not listed: a save or deletion, under way or cut off; a job cleans it up.
+  bool listed = false;                  ///< In the state file: jobs resume from it, and retention counts it.
+  bool preserved = false;               ///< Kept for ever by keep_checkpoint_every_n_hours.
+  bool foreign = false;                 ///< A TensorFlow checkpoint: convert it (convert.hpp) to resume from it.
+  bool unfinished = false;              ///< Not listed: an incomplete save or deletion, which the next job cleans up.
   std::vector<damage> damages = {};
 };
 
 struct directory_report {
   std::string path;
-  std::vector<checkpoint_entry> checkpoints = {};  ///< By step and iteration; listed ones are included even if missing.
+  std::vector<checkpoint_entry> checkpoints = {};  ///< By step and iteration, with listed ones that are missing.
   std::optional<checkpoint_id> newest = {};        ///< According to the state file.
   std::optional<std::string> owner = {};           ///< The process that holds the lock: "process 4711".
   std::vector<std::string> event_files = {};       ///< Relative to `path`, including those of evaluations.
-  std::map<std::string, std::map<std::string, double>> evaluations = {};  ///< Last metrics, by "eval" or "eval_<name>".
-  std::optional<run_record> record = {};           ///< What its last run was configured with, where that is kept.
-  int64_t bytes = 0;                               ///< Total size of all files, also in subdirectories.
+  std::map<std::string, std::map<std::string, double>> evaluations = {};  ///< Last ones, by "eval" or "eval_<name>".
+  std::optional<run_record> record = {};           ///< The configuration of its last job, if kept.
+  int64_t bytes = 0;                               ///< Total size of all files, subdirectories included.
   bool verified = false;
-  std::vector<std::string> warnings = {};          ///< About the state file, the record, and event files that cannot be read.
+  std::vector<std::string> warnings = {};          ///< Problems of state file, run.json and event files.
 };
 
-/// not_found; failed_precondition: not a directory.
+/// Inspects a model directory. not_found; failed_precondition: not a directory.
 TROUPE_API expected<directory_report> inspect_directory(const std::string& path, const inspect_options& options = {});
 
 struct deleted_checkpoints {
@@ -111,9 +111,9 @@ struct deleted_checkpoints {
   std::vector<checkpoint_id> held;      ///< No longer listed, but still on disk because a reader has a lease.
 };
 
-/// Removes the checkpoints from the state file, then deletes their files. Fails before it changes anything:
-/// failed_precondition, when a running job owns the directory (naming the process) or the newest is among them and
-/// `newest_too` is not set; not_found, naming the first that does not exist.
+/// Removes the checkpoints from the state file, then deletes their files. Changes nothing on these errors:
+/// failed_precondition: a running job owns the directory (the error names the process), or the newest checkpoint is
+/// among them without `newest_too`; not_found, naming the first that does not exist.
 TROUPE_API expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<checkpoint_id>& ids,
                                                             bool newest_too = false);
 

@@ -1,14 +1,15 @@
-// Early stopping: rules that end a job because of its evaluations, and what they look at.
+// Early stopping: rules that end a job because of its evaluations.
 // Not needed to begin with.
 //
 //   tr::train_spec training{.input = train, .max_steps = 100'000,
 //                           .stop_early = {tr::stop_if_no_increase("accuracy", 5'000), tr::stop_if_higher("accuracy", 0.95)}};
 //
-// A rule is a pure function of the evaluations so far, in step order, those of earlier runs of the job included. The job applies it to
-// each evaluation before training goes on: where training `waits` for the evaluation, the job ends at exactly the evaluated step; where
-// the evaluation is `beside` training, at the horizon. Such an end is final: the checkpoint records it, also at max_steps, and the same
-// command trains nothing further. A rule that holds where a job begins ends it there. Definitions are those of tf.estimator.experimental
-// (TensorFlow 1.15, early_stopping.py), with a margin and a patience counted in evaluations besides.
+// A rule is a pure function of the evaluations so far, in step order, including those before a restart. It is applied
+// after each evaluation, before training continues. If training `waits` for the evaluation, the job ends at exactly the
+// evaluated step; if the evaluation is `beside` training, after the steps granted already. Such an end is final: the
+// checkpoint records it, also at max_steps, and the same command trains nothing further. A rule that applies when a job
+// begins ends it there. Definitions are those of tf.estimator.experimental (TensorFlow 1.15, early_stopping.py), plus
+// `min_delta` and `patience`.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -22,66 +23,70 @@
 
 namespace troupe {
 
-/// The metrics of one evaluation: of the state after `step` steps.
+/// The metrics of one evaluation, of the state after `step` steps.
 struct evaluation_point {
   int64_t step = 0;
   std::map<std::string, double> metrics = {};
   friend bool operator==(const evaluation_point&, const evaluation_point&) = default;
 };
-/// By step.
+/// Sorted by step.
 using evaluation_history = std::vector<evaluation_point>;
 
-/// Reads the evaluations that a job has left in the event files of a directory, "<model_dir>/eval". Values of the same step are merged;
-/// a later one takes the place of an earlier one. Event files keep float32; so do jobs for their rules. Without the directory there are
-/// none. A damaged file counts up to its damage.
-/// unavailable: the directory cannot be read.
+/// Reads the evaluations of a job from the event files of a directory, "<model_dir>/eval". Values of one step are
+/// merged; a later one replaces an earlier one. Values are rounded to float32, as event files store them, and as jobs
+/// use them for rules. Empty without the directory. A damaged file is read up to the damage. unavailable: the directory
+/// cannot be read.
 TROUPE_API expected<evaluation_history> read_evaluations(const std::string& directory);
 
 struct stop_rule_options {
   std::string evaluation = {};          ///< The name of the eval_spec whose results count.
-  int64_t min_steps = 0;                ///< Evaluations of earlier states do not count; a predicate is not asked before, and sees all.
-  double min_delta = 0;                 ///< no_increase, no_decrease: a smaller change is none. At least 0.
-  /// no_increase, no_decrease: the rule also applies only after so many evaluations without a change for the better.
+  /// Evaluations before this step do not count. A predicate is not called before it, and then sees all evaluations.
+  int64_t min_steps = 0;
+  double min_delta = 0;                 ///< no_increase, no_decrease: a smaller change is no improvement; at least 0.
+  /// no_increase, no_decrease: also requires at least this many evaluations without an improvement. At least 1.
   int64_t patience = 1;
 };
 
-/// A rule as data. Made by the functions below; a value, usable from any thread.
+/// A rule as data, made by the functions below. A plain value; any thread may use it.
 struct stop_rule {
   enum class kind : uint8_t { higher, lower, no_increase, no_decrease, predicate };
   kind what = kind::predicate;
   std::string metric = {};
-  double threshold = 0;                 ///< higher, lower.
-  int64_t max_steps = 0;                ///< no_increase, no_decrease: so many steps without a change for the better.
+  double threshold = 0;                 ///< Of higher and lower.
+  int64_t max_steps = 0;                ///< Of no_increase and no_decrease: most steps without an improvement.
   stop_rule_options options = {};
-  std::string name = {};                ///< predicate: its purpose in words, for the job's remark.
+  std::string name = {};                ///< Of a predicate: its purpose in words, for the job's remark.
   std::function<bool(const evaluation_history&)> predicate = {};
 };
 
-/// Stops when a value was above the threshold.
+/// Stops once a value of the metric has been above the threshold.
 TROUPE_API stop_rule stop_if_higher(std::string metric, double threshold, stop_rule_options options = {});
-/// Stops when a value was below the threshold.
+/// Stops once a value of the metric has been below the threshold.
 TROUPE_API stop_rule stop_if_lower(std::string metric, double threshold, stop_rule_options options = {});
-/// Stops when, at any point of the history, the best value was at least `max_steps` steps old: a later improvement changes nothing.
+/// Stops if, at any point of the history, the best (greatest or least) value was at least `max_steps` steps old. A
+/// later improvement does not undo that.
 TROUPE_API stop_rule stop_if_no_increase(std::string metric, int64_t max_steps, stop_rule_options options = {});
 TROUPE_API stop_rule stop_if_no_decrease(std::string metric, int64_t max_steps, stop_rule_options options = {});
-/// Stops when the predicate says so, of a history with at least one evaluation. It is called on the thread of its evaluation, one call at a
-/// time; one that throws, or does not return within the deadline of hooks, is an error of the evaluation that names the rule.
+/// Stops once the predicate returns true for a history, which has at least one evaluation. It is called on the thread
+/// of its evaluation, one call at a time. A predicate that throws, or does not return within the deadline of hooks, is
+/// an error of the evaluation, which names the rule.
 TROUPE_API stop_rule stop_if(std::string name, std::function<bool(const evaluation_history&)> predicate, stop_rule_options options = {});
 
-/// "no increase of accuracy within 500 steps": the same for equal rules.
+/// "no increase of accuracy within 500 steps". Equal rules have the same text.
 TROUPE_API std::string to_text(const stop_rule& rule);
-/// invalid_argument naming the value: a threshold or a margin that is not finite, a margin below 0, max_steps or a patience below 1, no
-/// metric, no predicate.
+/// invalid_argument naming the value: a threshold or a margin that is not finite, a margin below 0, max_steps or a
+/// patience below 1, no metric, no predicate.
 TROUPE_API expected<void> check(const stop_rule& rule);
-/// Why the job stops; nothing: it does not. key_missing when an evaluation of the history lacks the metric, naming those that it has;
-/// `state` when the predicate throws.
+/// The reason to stop, in words, or nothing. key_missing: an evaluation lacks the metric; the error names those that it
+/// has. `state`: the predicate throws.
 TROUPE_API expected<std::optional<std::string>> decide(const stop_rule& rule, const evaluation_history& history);
 
-/// Which commit of a job is its best: the one whose evaluation is the best by the goal; of equal ones the earliest.
-/// Retention keeps it beside the newest `keep_checkpoint_max`.
+/// Keeps the best checkpoint of a job, in addition to the newest `keep_checkpoint_max`: the one with the best
+/// evaluation by `goal`, the earliest among equals.
 struct keep_best {
   metric_goal goal = {};
-  /// The job's result names the best commit, and evaluating, predicting and exporting without a step use it.
+  /// Whether the best checkpoint replaces the newest one in the job's result, and in evaluations, predictions and
+  /// exports that do not name a checkpoint.
   bool restore_best = false;
 };
 

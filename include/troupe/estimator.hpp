@@ -4,8 +4,8 @@
 //   auto estimator = tr::estimator{tr::dnn_classifier({...}), {.model_dir = "runs/fashion"}};
 //   auto result = tr::train_and_evaluate(estimator, {.input = train, .max_steps = 3000}, {.input = test});
 //
-// These calls start a job (job.hpp), wait for it and return what it returned. They may be used from any thread; two at
-// once need two model directories.
+// Each call starts a job (job.hpp), blocks until it ends and returns its result. Any thread may call. Calls that train
+// at the same time need different model directories.
 #pragma once
 
 #include <troupe/checkpoint_ref.hpp>
@@ -21,60 +21,69 @@
 
 namespace troupe {
 
+/// A model and how its jobs are run: a plain value.
 struct estimator {
   troupe::model model = {};
   run_config config = {};
-  std::optional<warm_start_settings> warm_start = {};  ///< What variables begin with where there is no checkpoint; none: initial values.
+  /// Where the variables of a job come from if there is no checkpoint. None: initial values drawn from the seed.
+  std::optional<warm_start_settings> warm_start = {};
 };
 
+/// What to train on, and for how long. Without `max_steps`, `steps` and `epochs`: until the data end. Counts are at
+/// least 1.
 struct train_spec {
   dataset input = {};
-  std::optional<int64_t> max_steps = {};  ///< Absolute: a job that is already at this step trains nothing.
-  std::optional<int64_t> steps = {};      ///< Relative to where the job starts. Not together with max_steps.
-  std::optional<int64_t> epochs = {};     ///< Passes over the source; with max_steps too, the earlier wins.
-  /// After training for so many seconds, pauses not counted, the job saves and stops; started again, it goes on.
-  std::optional<double> max_secs = {};
-  std::vector<std::shared_ptr<hook>> hooks = {};
-  std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};  ///< Need checkpoints; one that is given twice counts once.
-  std::vector<stop_rule> stop_early = {};  ///< Need an evaluation; the first rule that applies ends the job.
-  std::optional<troupe::keep_best> keep_best = {};
+  std::optional<int64_t> max_steps = {};  ///< The global step to end at. A job that has reached it trains nothing.
+  std::optional<int64_t> steps = {};      ///< How many steps to make from where this job starts. Not with `max_steps`.
+  /// Ends after this many passes over the source, in whole batches, earlier jobs in the directory included. With
+  /// `max_steps` the earlier end counts. invalid_argument: the size of the source is not known.
+  std::optional<int64_t> epochs = {};
+  std::optional<double> max_secs = {};    ///< Seconds of training, without pauses, until the job saves and stops.
+  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called in this order (hook.hpp).
+  /// Called at every save (saving_listener.hpp), so checkpoints are required. One that is listed twice is called once.
+  std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};
+  std::vector<stop_rule> stop_early = {};  ///< The first rule that applies ends the job. Rules require an evaluation.
+  std::optional<troupe::keep_best> keep_best = {};  ///< Keeps the checkpoint of the best evaluation as well.
 };
 
-/// When an evaluation takes place beside training.
+/// Whether training pauses while a checkpoint is evaluated.
 enum class evaluation_mode : uint8_t {
-  waits,   ///< Training stands still meanwhile, as the Estimator's local driver does.
-  beside,  ///< On the newest commit, under a lease; superseded ones are skipped, the last one never.
+  waits,   ///< Training pauses until the evaluation is done, as with the Estimator's local driver.
+  /// Training continues. The newest checkpoint is evaluated, under a lease; one that a newer checkpoint supersedes
+  /// before its evaluation begins is skipped, but never the last one. For evaluations that take long.
+  beside,
 };
 
-/// When an evaluation beside training fails, dies or is not done in time.
+/// What happens to a training job when one of its evaluations fails, dies or misses its deadline.
 enum class failure_policy : uint8_t {
   fail,   ///< The state is saved, and the job fails.
-  go_on,  ///< A warning. Training goes on, without further evaluations if the evaluator itself is gone.
+  go_on,  ///< A warning. Training continues, without further evaluations if the evaluator itself has died.
 };
 
+/// One evaluation: alone (`evaluate`), or of a training job's checkpoints.
 struct eval_spec {
   dataset input = {};
-  std::optional<int64_t> steps = {};  ///< Batches; all of the data when absent.
-  std::string name = {};              ///< Results go to "eval" or "eval_<name>". The names of a job's evaluations differ.
-  double start_delay_secs = 0;        ///< No evaluation begins before; the last one is exempt. The Estimator's default is 120.
-  double throttle_secs = 600;         ///< Least time between the starts of two evaluations; the last one is exempt.
-  /// Before the first step of a new job so many batches are evaluated, so that data or metrics that cannot work fail then. The result is
-  /// neither told nor written. 0: none.
+  std::optional<int64_t> steps = {};  ///< Batches in each evaluation; absent: all of the data.
+  std::string name = {};              ///< Results go to "eval" or "eval_<name>". Unique in a job; no slash.
+  double start_delay_secs = 0;        ///< Seconds before the first evaluation; the last is exempt. Estimator: 120.
+  double throttle_secs = 600;         ///< Least seconds between the starts of two evaluations; the last one is exempt.
+  /// How many batches to evaluate before the first step of a new job, so that invalid data or metrics fail early. The
+  /// result is neither reported nor written. 0: none.
   int64_t sanity_batches = 2;
-  /// Evaluates the variables as they stand at every multiple of so many steps that is not saved, too, whatever the throttle: there is no
-  /// checkpoint then, and no exporter runs. Only where training waits for it.
+  /// Also evaluates the current variables at every multiple of this many steps that is not saved, regardless of
+  /// `throttle_secs`. There is no checkpoint of such a state, so no exporter runs. Only with `waits`. Absent: none.
   std::optional<int64_t> every_steps = {};
-  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called for the batches of each evaluation, but not of `sanity_batches`.
-  /// Run in their order after an evaluation, while its checkpoint is held; those of the rule `final` at the end of a job that has reached
-  /// max_steps or was ended by a rule. The features of `exports_like`, or of `input`, say what an exported model is fed.
+  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called for each batch, except for `sanity_batches`.
+  /// Run in this order after an evaluation, while a lease keeps its checkpoint; those with the rule `final` run once a
+  /// job has reached max_steps or was ended by a rule.
   std::vector<exporter> exporters = {};
-  export_options exports_like = {};
+  export_options exports_like = {};  ///< Options of these exports. Without features, those of `input` are used.
   evaluation_mode when = evaluation_mode::waits;
-  failure_policy on_evaluator_failure = failure_policy::fail;  ///< Only beside training.
+  failure_policy on_evaluator_failure = failure_policy::fail;  ///< Only for an evaluation within a training job.
 };
 
-/// The evaluations of a job: none, one, or several, `{{.input = test}, {.input = train.take(5000), .name = "train"}}`. Each
-/// evaluates every checkpoint that its own throttle admits; those with `waits` hold training until all of them are done.
+/// The evaluations of a job: none, one, or several, `{{.input = test}, {.input = train.take(5000), .name = "train"}}`.
+/// Each evaluates every checkpoint that its own throttle admits. Training pauses until all those with `waits` are done.
 class eval_specs {
  public:
   eval_specs() = default;
@@ -88,18 +97,21 @@ class eval_specs {
   std::vector<eval_spec> all_;
 };
 
-/// invalid_argument for invalid options, before anything is built; otherwise the job's own error. If the newest
-/// checkpoint is already at max_steps, no model is built and hooks are not called: the result says so.
+/// Trains from the newest checkpoint of the model directory, or from initial values if there is none. invalid_argument
+/// for invalid options, before anything is built; otherwise the job's own error. If the newest checkpoint is already at
+/// max_steps, no model is built and no hook is called; `train_result::remark` says so.
 TROUPE_API expected<train_result> train(const estimator& e, const train_spec& training);
-/// Evaluates a checkpoint. The metrics also go to the event files of "eval" or "eval_<name>" in the model directory; a failure to write there is a
-/// warning in the result. Where there is no checkpoint at all, the newest is freshly initialised variables. not_found: any other that is absent.
+/// Evaluates a checkpoint, by default the newest; without any checkpoint, the newest means freshly initialised
+/// variables. The metrics are also written to "eval" or "eval_<name>" in the model directory; a failed write is a
+/// warning in the result. not_found: `which` names another checkpoint that does not exist.
 TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which = {});
+/// Trains as `train` does, and evaluates checkpoints on the way and at the end. Needs checkpoints (invalid_argument).
 TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_specs& evaluations);
 inline expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation) {
   return train_and_evaluate(e, training, eval_specs{evaluation});
 }
 
-/// Prints a result or an error, with its notes, to standard output or standard error; returns main's exit status.
+/// Prints a result to standard output and returns 0, or an error with its notes to standard error and returns 1.
 TROUPE_API int report(const error& e);
 TROUPE_API int report(const expected<train_result>& result);
 TROUPE_API int report(const expected<evaluation_result>& result);

@@ -1,4 +1,4 @@
-// Exporting: a checkpoint's model as a directory that other programs run (exported_model.hpp), by hand or by rule after evaluations.
+// Exports: a checkpoint's model as a directory that other programs run, made by hand or after evaluations.
 // Read it to begin with.
 //
 //   auto path = tr::export_model(estimator, {.input = images.batch(1)});            // "runs/fashion/export/latest/1795417474"
@@ -6,8 +6,8 @@
 //   auto best = tr::best_exporter("best", {.metric = "accuracy", .smaller_is_better = false});
 //   auto path = best.run(estimator, {.input = images.batch(1)}, {.metrics = result.metrics, .checkpoint = result.checkpoint});
 //
-// An export is there whole or not at all: it is written under a temporary name and renamed. Two exports of one second wait for each other.
-// Functions may be called from any thread; they block for as long as reading the checkpoint and writing take.
+// exported_model.hpp opens exports. An export is written under a temporary name and renamed, so it is complete or does
+// not exist. Two exports within one second wait for each other. Any thread may call; calls block for the file access.
 #pragma once
 
 #include <troupe/checkpoint_ref.hpp>
@@ -21,73 +21,76 @@ namespace troupe {
 
 struct estimator;
 
+/// What to export. Either `input` or `features` is required.
 struct export_options {
-  std::string directory = {};                ///< The parent of the numbered directory; empty: "<model_dir>/export/latest".
-  dataset input = {};                        ///< Batches whose features say what the model is fed; none of them is read, labels are left out. Or:
-  std::vector<component> features = {};      ///<   those features, without the batch axis.
-  checkpoint_ref checkpoint = {};            ///< Where the variables come from.
-  std::map<std::string, std::string> assets_extra = {};  ///< Files to put beside it: the path below assets.extra/, by that of the source.
-  std::map<std::string, std::vector<std::string>> label_words = {};  ///< The words of labels, by the name of the label.
-  std::map<std::string, double> evaluation = {};         ///< The metrics that led to the export; they are written into it.
+  std::string directory = {};                ///< Parent of the numbered directory; empty: <model_dir>/export/latest.
+  dataset input = {};                        ///< Its features are the model's inputs, without labels. Nothing is read.
+  std::vector<component> features = {};      ///< In place of `input`: the features, without the batch axis.
+  checkpoint_ref checkpoint = {};            ///< Where the variables come from; by default the newest checkpoint.
+  std::map<std::string, std::string> assets_extra = {};  ///< Files to copy: path below assets.extra/ to source path.
+  std::map<std::string, std::vector<std::string>> label_words = {};  ///< Words of labels, by the label's name.
+  std::map<std::string, double> evaluation = {};         ///< Metrics of this checkpoint, to be stored in the export.
 };
 
-/// Builds the model's predict graph, takes the variables from the checkpoint (moving averages where the optimizer keeps them) and returns the
-/// path of the export. invalid_argument: no input; predictions that depend on a label; no checkpoint, naming the directory; variables that
-/// the checkpoint lacks or has in another shape, all of them; any such error of the model. unimplemented: an operation that cannot be
-/// exported, naming its node. `state`: a hundred names are taken. Errors of files. On an error there is no new export.
+/// Builds the predict graph, reads the variables from the checkpoint (their moving averages, if the optimizer keeps
+/// them) and returns the path of the export. On an error there is no new export. invalid_argument: no input;
+/// predictions that depend on a label; no checkpoint, naming the directory; variables missing from the checkpoint or of
+/// another shape, all of them; errors of the model. unimplemented: an operation that cannot be exported, naming its
+/// node. `state`: a hundred names are taken. Errors of files.
 TROUPE_API expected<std::string> export_model(const estimator& e, const export_options& options);
 
+/// After which evaluations a model is exported.
 enum class export_rule : uint8_t {
-  latest,  ///< After every evaluation.
-  best,    ///< After one that is better than all before it, also those before a restart.
-  final,   ///< After the last one, where the job has reached max_steps or was ended by a rule.
+  latest,  ///< Every evaluation.
+  best,    ///< Those better than all before, including evaluations before a restart.
+  final,   ///< The last one of a job that has reached max_steps or was ended by a rule.
 };
 
-/// What an exporter is told after an evaluation.
+/// An evaluation after which an exporter may export.
 struct export_occasion {
   std::map<std::string, double> metrics = {};
-  std::string checkpoint = {};               ///< The prefix of the evaluated checkpoint.
-  bool is_final = false;
-  bool again = false;                        ///< The job began with this checkpoint and has made no step: an export of it that is there stands.
+  std::string checkpoint = {};               ///< The prefix of the evaluated checkpoint; empty: the newest.
+  bool is_final = false;                     ///< The last evaluation of the job, for export_rule::final.
+  bool again = false;                        ///< The job began here, without a step: an existing export is kept.
 };
 
-/// Whether the metrics `current` are better than `best`.
+/// Returns whether the metrics `current` are better than `best`.
 using better_metrics = std::function<bool(const std::map<std::string, double>& best, const std::map<std::string, double>& current)>;
 
-/// A rule for when to export, and for which exports are kept. A value; its exports are in "<model_dir>/export/<name>".
+/// When to export a model, and which exports to keep: a plain value. The exports are in "<model_dir>/export/<name>".
 struct TROUPE_API exporter {
-  std::string name = "latest";               ///< Of the directory: one part of a path. Unique among the exporters of an evaluation.
+  std::string name = "latest";               ///< Name of the directory, without a slash. Unique in an evaluation.
   export_rule rule = export_rule::latest;
-  std::optional<int64_t> exports_to_keep = 5;///< The newest ones, at least 1; absent: all. Not looked at by `final`, which removes nothing.
-  metric_goal goal = {};                     ///< best: what is compared, of its own evaluation: `goal.evaluation` stays empty. NaN is never better.
-  better_metrics better = {};                ///< best: the comparison in place of `goal`.
+  std::optional<int64_t> exports_to_keep = 5;///< How many of the newest, at least 1. Absent: all. `final` removes none.
+  metric_goal goal = {};                     ///< For `best`. `goal.evaluation` must be empty. NaN is never better.
+  better_metrics better = {};                ///< For `best`: the comparison to use in place of `goal`.
 
-  /// invalid_argument: a name that is empty or no part of a path, fewer than 1 to keep, another evaluation.
+  /// invalid_argument: an empty name or one with a slash, fewer than 1 to keep, a `goal.evaluation`, no metric.
   expected<void> validate() const;
-  /// The decision alone: `best` are the metrics of the best export so far, if there is one. invalid_argument: the metric is missing from either,
-  /// naming it and those that there are.
+  /// Whether an export is due, given the metrics of the best export so far, if any. invalid_argument: one of the two
+  /// lacks the metric; the error names it and the existing ones.
   expected<bool> decide(const export_occasion& now, const std::optional<std::map<std::string, double>>& best) const;
-  /// Decides by what is in the directory and exports: `how` says how, but for directory, checkpoint and evaluation, which are set here. Then
-  /// removes what is not kept: directories of exports whose names are ten digits. Returns the path, or nothing where no export was due; on an
-  /// occasion that comes `again` the path of the newest export, if that is of the same checkpoint. An error
-  /// as `export_model`; one in removing is an error too, after an export that stays.
+  /// Exports if `decide` says so, and then removes exports beyond `exports_to_keep`: only directories named by ten
+  /// digits. `how` has the options, except for directory, checkpoint and evaluation, which are set here. Returns the
+  /// path, nothing if no export was due, or, if `now.again`, the path of the newest export of this checkpoint, if any.
+  /// Errors of `export_model`; a failed removal is an error as well, and leaves the new export in place.
   expected<std::optional<std::string>> run(const estimator& e, const export_options& how, const export_occasion& now) const;
 };
 
-/// After every evaluation.
+/// Exports after every evaluation.
 inline exporter latest_exporter(std::string name = "latest") { return {.name = std::move(name)}; }
-/// After one whose metric is better than any before.
+/// Exports after each evaluation that is better than all before it.
 inline exporter best_exporter(std::string name = "best_exporter", metric_goal goal = {}) {
   return {.name = std::move(name), .rule = export_rule::best, .goal = std::move(goal)};
 }
-/// Once, at the end.
+/// Exports once, at the end.
 inline exporter final_exporter(std::string name = "final") { return {.name = std::move(name), .rule = export_rule::final}; }
 
-/// Whether an evaluation at this step is the last one: never without max_steps.
+/// Whether an evaluation at this step is the last one. Without max_steps, none is.
 TROUPE_API bool is_final_evaluation(std::optional<int64_t> max_steps, int64_t global_step) noexcept;
-/// invalid_argument: one that is not valid, or a name twice.
+/// invalid_argument: an invalid exporter or a repeated name.
 TROUPE_API expected<void> validate(std::span<const exporter> exporters);
-/// Runs them in order; the results are in the same places. The first error ends it.
+/// Runs the exporters in order and returns their results in that order. Stops at the first error.
 TROUPE_API expected<std::vector<std::optional<std::string>>> run_exporters(std::span<const exporter> exporters, const estimator& e,
                                                                            const export_options& how, const export_occasion& now);
 

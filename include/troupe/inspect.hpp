@@ -1,12 +1,11 @@
-// Inspecting what a job leaves behind and what it consists of: model directories, checkpoints, event files, plans,
-// graphs.
+// Inspects the files of a job and its parts: model directories, checkpoints, event files, exports, plans, graphs.
 // Not needed to begin with.
 //
 //   auto graph = tr::inspect_graph(estimator, train_input, tr::mode::train);
 //   if (graph) std::ofstream{"model.dot"} << tr::to_dot(*graph);
 //
-// Reports are plain values, and every one can be had as text for people or as one JSON object for programs. Any thread may
-// call; nothing is written, no job is started.
+// Reports are plain values; `to_text` prints them for people, `to_json` as one JSON object for programs. Any thread may
+// call. Nothing is written and no job is started.
 #pragma once
 
 #include <troupe/checkpoints.hpp>
@@ -24,12 +23,12 @@ namespace troupe {
 struct tag_report {
   std::string tag;
   int64_t count = 0;
-  int64_t first_step = 0, last_step = 0;     ///< Least and greatest.
-  std::optional<summary_value> last = {};    ///< The last value in the file, if it is a summary; all have its kind.
-  std::optional<event_value> other = {};     ///< In its place: the last value of a form that is no summary.
+  int64_t first_step = 0, last_step = 0;     ///< The least and the greatest step.
+  std::optional<summary_value> last = {};    ///< The last value in the file, if the tag has summaries.
+  std::optional<event_value> other = {};     ///< The last value in the file, if the tag has other values.
 };
 
-/// The start or end of a job, or a checkpoint that it committed.
+/// A start or end of a job, or a checkpoint that it committed.
 struct session_report {
   std::string what;                          ///< "start", "stop", "checkpoint"
   int64_t step = 0;
@@ -38,14 +37,14 @@ struct session_report {
   std::string message = {};
 };
 
-/// What an event has that is no value: for other pages of TensorBoard, or for a log.
+/// Content of an event that is not a value of a tag: for other pages of TensorBoard, or for a log.
 struct attachment_report {
   std::string what;                          ///< "graph", "meta graph", "run metadata", "message"
   int64_t step = 0;
   double wall_time = 0;                      ///< Seconds since the epoch.
   std::string name = {};                     ///< The tag of run metadata, the text of a message.
   int64_t bytes = 0;
-  int64_t nodes = 0;                         ///< Of a graph.
+  int64_t nodes = 0;                         ///< Nodes, if it is a graph.
 };
 
 struct event_report {
@@ -53,32 +52,32 @@ struct event_report {
   std::string file_version = {};             ///< "brain.Event:2"
   int64_t events = 0;
   int64_t bytes = 0;                         ///< Size of the file.
-  int64_t bytes_read = 0;                    ///< Size of its whole records before the first damage.
+  int64_t bytes_read = 0;                    ///< Size of the complete records before the first damage.
   double first_wall_time = 0, last_wall_time = 0;
-  std::vector<tag_report> tags = {};         ///< By tag.
+  std::vector<tag_report> tags = {};         ///< Sorted by tag.
   std::vector<session_report> sessions = {};
   std::vector<attachment_report> attachments = {};
-  bool truncated = false;                    ///< The last record is incomplete: still being written, or cut off.
-  std::vector<damage> damages = {};          ///< At most one: records after it cannot be found.
+  bool truncated = false;                    ///< The last record is incomplete: being written, or cut off.
+  std::vector<damage> damages = {};          ///< At most one, since records after it cannot be found.
 };
-/// Inspects an event file, written by Troupe or by another TensorBoard writer (TensorFlow 1 and 2, torch): every tag is there,
-/// with what is no summary as `other`. not_found, unavailable; damage is in the report.
+/// Inspects an event file of Troupe or of another TensorBoard writer (TensorFlow 1 and 2, torch). The report has every
+/// tag; damage is part of it. not_found; unavailable.
 TROUPE_API expected<event_report> inspect_event_file(const std::string& path);
 
 struct event_point {
   int64_t step = 0;
   double wall_time = 0;                      ///< Seconds since the epoch.
-  std::optional<summary_value> value = {};   ///< If it is a summary.
-  std::optional<event_value> other = {};     ///< In its place.
+  std::optional<summary_value> value = {};   ///< The value, if it is a summary.
+  std::optional<event_value> other = {};     ///< The value, if it is none.
 };
 struct event_points_report {
   std::vector<event_point> points = {};      ///< In the order in which they were written.
-  std::vector<damage> damages = {};          ///< At most one a file: records after it cannot be found.
+  std::vector<damage> damages = {};          ///< At most one for each file, since records after it cannot be found.
 };
-/// Every value of `tag`: of an event file, or of all those in a directory, without its subdirectories. Where a job went
-/// on from an earlier step, its values take the place of those that were written for later steps before (TensorBoard's
-/// rule). not_found: no such path, no event file in the directory, or no value of the tag, naming the tags that there
-/// are; unavailable.
+/// All values of `tag` in an event file, or in the event files of a directory without its subdirectories. If a job
+/// resumed from an earlier step, its values replace those written before for later steps (TensorBoard's rule).
+/// not_found: no such path, no event file in the directory, or no value of the tag, naming the existing tags;
+/// unavailable.
 TROUPE_API expected<event_points_report> event_points(const std::string& path, std::string_view tag);
 
 // -- exported models ---------------------------------------------------------------
@@ -94,31 +93,31 @@ struct export_report {
     std::vector<value> inputs, outputs;
   };
   std::string path;
-  std::string model = {};                    ///< Its name. This and what follows is empty where the damage lies before it.
+  std::string model = {};                    ///< The model's name. From here on, fields that damage hides are empty.
   int64_t global_step = 0;
-  std::string checkpoint = {};               ///< The prefix that it was exported from.
+  std::string checkpoint = {};               ///< The prefix of the checkpoint that was exported.
   std::map<std::string, double> evaluation = {};  ///< The metrics that led to the export.
-  std::vector<std::string> files = {};       ///< Relative to `path`, those of assets.extra too.
-  int64_t bytes = 0;                         ///< Their total size.
-  int64_t nodes = 0;                         ///< Of the graph.
+  std::vector<std::string> files = {};       ///< Relative to `path`, including assets.extra.
+  int64_t bytes = 0;                         ///< Total size of the files.
+  int64_t nodes = 0;                         ///< Nodes of the graph.
   int64_t parameters = 0;                    ///< Number of elements in all variables.
   std::vector<signature> signatures = {};
-  std::map<std::string, int64_t> words = {}; ///< How many words each label and each prediction of words has.
+  std::map<std::string, int64_t> words = {}; ///< Number of words of each label and each prediction that has words.
   std::vector<tensor_report> tensors = {};   ///< Variables and constants.
-  std::vector<damage> damages = {};          ///< At most one: what comes after it is not looked at.
-  std::string remark = {};                   ///< That of exported_model.
+  std::vector<damage> damages = {};          ///< At most one, since the inspection ends there.
+  std::string remark = {};                   ///< That of `exported_model`.
 };
-/// Inspects a directory that exported_model.hpp opens; every byte is read. not_found: it is none. unimplemented: a later version wrote it, or it
-/// has an operation that this program does not know.
+/// Inspects an export (exported_model.hpp); every byte is read. not_found: no export. unimplemented: written by a later
+/// version, or an unknown operation.
 TROUPE_API expected<export_report> inspect_export(const std::string& path, const inspect_options& options = {});
 
 // -- any path ----------------------------------------------------------------------
 
 using inspection = std::variant<directory_report, checkpoint_report, event_report, export_report>;
-/// Chooses by the kind of path: a directory, an exported model's or a job's; a checkpoint's prefix, its manifest or a safetensors file; an event
-/// file.
+/// Inspects any of these: the directory of a job or an export; a checkpoint's prefix, its manifest or a safetensors
+/// file; an event file.
 TROUPE_API expected<inspection> inspect(const std::string& path, const inspect_options& options = {});
-/// Whether the report has no damage. Truncation alone is not damage.
+/// Whether the report lists no damage. A truncated event file alone is not damage.
 TROUPE_API bool is_sound(const inspection& report);
 
 // -- jobs and models ---------------------------------------------------------------
@@ -127,24 +126,24 @@ struct plan_report {
   struct node {
     std::string name;                        ///< "replica/0"
     std::string role;
-    std::string work;                        ///< Its dataset or program, in words.
+    std::string work;                        ///< Its dataset or program, as text.
   };
   struct edge {
     std::string from, to;
     std::string divide;                      ///< How the rows of a batch are divided: "split", "broadcast".
-    int64_t credit_blocks = 0;               ///< Most blocks in transit or with the reader at one time.
+    int64_t credit_blocks = 0;               ///< Most blocks that are in transit or with the reader at a time.
   };
   std::vector<node> nodes;
   std::vector<edge> edges;
   std::vector<std::string> snapshot_parts;   ///< The parts of one checkpoint; empty: none is written.
 };
-/// The actors that a job would have. invalid_argument as `start`.
+/// The actors that a job would have. Errors as `start`.
 TROUPE_API expected<plan_report> inspect_plan(const estimator& e, const train_spec& training, const eval_specs& evaluations = {});
 
-/// The program that one replica runs for a batch, or for one gradient shard of it.
+/// The program that one replica runs for a batch or a gradient shard.
 struct program_report {
   struct buffer {
-    std::string name;                        ///< The operation that yields the value.
+    std::string name;                        ///< The operation that makes the value.
     std::string dtype;
     std::vector<int64_t> shape;
     std::string where;                       ///< "arena+64", "parameters+0", "feed 1"
@@ -155,13 +154,13 @@ struct program_report {
     std::vector<buffer> reads, writes;
     int64_t scratch_bytes = 0;
     int64_t flops = 0;                       ///< Multiply-adds × 2 in products and convolutions; else 0.
-    bool for_summaries = false;              ///< Skipped in steps that record nothing.
+    bool for_summaries = false;              ///< Skipped in steps that write no summaries.
   };
-  int64_t rows = 0;                          ///< Rows of the batch, or shard.
-  int64_t arena_bytes = 0;                   ///< Holds every value that is neither fed, nor a variable or its gradient.
-  int64_t live_bytes_max = 0;                ///< Most bytes of the arena in use at one time.
-  int64_t flops = 0;                         ///< Total of a run.
-  int32_t threads = 1;                       ///< That share a run in a job on this machine; what is reported is the program for one.
+  int64_t rows = 0;                          ///< Rows of the batch or shard.
+  int64_t arena_bytes = 0;                   ///< Size of the arena: all values except fed ones, variables and gradients.
+  int64_t live_bytes_max = 0;                ///< Most bytes of the arena in use at a time.
+  int64_t flops = 0;                         ///< Total of one execution.
+  int32_t threads = 1;                       ///< Threads in a job on this machine; this report is for one thread.
   std::vector<kernel> kernels;               ///< In execution order.
   std::string text;                          ///< The kernels as text, with offsets.
 };
@@ -187,44 +186,44 @@ struct graph_report {
   std::vector<node> nodes;                   ///< In topological order.
   std::vector<variable> variables;
   int64_t parameters = 0;                    ///< Number of elements in all variables.
-  int64_t trainable_parameters = 0;          ///< Number of elements in those that training changes.
+  int64_t trainable_parameters = 0;          ///< Number of elements in trainable variables.
   program_report program;
 };
-/// The graph that the model's functions build for the elements of `input`, without the gradients, and the program that
-/// is planned for a batch of `input`, unless `planned` is false. Returns any error of the model or the dataset.
+/// The graph that the model function builds for the elements of `input`, without gradients, and, unless `planned` is
+/// false, the program planned for a batch of `input`. Errors of the model or the dataset.
 TROUPE_API expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m, bool planned = true);
 
-/// Time by kernel and operation: wall-clock seconds of one step, the mean of `steps`.
+/// Time by kernel and operation, in wall-clock seconds of one step: the mean over `steps`.
 struct profile_report {
   struct kernel {
-    std::string title;                       ///< As in the program; the optimizer's is "update".
-    std::string name;                        ///< The first operation whose value it yields; or the optimizer.
+    std::string title;                       ///< As in the program; "update" for the optimizer.
+    std::string name;                        ///< The first operation whose value it makes, or the optimizer.
     double seconds = 0;
     int64_t flops = 0;                       ///< As in the program.
   };
   struct operation {
-    std::string title;                       ///< Shared by all kernels counted here.
+    std::string title;                       ///< The title of all kernels that are counted here.
     int64_t calls = 0;
     double seconds = 0;
     int64_t flops = 0;
   };
   std::string model;
   troupe::mode mode = troupe::mode::train;
-  int64_t rows = 0;                          ///< Rows of a batch, or gradient shard.
-  int64_t steps = 0;                         ///< Steps counted: fewer than requested where the data end.
+  int64_t rows = 0;                          ///< Rows of a batch or gradient shard.
+  int64_t steps = 0;                         ///< Steps measured: fewer than requested if the data end.
   double seconds = 0;                        ///< Total of all kernels.
   std::vector<operation> operations;         ///< Longest first.
   std::vector<kernel> kernels;               ///< Longest first.
 };
-/// Runs one replica's program over batches of `input` in this thread, from the initial values of its variables; when
-/// training, each step is followed by the update. The first step and the reading of batches are not counted. Nothing is
-/// kept. invalid_argument: steps below 1; out_of_range: the data end before the second batch; any error of the model,
-/// the dataset or a step.
+/// Runs one replica's program over batches of `input` in this thread, from initial values; in train mode each step ends
+/// with the update. The first step and the reading of batches are not measured. Nothing is written. invalid_argument:
+/// `steps` is below 1; out_of_range: the data end before the second batch; any error of the model, the dataset or a
+/// step.
 TROUPE_API expected<profile_report> profile_model(const estimator& e, const dataset& input, mode m, int64_t steps = 20);
 
 // -- printing ----------------------------------------------------------------------
 
-/// Lines for people; they may change.
+/// Text for people. Its form may change.
 TROUPE_API std::string to_text(const checkpoint_report& r);
 TROUPE_API std::string to_text(const directory_report& r);
 TROUPE_API std::string to_text(const event_report& r);
@@ -234,7 +233,8 @@ TROUPE_API std::string to_text(const graph_report& r);
 TROUPE_API std::string to_text(const profile_report& r);
 TROUPE_API std::string to_text(const inspection& r);
 
-/// One JSON object. Checksums are eight hexadecimal digits, values base64 (RFC 4648), numbers that are not finite null.
+/// One JSON object. Checksums are eight hexadecimal digits, bytes base64 (RFC 4648), and numbers that are not finite
+/// null.
 TROUPE_API std::string to_json(const checkpoint_report& r);
 TROUPE_API std::string to_json(const directory_report& r);
 TROUPE_API std::string to_json(const event_report& r);
@@ -244,9 +244,9 @@ TROUPE_API std::string to_json(const graph_report& r);
 TROUPE_API std::string to_json(const profile_report& r);
 TROUPE_API std::string to_json(const inspection& r);
 
-/// For Graphviz: a cluster for each scope, an edge for each input.
+/// The graph for Graphviz: a cluster for each scope, an edge for each input.
 TROUPE_API std::string to_dot(const graph_report& r);
-/// A GraphDef, the bytes of TensorBoard's page of graphs: nodes under their names, with dtypes and shapes as attributes.
+/// The bytes of a GraphDef, for TensorBoard's graph page: nodes by name, with dtypes and shapes as attributes.
 TROUPE_API std::string to_graph_def(const graph_report& r);
 
 }  // namespace troupe

@@ -6,8 +6,9 @@
 //   job->stop();                           // saves, then ends
 //   auto result = job->wait(std::chrono::seconds{30});
 //
-// Nothing here is global: several jobs in one process do not meet. Each has its own threads, by default as many as there are processors
-// (run_config::intra_op_threads); where all are busy, a thread computes what its helpers have not begun. No signal handler is installed, nothing exits.
+// There is no global state: several jobs in one process do not affect each other. Each has its own threads, by default
+// one for each processor (run_config::intra_op_threads); if helper threads are busy, a replica computes their shares
+// itself. No signal handler is installed, and nothing exits the process.
 #pragma once
 
 #include <troupe/estimator.hpp>
@@ -18,33 +19,35 @@
 
 namespace troupe {
 
-/// A move-only handle. Any thread may make any call; only `wait` and the destructor block. Once the job has ended,
-/// `progress` is its last state, `wait` returns the same result again, and `save`, `stop` and `abort` do nothing. The
-/// same holds for a moved-from handle, whose progress is empty and whose result is a `state` error.
+/// A move-only handle of a job. Any thread may call; only `wait`, `wait_for` and the destructor block. After the job
+/// has ended, `progress` returns its last state, `wait` the same result each time, and the other calls do nothing. A
+/// moved-from handle behaves likewise: its progress is empty and its result a `state` error.
 class TROUPE_API job {
  public:
   job(job&&) noexcept;
-  /// Ends the job held before, like the destructor.
+  /// Ends the job that this handle held before, like the destructor.
   job& operator=(job&&) noexcept;
-  /// Aborts the job like `abort`, and waits for its actors to end (two minutes at most, or longer with the executor's deadline). If hooks have an
-  /// executor, no hook call begins from here on, so the executor's own thread may destroy the handle; a hook may not.
+  /// Calls `abort` and waits for the job's actors to end: two minutes at most, or longer if the executor's deadline is.
+  /// No hook call through an executor begins any more, so the executor's thread may destroy the handle; a hook may not.
   ~job();
 
+  /// A copy of phase, step, loss, speed, newest checkpoint and evaluations.
   job_progress progress() const;
+  /// Saves a checkpoint after the steps granted already; training continues. No effect in a job without checkpoints.
   void save();
-  /// Grants no further steps; those that are granted, two blocks or 0.2 s of them, are still made. `save`, `stop` and `progress` work;
-  /// saves by time wait, and no deadline of training runs. The arithmetic is that of a job that was not paused.
+  /// Grants no further steps; those already granted, up to two blocks or 0.2 s, are still made. `save`, `stop` and
+  /// `progress` work; saves by time and deadlines of training are suspended. A pause does not change the arithmetic.
   void pause();
-  /// Goes on after `pause`. Pausing or resuming twice is the same as once.
+  /// Continues after `pause`. A second pause or resume has no effect.
   void resume();
-  /// Saves at the current horizon and ends there. After a signal no evaluation follows.
+  /// Ends the job after the steps granted already: saves, and evaluates unless `by_signal`. It can be resumed.
   void stop(bool by_signal = false);
-  /// Ends without saving; the last commit stands.
+  /// Ends the job without a save; its result is `cancelled`, and the last commit remains.
   void abort();
-  /// Returns the result; deadline_exceeded, naming the phase, when it is not there in time (the job goes on). A thread
-  /// that runs hook tasks should wait in short intervals and run the tasks in between.
+  /// Blocks for the result, without `deadline` until the job ends. deadline_exceeded, naming the phase: not in time;
+  /// the job continues. A thread that runs hook tasks should wait in short intervals and run the tasks in between.
   expected<train_result> wait(std::optional<std::chrono::milliseconds> deadline = {});
-  /// The result, or nothing when the job is still running after `duration`: every error is the job's own.
+  /// The result, or nothing if the job is still running after `duration`, so that every error is the job's own.
   expected<std::optional<train_result>> wait_for(std::chrono::milliseconds duration);
 
   struct impl;
@@ -56,22 +59,22 @@ class TROUPE_API job {
 
 enum class log_level : uint8_t { debug, info, warning, error };
 
-/// How a job is embedded in the program that starts it.
+/// How a job is embedded in its host program.
 struct start_options {
-  /// Where hooks are called. Each call is passed as a task, to be run once, on a thread of the program's choice:
-  /// `[&](std::function<void()> task) { loop.post(std::move(task)); }`. The next task is passed when the previous one
-  /// has returned, so they stay in order. The executor itself is called on the job's callbacks thread, where hooks are
-  /// called without one.
+  /// Chooses the thread of hook calls. Each call is passed to the executor as a task, which the program runs once:
+  /// `[&](std::function<void()> task) { loop.post(std::move(task)); }`. The next task is passed after the previous one
+  /// has returned, so they stay in order. The executor is called on the job's callbacks thread. Empty: hooks run there.
   std::function<void(std::function<void()>)> executor = {};
-  /// A task not begun within this time ends the job as `deadline_exceeded`, after a last save. In [1 ms, 24 h].
+  /// If a task does not begin within this time, the job saves and fails with deadline_exceeded. In [1 ms, 24 h].
   std::chrono::milliseconds executor_deadline{30'000};
-  /// Receives the job's events, a line each, on the job's callbacks thread and before the hooks are called: warnings as warning, a failure
-  /// as error, progress as info once a second and otherwise as debug, the rest as info. `log_to` of spdlog.hpp passes them to a logger.
+  /// Receives the job's events as lines, on the job's callbacks thread, before hooks are called: warnings as warning, a
+  /// failure as error, progress as info once a second and else as debug, the rest as info. Empty: no log. `log_to`
+  /// (spdlog.hpp) passes them to a logger.
   std::function<void(log_level, const std::string&)> log = {};
 };
 
-/// Validates, plans and starts. invalid_argument; unimplemented; failed_precondition: a directory in which this job cannot go on;
-/// any error of the model and of the data.
+/// Validates, plans and starts a job, and returns without waiting for it. Errors: invalid_argument; unimplemented;
+/// failed_precondition (the job cannot resume in this directory); any error of the model or the data.
 TROUPE_API expected<job> start(const estimator& e, const train_spec& training, const eval_specs& evaluations = {}, const start_options& options = {});
 
 }  // namespace troupe

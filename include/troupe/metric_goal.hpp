@@ -1,4 +1,5 @@
-// Which metric decides, and which of its values are better: for the best checkpoint, the best export, and a rate that is reduced on a plateau.
+// Which metric decides, and which values are better: for the best checkpoint, the best export, and learning rates that
+// fall on a plateau.
 // Not needed to begin with.
 //
 //   tr::train_spec training{.input = train, .keep_best = tr::keep_best{.goal = {.metric = "accuracy", .smaller_is_better = false}}};
@@ -13,9 +14,9 @@ namespace troupe {
 struct metric_goal {
   std::string evaluation = {};     ///< The name of the eval_spec whose results count.
   std::string metric = "loss";
-  bool smaller_is_better = true;
+  bool smaller_is_better = true;   ///< Set to false for a metric such as accuracy.
 
-  /// Whether a value is better than another one by more than a margin, which is at least 0. A NaN is neither better nor worse.
+  /// Whether `value` is better than `than` by more than `margin`, which is at least 0. NaN is neither better nor worse.
   bool is_better(double value, double than, double margin = 0) const noexcept {
     return smaller_is_better ? value < than - margin : value > than + margin;
   }

@@ -7,9 +7,8 @@
 //     use(one.values.at("class_ids").as<int64_t>()[0]);
 //   if (auto status = predictions->status(); !status) return tr::report(status.error());
 //
-// Nothing is read, built or computed before the first `next` or `begin`. Batches are computed ahead of the consumer, at most as
-// many as the spec says. A stream that is destroyed early ends its actors and frees what they held. Streams are
-// independent of each other, also those of one estimator.
+// Nothing is read, built or computed before the first `next` or `begin`. Batches are computed ahead of the consumer, at
+// most `batches_ahead`. A stream may be destroyed early. Streams of one estimator are independent of each other.
 #pragma once
 
 #include <troupe/estimator.hpp>
@@ -19,49 +18,48 @@
 namespace troupe {
 
 struct predict_spec {
-  dataset input = {};                      ///< With or without labels; the model's function gets what there is.
-  std::vector<std::string> keys = {};      ///< The predictions to compute; empty: all of them.
-  checkpoint_ref checkpoint = {};          ///< Where the variables come from.
-  bool single_examples = true;             ///< One result a row; false: one a batch, as the model yields it.
-  int64_t batches_ahead = 16;              ///< Most batches computed beyond the one being taken; 0: none.
-  /// Called for each batch that is taken, by the thread that takes it, and at the end of the stream, also of one that is destroyed or stopped early.
+  dataset input = {};                      ///< With or without labels; the model function gets those that exist.
+  std::vector<std::string> keys = {};      ///< Names of the predictions to compute; empty: all.
+  checkpoint_ref checkpoint = {};          ///< Where the variables come from; by default the newest.
+  bool single_examples = true;             ///< One result for each row. False: for each batch, with less work.
+  int64_t batches_ahead = 16;              ///< Most batches computed ahead of the consumer; 0: none, for least memory.
+  /// Called for each batch, by the thread that takes it, and at the end of the stream, however it ends.
   std::vector<std::shared_ptr<hook>> hooks = {};
 };
 
-/// One example's predictions by name, each without the batch axis; or a whole batch's, if requested. Tensors of one
-/// batch share its memory.
+/// The predictions for one example, by name, without the batch axis; or a whole batch. Tensors of a batch share memory.
 struct prediction {
   std::map<std::string, tensor> values;
-  /// Predictions as words (`model::texts`): one for each element of the integers that they stand for.
+  /// Predictions as words (`model::texts`): a word for each element of the integer prediction.
   std::map<std::string, std::vector<std::string>> texts;
 };
 
-/// A handle: move-only, used by one thread at a time; only `cancel` may be called from any thread meanwhile.
+/// A move-only handle, used by one thread at a time; only `cancel` may be called by another thread meanwhile.
 class TROUPE_API prediction_stream {
  public:
   prediction_stream(prediction_stream&&) noexcept;
   prediction_stream& operator=(prediction_stream&&) noexcept;
-  /// Ends the actors and waits for them: for no longer than a step or a read takes, 30 s at most.
+  /// Ends the actors and waits for them, as long as a step or a read takes, at most 30 s.
   ~prediction_stream();
 
-  /// The next result; nothing at the end of the data, and at every later call. An error comes after all results before
-  /// it, and again at every later call: invalid_argument (an unknown key, naming the known ones; a prediction whose
-  /// first extent is not the batch, where single examples were requested; 2^30 bytes or more of predictions in a batch;
-  /// any such error of the model or the input), not_found (no such checkpoint), data_loss, cancelled,
-  /// deadline_exceeded (no batch for ten minutes).
+  /// Blocks for the next result; nothing at the end of the data. After the end or an error each call returns the same.
+  /// An error follows the results before it: invalid_argument (an unknown key, naming the known ones; with single
+  /// examples, a prediction whose first extent is not the batch; 2^30 bytes or more of predictions in a batch; errors
+  /// of the model or the input), not_found (no such checkpoint), data_loss, cancelled, deadline_exceeded (no batch in
+  /// 10 min).
   expected<std::optional<prediction>> next();
-  /// The results as a range, each as `next` returns it: `for (const auto& one : stream)`. The range ends at the end of
-  /// the data and at an error, which `status` tells apart. What was taken does not come again: a second loop goes on.
+  /// The results of `next` as a range: `for (const auto& one : stream)`. It ends at the end of the data or at an error;
+  /// `status` tells which. A second loop continues where the first one ended.
   class iterator;
   iterator begin();
   std::default_sentinel_t end() const noexcept { return {}; }
-  /// The error that ended the stream; none at the end of the data, and none while it goes on.
+  /// The error that ended the stream; none before it has ended, or at the end of the data.
   expected<void> status() const;
 
-  /// Makes `next`, also one that is waiting now, return `cancelled`; a long step or read is interrupted.
+  /// Makes `next`, even one that is waiting, return `cancelled`. A long step or read is interrupted.
   void cancel();
 
-  /// Available once `next` has returned:
+  // Available after the first `next`:
   std::string checkpoint() const;  ///< Prefix of the checkpoint read; empty: freshly initialised variables.
   int64_t global_step() const;     ///< The step of that checkpoint; else 0.
   std::string remark() const;      ///< That there was no checkpoint, or which damaged ones were skipped; else empty.
@@ -73,7 +71,7 @@ class TROUPE_API prediction_stream {
   std::unique_ptr<impl> impl_;
 };
 
-/// An input iterator: it holds one result. Valid while its stream lives and stays where it is.
+/// An input iterator that holds one result. Valid until its stream is destroyed or moved.
 class prediction_stream::iterator {
  public:
   using iterator_concept = std::input_iterator_tag;
@@ -97,8 +95,8 @@ class prediction_stream::iterator {
 };
 inline prediction_stream::iterator prediction_stream::begin() { return iterator{*this}; }
 
-/// invalid_argument: the configuration's fields, a model without a function, batches_ahead below 0, a key given twice, a hook that is null, a checkpoint
-/// that there cannot be. The first `next` returns all other errors.
+/// Makes a stream of predictions. invalid_argument: invalid fields of the configuration or `spec`, a model without a
+/// function, a repeated key, a null hook, an invalid checkpoint reference. The first `next` returns all other errors.
 TROUPE_API expected<prediction_stream> predict(const estimator& e, const predict_spec& spec);
 
 }  // namespace troupe

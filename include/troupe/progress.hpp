@@ -1,4 +1,4 @@
-// How far a job is: what `job::progress` returns at any time (job.hpp). Plain data.
+// The progress of a job, which `job::progress` returns at any time (job.hpp). Plain data.
 // Not needed to begin with.
 #pragma once
 
@@ -13,24 +13,24 @@
 
 namespace troupe {
 
-/// An evaluation beside a job, or for which it waits, that is under way.
+/// An evaluation under way within a training job.
 struct evaluation_progress {
   std::string name;                         ///< As in its eval_spec.
-  int64_t step = 0;                         ///< Of the checkpoint that is evaluated.
-  int64_t batches = 0;                      ///< Already done, as of at most 0.1 s ago.
+  int64_t step = 0;                         ///< The state that is evaluated.
+  int64_t batches = 0;                      ///< Batches evaluated so far; at most 0.1 s old.
   bool operator==(const evaluation_progress&) const = default;
 };
 
 struct job_progress {
   enum class phase : uint8_t { starting, restoring, training, draining, recovering, finished, failed };
   phase now = phase::starting;
-  int64_t step = 0;
-  std::optional<int64_t> max_steps;
-  double loss = 0;
+  int64_t step = 0;                         ///< The state that was reached.
+  std::optional<int64_t> max_steps;         ///< The step at which the job will end, if known.
+  double loss = 0;                          ///< The mean loss of the steps that were reported last.
   double steps_per_second = 0;
-  int64_t committed_step = -1;              ///< -1: none by this job yet.
-  std::map<std::string, std::map<std::string, double>> evaluations;  ///< Metrics of the last one of each name.
-  std::vector<evaluation_progress> evaluating = {};  ///< Those that are under way, in the order of their eval_specs.
+  int64_t committed_step = -1;              ///< The step of this job's last commit; -1: none yet.
+  std::map<std::string, std::map<std::string, double>> evaluations;  ///< Last metrics, by the name of the evaluation.
+  std::vector<evaluation_progress> evaluating = {};  ///< Evaluations under way, in the order of their eval_specs.
   bool paused = false;                      ///< After `job::pause`, until `job::resume` or a stop.
 };
 TROUPE_API std::string_view to_string(job_progress::phase p) noexcept;

@@ -1,5 +1,5 @@
-// A model directory that describes itself: a hook that keeps the record of a run there, and for TensorBoard its hyperparameters
-// and the graph of its model, in an event file.
+// A hook that describes a job in its model directory: the record run.json, and an event file with the hyperparameters
+// and the model's graph for TensorBoard.
 // Not needed to begin with.
 //
 //   tr::run_description about{.record = {.resolved = {{"rate", "0.001"}}}, .values = {{"rate", 1e-3}}};
@@ -15,20 +15,21 @@
 
 namespace troupe {
 
-/// What `describe_run` keeps.
+/// What `describe_run` writes.
 struct run_description {
   run_record record = {};
-  hyperparameters values = {};                         ///< None: TensorBoard has no page of them.
-  /// Called once the job has begun, on the thread of its hooks; empty: there is no graph. An error is a warning.
+  hyperparameters values = {};                         ///< Empty: TensorBoard shows no page of them.
+  /// Returns the graph; called once the job has begun, on the thread of its hooks. Empty: no graph. Errors are
+  /// warnings.
   std::function<expected<graph_report>()> graph = {};
-  std::string evaluation = "eval";                     ///< The directory of the evaluation whose metrics are listed beside the loss.
-  std::function<void(const std::string&)> warn = {};   ///< Told what could not be written; the job goes on.
+  std::string evaluation = "eval";                     ///< Directory of the evaluation whose metrics are listed.
+  std::function<void(const std::string&)> warn = {};   ///< Called with each failure to write. The job continues.
 };
 
-/// A hook that keeps `record` once the job has begun, if it trains at all, and with it an event file of its own, whose name ends in
-/// ".description": the graph, the hyperparameters and, at the end, the names of the metrics and how the job ended. Where the directory
-/// has a record with the same `resolved`, the event file is left out, since the first one holds still. It requests no step and holds
-/// nothing up.
+/// A hook that writes `record` once a job has begun, unless nothing is left to train. It also writes an event file
+/// whose name ends in ".description": the graph, the hyperparameters and, at the end, the names of the metrics and how
+/// the job ended. If the directory already has a record with the same `resolved`, the event file is omitted, since the
+/// earlier one still applies. The hook requests no steps and delays nothing.
 TROUPE_API std::shared_ptr<hook> describe_run(std::string model_dir, run_description what);
 
 }  // namespace troupe

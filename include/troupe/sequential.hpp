@@ -1,4 +1,4 @@
-// A model given as a list of layers, such as a convolutional network, with any head.
+// A model from a list of layers, such as a convolutional network, with any head.
 // Not needed to begin with.
 //
 //   auto model = tr::sequential_model({
@@ -15,7 +15,7 @@
 
 namespace troupe {
 
-/// Layers of a sequential model: the options of the functions of the same names in nn.hpp, which document them.
+/// Layers of a sequential model: the options of the functions with the same names (nn.hpp), which document them.
 namespace layer {
 using conv2d = nn::conv2d_options;
 using conv2d_transpose = nn::conv2d_transpose_options;
@@ -26,7 +26,7 @@ using average_pool = nn::average_pool_options;
 struct global_max_pool {};
 struct global_average_pool {};
 struct flatten {};
-using dense = nn::dense_options;          ///< Over the last axis: in an image, each pixel separately.
+using dense = nn::dense_options;          ///< Over the last axis: each pixel of an image separately.
 using dropout = nn::dropout_options;
 using batch_norm = nn::batch_norm_options;
 using layer_norm = nn::layer_norm_options;
@@ -36,34 +36,34 @@ struct activation { troupe::activation function = relu; };
 using sequential_layer = std::variant<layer::conv2d, layer::conv2d_transpose, layer::depthwise_conv2d, layer::separable_conv2d, layer::max_pool,
                                       layer::average_pool, layer::global_max_pool, layer::global_average_pool, layer::flatten, layer::dense,
                                       layer::dropout, layer::batch_norm, layer::layer_norm, layer::activation>;
-/// "conv2d"; in the order of the variant.
+/// The name of a layer's kind, such as "conv2d".
 TROUPE_API std::string_view name_of(const sequential_layer& layer) noexcept;
 
 struct sequential_model_options {
   std::vector<sequential_layer> layers = {};
   troupe::head head = {};
-  /// Shape of each example without the batch, with as many elements as its features have. Empty: the feature's own
-  /// shape.
+  /// The shape of one example, without the batch axis, with as many elements as its features. Empty: that of the
+  /// feature.
   std::vector<int64_t> input_shape = {};
   troupe::optimizer optimizer = adam{};
-  /// Names of the layers in errors, such as a place in a file; absent: "sequential_model: layers[i]".
+  /// Names of the layers in errors, such as their lines in a file. Empty: "sequential_model: layers[i]".
   std::vector<std::string> places = {};
 };
-/// The layers in order, then a dense layer from the whole output of the last one to the logits. Several features are
-/// flattened and concatenated in the order of their names; each must be float32; those that weigh examples (heads.hpp)
-/// are left out. Variables are those of the layers, `conv2d/kernel`, `conv2d_1/kernel`, ..., and
-/// `logits/{kernel,bias}`. Layers that do not fit are kept and reported when the model is built, with place and name.
+/// The layers in order, then a dense layer from the whole output of the last one to the logits. Features must be
+/// float32; several are flattened and concatenated in the order of their names, without weight features (heads.hpp).
+/// Variables are those of the layers, `conv2d/kernel`, `conv2d_1/kernel`, ..., and `logits/{kernel,bias}`. Layers that
+/// do not fit are reported when the model is built, with place and name.
 TROUPE_API model sequential_model(sequential_model_options options, TROUPE_AT);
 
 struct sequential_classifier_options {
   std::vector<sequential_layer> layers = {};
-  int64_t classes = 0;                        ///< At least 2; may be left 0 beside a vocabulary.
-  std::vector<int64_t> input_shape = {};      ///< As above.
+  int64_t classes = 0;                        ///< At least 2; 0 takes the size of `vocabulary`.
+  std::vector<int64_t> input_shape = {};      ///< As in sequential_model_options.
   troupe::optimizer optimizer = adam{};
-  std::vector<std::string> vocabulary = {};   ///< As in multi_class_head, as are the smoothing and the confusion matrix.
+  std::vector<std::string> vocabulary = {};   ///< As in multi_class_head, like label_smoothing and confusion_matrix.
   double label_smoothing = 0;
   bool confusion_matrix = false;
-  /// Names of the layers in errors, such as a place in a file; absent: "sequential_classifier: layers[i]".
+  /// Names of the layers in errors. Empty: "sequential_classifier: layers[i]".
   std::vector<std::string> places = {};
 };
 /// A sequential_model with a multi_class_head, also for two classes.

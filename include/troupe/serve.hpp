@@ -1,11 +1,11 @@
-// Serving exported models over HTTP, in the forms of TensorFlow Serving's REST interface (docs/serving.md).
+// Serves exported models over HTTP, with the REST interface of TensorFlow Serving (docs/serving.md).
 // Not needed to begin with.
 //
 //   auto server = tr::model_server::start("runs/fashion/export/latest", {.port = 8501});
 //   ...                                            // POST /v1/models/latest:predict {"instances": [...]}
-//   server->drain();                               // answers what has come, then ends
+//   server->drain();                               // answers all requests that have begun, then ends
 //
-// The newest export answers; one that is added later takes over while requests are answered, and none is dropped.
+// The newest export answers. A newer one that is added later takes over without a dropped request.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -16,43 +16,45 @@
 
 namespace troupe {
 
+/// Options of a server. The end of a name is the unit. A request beyond a limit is refused.
 struct serve_options {
-  std::string host = "127.0.0.1";
-  int64_t port = 8501;                     ///< 0: any that is free.
-  std::optional<int64_t> health_port = {}; ///< Of /healthz and /metrics, which are at `port` unless given; 0: any that is free.
-  std::optional<std::string> name = {};    ///< Of the model, in paths; the last part of the directory's, where absent.
-  int64_t batch_rows_max = 64;             ///< Rows of different requests that are computed together.
-  double batch_delay_ms = 0;               ///< What a request waits for others to come; 0: those that wait anyway are computed together.
-  int64_t threads = 1;                     ///< Batches of one signature that are computed at one time.
-  int64_t request_rows_max = 4096;
-  int64_t body_bytes_max = int64_t{16} << 20;
-  int64_t memory_bytes_max = int64_t{1} << 30;  ///< Of all requests in work: bodies, tensors and answers; more are refused.
-  int64_t connections_max = 64;            ///< Answered at one time, a thread each. Four times as many may be without a request.
-  int64_t requests_max = 1024;             ///< That wait for a thread, and for a batch of one signature; more are refused.
-  double read_secs = 5;                    ///< Between two pieces of a request.
-  double request_secs = 60;                ///< For the whole of a request, and as long for its answer.
-  double idle_secs = 30;                   ///< A connection without a request is closed.
-  double wait_secs = 10;                   ///< A request that has no turn for so long is refused.
-  double poll_secs = 1;                    ///< Between two looks for a newer export.
+  std::string host = "127.0.0.1";          ///< The address to listen on. The default serves this host only.
+  int64_t port = 8501;                     ///< 0: any free one.
+  std::optional<int64_t> health_port = {}; ///< The port of /healthz and /metrics; 0: any free one; absent: `port`.
+  std::optional<std::string> name = {};    ///< The model's name in URLs; absent: the last part of the directory's path.
+  int64_t batch_rows_max = 64;             ///< Most rows of several requests that are computed in one batch.
+  double batch_delay_ms = 0;               ///< How long a request waits for others. 0: only waiting ones join.
+  int64_t threads = 1;                     ///< Batches of one signature that are computed at a time.
+  int64_t request_rows_max = 4096;         ///< Most rows of a request.
+  int64_t body_bytes_max = int64_t{16} << 20;   ///< Most bytes of a request's body.
+  int64_t memory_bytes_max = int64_t{1} << 30;  ///< Most bytes of bodies, tensors and answers of all requests at work.
+  int64_t connections_max = 64;            ///< Connections answered at a time, each by a thread; 4 × as many may idle.
+  int64_t requests_max = 1024;             ///< Most requests that wait for a thread, and for the batch of a signature.
+  double read_secs = 5;                    ///< Longest time between two pieces of a request.
+  double request_secs = 60;                ///< Longest time to receive a request, and to send its answer.
+  double idle_secs = 30;                   ///< A connection without a request for this long is closed.
+  double wait_secs = 10;                   ///< A request that has waited this long for its turn is refused.
+  double poll_secs = 1;                    ///< Time between two checks for a newer export.
 
   friend bool operator==(const serve_options&, const serve_options&) = default;
 };
 
-/// What a server tells its program: a version that answers from now on, what is wrong with one, or that the server accepts no connection any
-/// more, since the system has refused to (no memory, no descriptors): drain it and start another. This last event comes once.
+/// An event of a server. version: a new version answers from now on. warning: an export cannot be used. failed, once:
+/// the system refuses further connections (no memory, no descriptors); drain the server and start another.
 struct serve_event {
   enum class kind : uint8_t { version, warning, failed };
   kind what = kind::version;
   int64_t version = 0;
-  std::string text = {};                   ///< What is wrong; empty for a version.
+  std::string text = {};                   ///< The problem; empty for a version.
 };
 
-/// A running server; move-only. Any thread.
+/// A move-only handle of a running server. Any thread may call.
 class TROUPE_API model_server {
  public:
-  /// `directory` is an export, a directory of exports (named by numbers), or a model directory with exports below export/; a fixed export
-  /// stays. invalid_argument: an option out of its range; not_found: no export; unavailable: the address; unimplemented: the module
-  /// for HTTP is not there; errors of the newest export. `told` is called on a thread of the server's.
+  /// Starts a server. `directory` is an export, which is served for good; a directory of exports (named by numbers); or
+  /// a model directory with exports below export/. `told` is called on a thread of the server. invalid_argument: an
+  /// option out of range; not_found: no export; unavailable: the address cannot be used; unimplemented: the HTTP module
+  /// is not installed; errors of the newest export.
   static expected<model_server> start(const std::string& directory, const serve_options& options = {},
                                       std::function<void(const serve_event&)> told = {});
   model_server(model_server&&) noexcept;
@@ -60,10 +62,10 @@ class TROUPE_API model_server {
   ~model_server();  ///< Drains.
 
   int port() const;
-  int health_port() const;  ///< `port()`, where it has none of its own.
+  int health_port() const;  ///< `port()`, unless a health_port was given.
   const std::string& name() const;
-  int64_t version() const;
-  /// Accepts no further connection, answers every request that has begun, and returns then.
+  int64_t version() const;  ///< Of the export that answers.
+  /// Accepts no further connections, and returns when every request that has begun is answered.
   void drain();
 
   struct impl;

@@ -1,5 +1,5 @@
-// For programs that log with spdlog: a job's events in their own logger. The one header that mentions spdlog, which the library itself
-// does not use: any version will do.
+// For programs that log with spdlog: passes a job's events to a logger. This is the only header that mentions spdlog,
+// and any version works: the library itself does not use it.
 // Not needed to begin with.
 //
 //   auto job = tr::start(estimator, training, {}, {.log = tr::log_to(spdlog::get("training"))});
@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-/// For `start_options::log`. Nothing is logged to a null logger.
+/// A function for `start_options::log`. With a null logger nothing is logged.
 inline std::function<void(log_level, const std::string&)> log_to(std::shared_ptr<spdlog::logger> logger) {
   if (!logger)
     return {};

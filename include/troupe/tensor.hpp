@@ -1,11 +1,11 @@
-// Tensors: a value made of a dtype, a shape and a shared immutable buffer. Copying one copies a pointer.
+// Tensors: values with a dtype, a shape and a shared immutable buffer. Copying a tensor copies a pointer.
 // Not needed to begin with.
 //
 //   auto x = tr::tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
 //   for (float v : x.as<float>()) ...
 //
-// Row-major, dense. Buffers are 64-byte aligned; a slice shares its parent's buffer and may start anywhere in it.
-// Any thread may read a tensor; nobody may write through one that has been shared.
+// Elements are dense, in row-major order. Buffers are 64-byte aligned; a slice shares its parent's buffer and may start
+// anywhere in it. Any thread may read a tensor. A buffer must not be written once it is shared.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -23,7 +23,7 @@ namespace troupe {
 enum class dtype : uint8_t { float32 = 1, float64, int32, int64, boolean, uint8 };
 
 TROUPE_API std::string_view to_string(dtype type) noexcept;
-/// Bytes of one element.
+/// The size of one element in bytes.
 TROUPE_API int64_t size_of(dtype type) noexcept;
 
 template <class T>
@@ -35,7 +35,7 @@ template <> struct dtype_of<int64_t> { static constexpr dtype value = dtype::int
 template <> struct dtype_of<bool> { static constexpr dtype value = dtype::boolean; };
 template <> struct dtype_of<uint8_t> { static constexpr dtype value = dtype::uint8; };
 
-/// Extents of a tensor, outermost first; at most `max_rank` of them, kept in place. Rank 0 is a scalar.
+/// The extents of a tensor, outermost first, at most `max_rank`. A scalar has rank 0.
 class TROUPE_API shape {
  public:
   static constexpr int max_rank = 8;
@@ -49,7 +49,7 @@ class TROUPE_API shape {
   std::span<const int64_t> extents() const noexcept { return {extents_.data(), static_cast<size_t>(rank_)}; }
   /// The product of the extents; 1 for a scalar.
   int64_t elements() const noexcept;
-  /// This shape with `extent` put before (after) all others.
+  /// This shape with `extent` before (prepend) or after (append) all others.
   shape prepend(int64_t extent) const;
   shape append(int64_t extent) const;
   /// This shape without its outermost extent.
@@ -67,14 +67,14 @@ TROUPE_API std::string to_string(const shape& s);
 
 class TROUPE_API tensor {
  public:
-  /// float32, shape [0], no buffer.
+  /// A float32 tensor of shape [0], without a buffer.
   tensor() = default;
-  /// Shares the ownership of `bytes`, which hold `dims.elements()` values of `type`.
+  /// Shares ownership of `bytes`, which hold `dims.elements()` values of `type`.
   tensor(dtype type, shape dims, std::shared_ptr<const std::byte> bytes);
 
-  /// A fresh buffer of zeros.
+  /// A new tensor of zeros.
   static tensor zeros(dtype type, const shape& dims);
-  /// A fresh buffer with a copy of `values`, whose count must equal the shape's.
+  /// A new tensor with a copy of `values`, as many as the shape has elements (asserted).
   template <class T>
   static tensor of(const shape& dims, std::span<const T> values) {
     assert(static_cast<int64_t>(values.size()) == dims.elements());
@@ -108,7 +108,7 @@ class TROUPE_API tensor {
   /// The same buffer under another shape with as many elements (asserted).
   tensor reshape(const shape& dims) const;
 
-  /// Same dtype, shape and bytes.
+  /// Whether dtype, shape and bytes are equal.
   friend TROUPE_API bool operator==(const tensor& a, const tensor& b) noexcept;
 
  private:
@@ -117,7 +117,7 @@ class TROUPE_API tensor {
   std::shared_ptr<const std::byte> bytes_;
 };
 
-/// A fresh, writable, 64-byte aligned buffer of `bytes` bytes (uninitialised). Null when memory is exhausted.
+/// A new, writable, uninitialised buffer of `bytes` bytes, 64-byte aligned. Null if there is not enough memory.
 TROUPE_API std::shared_ptr<std::byte> allocate_buffer(int64_t bytes);
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// Record files, as TensorFlow's TFRecord has them, and the examples (tf.Example) that are usually in them.
+// TFRecord files, and the examples (tf.Example) that they usually contain.
 // Not needed to begin with.
 //
 //   auto file = tr::record_writer::create("train.tfrecord.gz", tr::compression::gzip);
@@ -6,7 +6,7 @@
 //   if (auto ok = file->write(*bytes); !ok) ...
 //   if (auto ok = file->close(); !ok) ...
 //
-// `open_tfrecord` (dataset.hpp) makes a dataset of such files. docs/record_format.md has the bytes.
+// `open_tfrecord` (dataset.hpp) makes a dataset of such files. docs/record_format.md describes the format.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -17,24 +17,25 @@
 
 namespace troupe {
 
-/// Compression of a whole file, as one stream. It is never guessed: a reader has to be told.
+/// Compression of a whole file, as one stream. Readers do not detect it; they must be told.
 enum class compression : uint8_t { none, zlib, gzip };
 TROUPE_API std::string_view to_string(compression how) noexcept;
 
 using byte_strings = std::vector<std::string>;
 
-/// Named lists, each of one kind. std::monostate: a feature of no kind, which the format allows.
+/// Named features, each a list of one kind. std::monostate: a feature without a kind, which the format allows.
 struct example {
   using feature = std::variant<std::monostate, byte_strings, std::vector<float>, std::vector<int64_t>>;
   std::map<std::string, feature> features = {};
   friend bool operator==(const example&, const example&) = default;
 };
-/// The same bytes for equal examples, in every process. invalid_argument: a name that is not UTF-8, or more than 2 GiB.
+/// The bytes of an example; equal examples give equal bytes, in every process. invalid_argument: a name that is not
+/// UTF-8, or more than 2 GiB.
 TROUPE_API expected<std::string> encode_example(const example& x);
 /// data_loss: not an example.
 TROUPE_API expected<example> decode_example(std::string_view bytes);
 
-/// Writes one file; used by one thread at a time. Memory is bounded, whatever the number of records.
+/// Writes one file; used by one thread at a time. Memory does not grow with the number of records.
 class TROUPE_API record_writer {
  public:
   /// Replaces an existing file; the directory must exist. not_found, failed_precondition, resource_exhausted,
@@ -44,10 +45,10 @@ class TROUPE_API record_writer {
   record_writer(record_writer&&) noexcept;
   record_writer& operator=(record_writer&&) noexcept;
 
-  /// Writes any bytes, also none. After an error every later call returns the same one.
+  /// Writes one record of any bytes, possibly none. After an error every later call returns the same error.
   expected<void> write(std::string_view record);
-  /// Completes the file and makes it durable. Later calls report that it is closed (state). failed_precondition: another program has removed,
-  /// replaced or truncated it meanwhile.
+  /// Completes the file and makes it durable. Later calls are a `state` error. failed_precondition: another program has
+  /// removed, replaced or truncated the file.
   expected<void> close();
 
  private:
@@ -56,8 +57,8 @@ class TROUPE_API record_writer {
   std::unique_ptr<impl> impl_;
 };
 
-/// Reads one file from the beginning to the end; used by one thread at a time. A record never takes more memory than
-/// there are bytes to fill it.
+/// Reads one file from beginning to end; used by one thread at a time. A damaged length does not cause a large
+/// allocation: memory grows only with the bytes that are there.
 class TROUPE_API record_reader {
  public:
   /// not_found, failed_precondition, resource_exhausted, unavailable.
@@ -66,10 +67,10 @@ class TROUPE_API record_reader {
   record_reader(record_reader&&) noexcept;
   record_reader& operator=(record_reader&&) noexcept;
 
-  /// The next record; absent at the end. data_loss naming the file, the offset and what is wrong: a checksum, a file
-  /// that is truncated or compressed in another way. Every later call returns that error again.
+  /// The next record; absent at the end. data_loss naming the file, the offset and the fault: a checksum, a truncated
+  /// file, or another compression. Every later call returns the same error.
   expected<std::optional<std::string>> next();
-  /// Offset of the next record in the decompressed content.
+  /// Offset of the next record in the decompressed content, in bytes.
   int64_t offset() const noexcept;
 
  private:

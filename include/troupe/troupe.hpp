@@ -1,6 +1,7 @@
-// Start here: all that most programs need, in the order in which to read it. What else there is, each header says in its first line:
-// checkpoints and event files from outside (inspect.hpp, convert.hpp), exported models and serving (exported_model.hpp, onnx.hpp, serve.hpp), hooks
-// (hook.hpp, hooks.hpp), metrics of one's own (metrics.hpp, losses.hpp), files of records (tfrecord.hpp), options by name (options/).
+// Start here: the headers that most programs need, in the order in which to read them. The first line of each other
+// header says what it is for: inspecting and converting checkpoints and event files (inspect.hpp, convert.hpp),
+// exported models and serving (exported_model.hpp, onnx.hpp, serve.hpp), hooks (hook.hpp, hooks.hpp), your own metrics
+// (metrics.hpp, losses.hpp), record files (tfrecord.hpp), options by name (options/).
 #pragma once
 
 #include <troupe/estimator.hpp>

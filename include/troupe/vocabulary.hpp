@@ -1,5 +1,5 @@
-// Vocabularies: words that stand for the numbers 0, 1, 2, ... Tensors hold numbers only, so text becomes numbers before it
-// is a label, and a number becomes text again after it was predicted.
+// Vocabularies: words that stand for the numbers 0, 1, 2, ... Tensors hold only numbers, so words become numbers before
+// they are labels, and predicted numbers become words again.
 // Not needed to begin with.
 //
 //   const std::vector<std::string> kinds{"shirt", "bag", "boot"};
@@ -12,11 +12,11 @@
 
 namespace troupe {
 
-/// invalid_argument naming a word that occurs twice, or saying that there are no words. Any thread.
+/// invalid_argument: a repeated word, which the error names, or no words. Any thread.
 TROUPE_API expected<void> validate_vocabulary(std::span<const std::string> vocabulary);
 
-/// The number of each word: int32 [words]. invalid_argument naming the row and the first word that is not in the
-/// vocabulary, or an error of `validate_vocabulary`. Any thread.
+/// The number of each word: int32 [words]. invalid_argument: a word that is not in the vocabulary, naming the first one
+/// and its row, or an error of `validate_vocabulary`. Any thread.
 TROUPE_API expected<tensor> indices_of(std::span<const std::string> words, std::span<const std::string> vocabulary);
 
 }  // namespace troupe

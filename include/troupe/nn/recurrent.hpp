@@ -1,10 +1,10 @@
-// Recurrent layers (nn.hpp has what all layers share): cells, one step at a time, and sequences unrolled in the graph.
+// Recurrent layers: cells for one step, and sequences unrolled in the graph. nn.hpp has the rules of all layers.
 // Not needed to begin with.
 //
 //   auto words = tr::nn::lstm(x, {.units = 200});  // [batch, time, features]
 //   use(words.outputs, words.last.h);
 //
-// Cells can be used in loops of one's own: the variables are made once, and every step shares them.
+// Cells can be used in your own loops: make the variables once, and all steps share them.
 //
 //   const auto w = tr::nn::gru_variables(x, {.units = 64});
 //   for (int i = 0; i < 3; ++i)
@@ -16,8 +16,8 @@
 namespace troupe::nn {
 
 // -- LSTM --------------------------------------------------------------------------
-// Hochreiter & Schmidhuber 1997 with the forget gate of Gers et al. 2000; formulas, gate order and variables of TensorFlow's
-// BasicLSTMCell:
+// Hochreiter & Schmidhuber 1997 with the forget gate of Gers et al. 2000; formulas, gate order and variables of
+// TensorFlow's BasicLSTMCell:
 //
 //   [i, j, f, o] = [x, h] · kernel + bias
 //   c' = σ(f + forget_bias) · c + σ(i) · activation(j)
@@ -25,10 +25,10 @@ namespace troupe::nn {
 
 struct lstm_options {
   int64_t units = 0;
-  double forget_bias = 1;
+  double forget_bias = 1;            ///< Added to f, so that a new cell forgets little.
   troupe::activation activation = troupe::tanh;
   initializer kernel = init::glorot_uniform();
-  symbol lengths = {};               ///< For sequences: see `lstm`.
+  symbol lengths = {};               ///< Only for sequences: see `lstm`.
   std::string name = "lstm";
 };
 struct lstm_state { symbol c, h; };  ///< Each [batch, units].
@@ -37,19 +37,19 @@ struct lstm_weights {
   double forget_bias = 1;
   troupe::activation activation = troupe::tanh;
 };
-/// Variables `<name>/kernel`, `<name>/bias` (zeros) for inputs [..., n] of x's dtype.
+/// Makes the variables `<name>/kernel` and `<name>/bias` (zeros) for inputs [..., n] of x's dtype.
 TROUPE_API lstm_weights lstm_variables(symbol x, lstm_options options, TROUPE_AT);
-/// x [batch, n] and a state -> the next state, whose h is the output.
+/// One step: x [batch, n] and a state -> the next state, whose h is the output.
 TROUPE_API lstm_state lstm_cell(symbol x, const lstm_state& state, const lstm_weights& weights, TROUPE_AT);
 
 struct lstm_sequence {
   symbol outputs;   ///< h of each step, [batch, time, units].
-  lstm_state last;  ///< After the last step.
+  lstm_state last;  ///< The state after the last step.
 };
-/// Runs the cell over x [batch, time, n], time known and at least 1, from `initial` or, if that is invalid, from zeros.
-/// The inputs of all steps are multiplied at once. `lengths`, if given, are int32 or int64 [batch]: from its length on,
-/// a row keeps its state and its outputs are 0 (tf.nn.dynamic_rnn's sequence_length); a length above the time counts as
-/// the time.
+/// Runs the cell over x [batch, time, n], where time is known and at least 1. The first state is `initial`, or zeros if
+/// that is invalid. The inputs of all steps are multiplied at once. `lengths`, if given, are int32 or int64 [batch]:
+/// from its length on, a row keeps its state and has outputs of 0 (tf.nn.dynamic_rnn's sequence_length). A length above
+/// the time counts as the time.
 TROUPE_API lstm_sequence lstm(symbol x, lstm_options options, lstm_state initial = {}, TROUPE_AT);
 
 // -- GRU ---------------------------------------------------------------------------
@@ -64,37 +64,38 @@ struct gru_options {
   troupe::activation activation = troupe::tanh;
   initializer kernel = init::glorot_uniform();
   initializer recurrent_kernel = init::orthogonal();
-  symbol lengths = {};  ///< For sequences: see `lstm`.
+  symbol lengths = {};  ///< Only for sequences: see `lstm`.
   std::string name = "gru";
 };
 struct gru_weights {
-  symbol kernel = {}, recurrent_kernel = {}, bias = {};  ///< [n, 3 · units], [units, 3 · units], [3 · units]: z, r, h side by side.
+  symbol kernel = {}, recurrent_kernel = {}, bias = {};  ///< [n, 3 · units], [units, 3 · units], [3 · units]: z, r, h.
   troupe::activation activation = troupe::tanh;
 };
-/// Variables `<name>/kernel`, `<name>/recurrent_kernel`, `<name>/bias` (zeros) for inputs [..., n] of x's dtype.
+/// Makes variables `<name>/kernel`, `<name>/recurrent_kernel`, `<name>/bias` (zeros) for inputs [..., n] of x's dtype.
 TROUPE_API gru_weights gru_variables(symbol x, gru_options options, TROUPE_AT);
-/// x [batch, n] and the state [batch, units] -> the next state, which is the output.
+/// One step: x [batch, n] and the state [batch, units] -> the next state, which is also the output.
 TROUPE_API symbol gru_cell(symbol x, symbol state, const gru_weights& weights, TROUPE_AT);
 
 struct gru_sequence {
   symbol outputs;  ///< [batch, time, units]
-  symbol last;     ///< The last of them, [batch, units].
+  symbol last;     ///< The last output, [batch, units].
 };
-/// As `lstm`.
+/// Runs the cell over x, as `lstm` does.
 TROUPE_API gru_sequence gru(symbol x, gru_options options, symbol initial = {}, TROUPE_AT);
 
 // -- both directions -----------------------------------------------------------------
-// Schuster & Paliwal 1997, as tf.nn.bidirectional_dynamic_rnn: a second layer with variables of its own reads each row from its end.
+// Schuster & Paliwal 1997, as tf.nn.bidirectional_dynamic_rnn: a second layer with its own variables reads each row
+// from its end.
 
-/// Reverses the first lengths[b] steps of row b of x [batch, time, ...] and leaves the rest in place; without lengths,
-/// reverses all of them. Time and the extents after it must be known. tf.reverse_sequence.
+/// Reverses the first lengths[b] steps of row b of x [batch, time, ...]; without lengths, all steps. Other steps keep
+/// their places. Time and the extents after it must be known. tf.reverse_sequence.
 TROUPE_API symbol reverse_sequence(symbol x, symbol lengths = {}, TROUPE_AT);
 
 struct bidirectional_lstm {
-  lstm_sequence forward, backward;  ///< Outputs are at the time of their inputs; `backward.last`: after the first step.
-  symbol outputs;                   ///< The outputs of both side by side, [batch, time, 2 · units].
+  lstm_sequence forward, backward;  ///< Outputs are at the time of their inputs; `backward.last` is after step 0.
+  symbol outputs;                   ///< The outputs of both, concatenated: [batch, time, 2 · units].
 };
-/// Variables `bidirectional/fw/<name>/...` and `bidirectional/bw/<name>/...`.
+/// Runs a layer in each direction. Variables `bidirectional/fw/<name>/...` and `bidirectional/bw/<name>/...`.
 TROUPE_API bidirectional_lstm bidirectional(symbol x, const lstm_options& options, TROUPE_AT);
 
 struct bidirectional_gru {

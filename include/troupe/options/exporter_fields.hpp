@@ -1,4 +1,4 @@
-// The table of the fields of an exporter (options/option_field.hpp).
+// The table of exporter's fields (options/option_field.hpp).
 // Not needed to begin with.
 #pragma once
 

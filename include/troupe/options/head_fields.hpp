@@ -7,14 +7,14 @@
 
 namespace troupe {
 
-/// Those that make one number of a batch's losses.
+/// The reductions that make one number of the losses of a batch.
 template <> struct option_choices<losses::reduction> {
   static constexpr std::pair<std::string_view, losses::reduction> all[] = {
     {"sum_over_batch_size", losses::reduction::sum_over_batch_size}, {"mean", losses::reduction::mean}, {"mean_nonzero", losses::reduction::mean_nonzero},
     {"sum", losses::reduction::sum}};
 };
 
-/// A field of one name has one purpose in all heads.
+/// The purpose of a field, by its name, which is the same in all heads.
 namespace head_purposes {
 inline constexpr std::string_view
   class_metrics = "classes with metrics of their own, by number",
@@ -63,12 +63,12 @@ template <> struct option_fields<poisson_head> {
   static constexpr std::tuple all{TROUPE_FIELD(poisson_head, label_dimension, at_least(1)), TROUPE_FIELD(poisson_head, full_loss, finite()),
                                   TROUPE_LOSS(poisson_head)};
 };
-/// But for its head.
+/// All fields except `head`.
 template <> struct option_fields<named_head> {
   static constexpr std::tuple all{TROUPE_FIELD(named_head, name, finite()), TROUPE_FIELD(named_head, weight, at_least(0)),
                                   TROUPE_FIELD(named_head, label, finite())};
 };
-/// But for its heads.
+/// No fields: `heads` has no row.
 template <> struct option_fields<multi_head> {
   static constexpr std::string_view name = "multi_head";
   static constexpr std::tuple<> all{};

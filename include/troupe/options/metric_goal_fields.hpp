@@ -1,4 +1,4 @@
-// The table of the fields of a metric_goal (options/option_field.hpp), which is part of other tables.
+// The table of metric_goal's fields (options/option_field.hpp), which other tables include.
 // Not needed to begin with.
 #pragma once
 

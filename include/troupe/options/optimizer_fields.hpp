@@ -1,4 +1,4 @@
-// The tables of the fields of optimizers (options/option_field.hpp): rules, schedules, and what surrounds them.
+// The tables of the fields of optimizers (options/option_field.hpp): rules, schedules, clipping, groups and the rest.
 // Not needed to begin with.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// A field of one name has one purpose in all rules and schedules.
+/// The purpose of a field, by its name, which is the same in all rules and schedules.
 namespace optimizer_purposes {
 inline constexpr std::string_view
   alpha = "the share of the rate that is left at the end",
@@ -151,7 +151,7 @@ template <> struct option_fields<variable_group> {
                                   TROUPE_FIELD(variable_group, rate_factor, above_number(0)), TROUPE_FIELD(variable_group, weight_decay, fraction()),
                                   TROUPE_FIELD(variable_group, frozen, finite())};
 };
-/// The plain fields around the rule.
+/// The fields beside rule, schedule, clipping and groups.
 template <> struct option_fields<optimizer> {
   static constexpr std::tuple all{TROUPE_FIELD(optimizer, warmup_steps, at_least(0)), TROUPE_FIELD(optimizer, weight_decay, fraction()),
                                   TROUPE_FIELD(optimizer, moving_average, fraction()), TROUPE_FIELD(optimizer, moving_average_ramps, finite())};

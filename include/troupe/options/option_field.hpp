@@ -1,4 +1,4 @@
-// Options by name: a struct of options has one table, from which its fields are parsed, checked, printed and explained.
+// Options by name: a table for each struct, by which its fields are parsed, checked, printed and explained.
 // Not needed to begin with.
 //
 //   template <> struct option_fields<train_spec> {
@@ -6,8 +6,7 @@
 //   };
 //   if (auto right = check_fields(spec); !right) return tr::report(right.error());
 //
-// The tables are in the headers options/*_fields.hpp; the type of a member decides how its value
-// is written. Nothing here is owned or shared: any thread may call.
+// The tables are in options/*_fields.hpp. The type of a member decides how its value is written. Any thread may call.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -21,12 +20,12 @@ namespace troupe {
 
 // -- rows ------------------------------------------------------------------------
 
-/// The numbers that a field accepts. NaN is outside of every range.
+/// The numbers that a field accepts. NaN is outside every range.
 struct field_range {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool above = true;  ///< `least` itself is excluded.
-  bool below = true;  ///< `most` itself is excluded.
+  bool above = true;  ///< Whether `least` itself is excluded.
+  bool below = true;  ///< Whether `most` itself is excluded.
 
   static constexpr field_range finite() { return {}; }
   static constexpr field_range at_least(double x) { return {.least = x, .above = false}; }
@@ -35,7 +34,7 @@ struct field_range {
   static constexpr field_range between(double least, double most) { return {least, most, false, false}; }
   /// [0, 1)
   static constexpr field_range fraction() { return {0, 1, false, true}; }
-  /// The same numbers, and infinity.
+  /// The same numbers and infinity.
   constexpr field_range or_infinite() const { return {least, most, above, false}; }
 
   constexpr bool has(double x) const noexcept { return (above ? x > least : x >= least) && (below ? x < most : x <= most); }
@@ -48,34 +47,34 @@ TROUPE_API std::string to_text(const field_range& range);
 enum class option_kind : uint8_t {
   text,
   integer,
-  natural,   ///< 64 bits without a sign.
+  natural,   ///< An unsigned integer of 64 bits.
   number,
-  single,    ///< A number of 32 bits.
+  single,    ///< A floating number of 32 bits.
   boolean,
-  integers,  ///< "256,128", also in brackets.
-  numbers,   ///< "0.1,0.01", also in brackets.
+  integers,  ///< "256,128"; brackets are allowed.
+  numbers,   ///< "0.1,0.01"; brackets are allowed.
   texts,     ///< "shirt,bag"
   extents,   ///< One integer for both axes of an image, or two.
 };
 
-/// The values of a field, as text.
+/// The values that a field accepts as text.
 struct option_values {
   option_kind kind = option_kind::text;
   field_range range = {};
-  bool may_be_none = false;                     ///< Also "none": switched off, or never mentioned.
-  std::vector<std::string> choices = {};        ///< For text; empty: any but the empty one.
+  bool may_be_none = false;                     ///< Whether "none" is accepted: off, or never set.
+  std::vector<std::string> choices = {};        ///< The accepted texts; empty: any text except the empty one.
 
   TROUPE_API bool accept(std::string_view value) const;
 };
-/// What would be right: "a whole number of at least 1, or \"none\""
+/// The accepted values in words: "a whole number of at least 1, or \"none\""
 TROUPE_API std::string to_text(const option_values& values);
 
-/// One row without its member: a name, the purpose in one line, and the numbers that are accepted.
+/// One row of a table without its member: a name, the purpose in one line, and the accepted numbers.
 struct field_row {
   std::string_view name;
   std::string_view about;
   field_range range = {};
-  bool has_effect = true;  ///< False: any value but the default is refused as unimplemented.
+  bool has_effect = true;  ///< False: any value except the default is unimplemented.
 };
 template <class Owner, class T>
 struct option_field : field_row {
@@ -85,7 +84,8 @@ struct option_field : field_row {
     : field_row{its_name, its_purpose, accepted, effect}, member(its_member) {}
 };
 
-/// A member with a table of its own, whose rows are rows of its owner, but for the one that is left out.
+/// A member that is a struct with a table of its own. The rows of that table become rows of the owner, except for the
+/// row `without`.
 template <class Owner, class Part>
 struct option_part {
   Part Owner::* member;
@@ -98,12 +98,13 @@ struct option_part {
 template <class Options>
 struct option_fields;
 
-/// The name of a struct whose table has one, as each of several alternatives has.
+/// The name in the table of a struct, if there is one: alternatives, such as update rules, have names.
 template <class Options>
   requires requires { option_fields<Options>::name; }
 constexpr std::string_view name_of(const Options&) { return option_fields<Options>::name; }
 
-/// The values of an enumeration, or of another type with names: `static const inline std::pair<std::string_view, T> all[]`.
+/// The names of an enumeration's values, or of another type's: `static const inline std::pair<std::string_view, T>
+/// all[]`.
 template <class T>
 struct option_choices;
 template <class T>
@@ -111,7 +112,7 @@ concept chosen_by_name = requires { option_choices<T>::all; };
 
 // -- values as text --------------------------------------------------------------
 
-/// As a configuration has it; what is absent is "none".
+/// A value as a configuration file writes it. An absent one is "none".
 TROUPE_API std::string option_text(bool value);
 TROUPE_API std::string option_text(int32_t value);
 TROUPE_API std::string option_text(int64_t value);
@@ -137,7 +138,8 @@ std::string option_text(const std::vector<T>& list) {
   return text + "]";
 }
 
-/// False, with `into` unspecified, where the text is no value of that type. A number that a float cannot hold becomes infinite.
+/// Reads a value. False, with `into` unspecified: the text is no value of that type. Numbers too large for float become
+/// infinite.
 TROUPE_API bool parse_option(std::string_view text, bool& into);
 TROUPE_API bool parse_option(std::string_view text, int32_t& into);
 TROUPE_API bool parse_option(std::string_view text, int64_t& into);
@@ -146,7 +148,7 @@ TROUPE_API bool parse_option(std::string_view text, float& into);
 TROUPE_API bool parse_option(std::string_view text, double& into);
 TROUPE_API bool parse_option(std::string_view text, std::string& into);
 TROUPE_API bool parse_option(std::string_view text, std::array<int64_t, 2>& into);
-/// Empty text is an empty list.
+/// Reads a list. An empty text is an empty list.
 TROUPE_API bool parse_option(std::string_view text, std::vector<int64_t>& into);
 TROUPE_API bool parse_option(std::string_view text, std::vector<float>& into);
 TROUPE_API bool parse_option(std::string_view text, std::vector<double>& into);
@@ -165,7 +167,7 @@ bool parse_option(std::string_view text, std::optional<T>& into) {
   return parse_option(text, into.emplace());
 }
 
-/// The type of what an optional field holds, and whether it may hold nothing.
+/// The type of a field's value without std::optional, and whether the field may be none.
 template <class T>
 struct option_value { using type = T; static constexpr bool may_be_none = false; };
 template <class T>
@@ -196,7 +198,7 @@ constexpr option_kind kind_of_option() {
     return text;
 }
 
-/// The values of a field of type T.
+/// The values that a field of type T accepts.
 template <class T>
 option_values values_of(const field_range& range) {
   using type = typename option_value<T>::type;
@@ -209,12 +211,12 @@ option_values values_of(const field_range& range) {
 
 // -- whole structs ---------------------------------------------------------------
 
-/// f(row, member) for every field, in the order of its declaration. An f that takes the row as `field_row` is compiled once for each type
-/// of a member, not for each struct.
+/// Calls f(row, member) for every field, in the order of the table. If f takes the row as `field_row`, it is compiled
+/// once for each type of a member, not for each struct.
 template <class Options, class F>
 void each_field(Options& options, F f);
 
-/// `Row`: an option_field, or what has more than one.
+/// Calls f for one entry of a table: an option_field, or an option_part with several rows.
 template <class Options, class Row, class F>
 void visit_row(Options& options, const Row& field, F& f) {
   f(field, options.*field.member);
@@ -232,14 +234,14 @@ void each_field(Options& options, F f) {
   std::apply([&](const auto&... row) { (visit_row(options, row, f), ...); }, option_fields<std::remove_const_t<Options>>::all);
 }
 
-/// What a field has that nobody mentioned.
+/// A struct of options in which every field has its default.
 template <class Options>
 const Options& defaults_of() {
   static const Options defaults{};
   return defaults;
 }
 
-/// invalid_argument: "LABEL must be in [1, 1024], not 0". A text that is there must not be empty.
+/// Checks a value: invalid_argument, "LABEL must be in [1, 1024], not 0". A text that is given must not be empty.
 TROUPE_API expected<void> check_option(std::string_view label, int64_t value, const field_range& range);
 TROUPE_API expected<void> check_option(std::string_view label, double value, const field_range& range);
 inline expected<void> check_option(std::string_view label, int32_t value, const field_range& range) { return check_option(label, int64_t{value}, range); }
@@ -264,7 +266,7 @@ expected<void> check_option(std::string_view label, const std::optional<T>& valu
   return value ? check_option(label, *value, range) : expected<void>{};
 }
 
-/// `check_option` of a row, whose name gets `before` before it.
+/// Checks the value of one row. Errors name the field as `before` followed by its name.
 template <class T>
 [[gnu::noinline]] expected<void> check_row(const field_row& row, std::string_view before, const T& value, const T& standard) {
   const std::string label = std::string{before}.append(row.name);
@@ -276,8 +278,8 @@ template <class T>
                                      .append(option_text(value)));
 }
 
-/// Checks every field by its row: invalid_argument for the first that is wrong, unimplemented for one that has no effect yet and differs
-/// from its default. Errors name a field with `before` before its name.
+/// Checks all fields and returns the first error: invalid_argument, or unimplemented for a field that has no effect yet
+/// and is not at its default. Errors name a field as `before` followed by its name.
 template <class Options>
 expected<void> check_fields(const Options& options, std::string_view before = "") {
   expected<void> right;

@@ -1,4 +1,4 @@
-// The table of a run configuration's fields (options/option_field.hpp): what `validate`, `replace`, configuration files, --set and --help know.
+// The table of run_config's fields (options/option_field.hpp), for `validate`, `replace`, files, --set and --help.
 // Not needed to begin with.
 #pragma once
 
@@ -33,7 +33,7 @@ template <> struct option_choices<not_finite> {
   static const inline std::pair<std::string_view, not_finite> all[] = {{"fail", not_finite::fail}, {"stop", not_finite::stop}};
 };
 
-/// A row that also knows the field of the same name in `run_config_changes`.
+/// A row that also has the field of the same name in `run_config_changes`.
 template <class T>
 struct run_config_field : option_field<run_config, T> {
   change<T> run_config_changes::* changed;
@@ -58,13 +58,13 @@ template <> struct option_fields<run_config> {
     TROUPE_FIELD(steps_per_loop, "of no effect yet", field_range::at_least(1), false),
     TROUPE_FIELD(gradient_shards, "parts of a batch that are summed in a fixed order, a power of two; as many as replicas unless given",
                  field_range::between(1, 1 << 20)),
-    // Limits for the threads of a process, far below what a plan's own numbers can hold.
+    // Limits on the threads of a process, far below the limits of the numbers in a plan.
     TROUPE_FIELD(replicas, "copies of the model that share the work", field_range::between(1, 1024)),
     TROUPE_FIELD(intra_op_threads, "threads that share the arithmetic of a replica; 0: as many as there are processors for it and as pay",
                  field_range::between(0, 1024)),
     TROUPE_FIELD(recovery_attempts_max, "how often in a row a job goes on from its last checkpoint after a reader of data or a replica has died; 0: never",
                  field_range::between(0, 1e9)),
-    // A century, so that no delay overflows a clock.
+    // About a century, so that no delay overflows a clock.
     TROUPE_FIELD(recovery_first_delay_secs, "seconds before the first of these; each later delay is twice as long", field_range::between(0, 3e9)),
     TROUPE_FIELD(recovery_delay_max_secs, "and at most this", field_range::between(0, 3e9)),
     TROUPE_FIELD(debug_numerics, "when a step is not finite, name its first operation that is not"),

@@ -1,4 +1,4 @@
-// The fields of `serve_options` by name.
+// The table of serve_options' fields (options/option_field.hpp).
 // Not needed to begin with.
 #pragma once
 

@@ -1,4 +1,5 @@
-// The tables of the fields of train_spec, eval_spec and predict_spec (options/option_field.hpp), but for the data and the hooks.
+// The tables of the fields of train_spec, eval_spec and predict_spec (options/option_field.hpp), but not data and
+// hooks.
 // Not needed to begin with.
 #pragma once
 
@@ -42,7 +43,7 @@ template <> struct option_fields<predict_spec> {
     TROUPE_FIELD(predict_spec, keys, "only these predictions"),
     TROUPE_FIELD(predict_spec, checkpoint, "newest, best (the one that keep_best has kept), a step, or a path, dir/model.ckpt-390, of any directory"),
     TROUPE_FIELD(predict_spec, single_examples, "one result for each example, not for each batch"),
-    // The limit keeps sums of steps far from overflow.
+    // The limit keeps sums of steps far below overflow.
     TROUPE_FIELD(predict_spec, batches_ahead, "batches computed beyond the one being taken", field_range::between(0, INT32_MAX))};
 };
 

@@ -1,4 +1,4 @@
-// The tables of the fields of a warm start (options/option_field.hpp), but for its maps and initializers.
+// The tables of the fields of a warm start (options/option_field.hpp), without its maps and initializers.
 // Not needed to begin with.
 #pragma once
 
