@@ -121,7 +121,7 @@ void evaluator_state::on_state_part(const state_part& x) {
       name.remove_suffix(ending.size());
     if (layout.find(name) >= 0)
       if (auto written = assign_run(*options.parameters, name, piece.first, piece.elements); !written)
-        throw std::runtime_error{to_string(written.error())};  // Impossible if both layouts are of one model.
+        throw std::runtime_error{to_text(written.error())};  // Both layouts are of one model.
   }
   self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
 }

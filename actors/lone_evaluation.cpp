@@ -67,7 +67,7 @@ lone_evaluation_actor::behavior_type lone_evaluation(lone_evaluation_actor::stat
     [&state](const started& x) { state.on_started(x); },
     [](const batches_evaluated&) {},
     [&state](const evaluated& x) { state.on_evaluated(x); },
-    [&state](const failure& x) { state.options.board->warned(to_string(x.what)); },
+    [&state](const failure& x) { state.options.board->warned(to_text(x.what)); },
     [&state](const log_replaced& x) { state.options.board->warned(x.text); },
     [](const record_credit&) {},
   };

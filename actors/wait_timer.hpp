@@ -66,7 +66,7 @@ class wait_timer {
   Self self_ = nullptr;
   waits all_;
   bool frozen_ = false;
-  bool ticking_ = false;  ///< At most one entry in the clock.
+  bool ticking_ = false;  ///< The next tick is scheduled; there is never a second one.
   caf::actor_clock::time_point looked_{};
 };
 

@@ -18,25 +18,28 @@ int run(const std::vector<std::string>& arguments) {
     write_output("troupe " TROUPE_VERSION "\n");
     return succeeded;
   }
-  if (name == "--help" || name == "-h" || name == "help") {
+  if (name == "--help" || name == "-h") {
     if (arguments.empty())
       return write_error(general_help()), misused;
     write_output(general_help());
     return succeeded;
   }
-  const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
-  // The flags are not parsed yet, but with --json even an error in the flags must be reported as JSON.
+  std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
+  if (const auto known = command_summaries(); name == "help" && rest.size() == 1
+                                              && std::any_of(known.begin(), known.end(), [&](const auto& c) { return c.name == rest.front(); }))
+    return run({rest.front(), "--help"});
+  // The flags are not parsed yet, but with --json an error in them must be reported as JSON.
   const bool json = std::count(rest.begin(), rest.end(), "--json") > 0;
   reporter early{standard_reporter(json, true)};
   if (const auto ready = end_in_order(json); !ready)
-    return failure(early, ready.error(), false);
-  signal_watch signals;  // Must precede all other threads.
-  if (name == "inspect" || name == "checkpoints" || name == "convert" || name == "completions") {
-    // inspect writes nothing, and the other commands leave nothing incomplete.
-    signals.at_first([&] { _exit(128 + signals.first()); });
+    return failure(early, ready.error());
+  signal_watch signals;  // Before any other thread.
+  if (name == "inspect" || name == "checkpoints" || name == "convert" || name == "completions" || name == "help") {
+    signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the others leave nothing half done.
     return name == "inspect"       ? inspect(rest, early)
            : name == "convert"     ? convert(rest, early)
            : name == "completions" ? completions(rest, early)
+           : name == "help"        ? help(rest, early)
                                    : checkpoints(rest, early);
   }
   if (name == "serve")
@@ -48,12 +51,12 @@ int run(const std::vector<std::string>& arguments) {
     std::vector<std::string> names;
     for (const auto& known : command_summaries())
       names.emplace_back(known.name);
-    return failure(early, {errc::invalid_argument, "unknown command " + name + did_you_mean(nearest(name, names)),
-                           {"troupe --help lists the commands"}}, true);
+    return usage_failure(early, {errc::invalid_argument, "unknown command " + name + did_you_mean(nearest(name, names)),
+                           {"troupe --help lists the commands"}});
   }
   const auto line = parse_command_line(name, rest);
   if (!line)
-    return failure(early, line.error(), true);
+    return usage_failure(early, line.error());
   if (line->help) {
     write_output(*line->help);
     return succeeded;

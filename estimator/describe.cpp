@@ -121,7 +121,7 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
   training_job job{.basis = std::move(*basis), .input = training.input, .max_steps = training.max_steps, .steps = training.steps, .hooks = training.hooks,
                    .saving_listeners = training.saving_listeners};
   for (const auto& rule : training.stop_early)
-    if (auto valid = check(rule); !valid)
+    if (auto valid = validate(rule); !valid)
       return fail(valid.error());
   if (training.keep_best && training.keep_best->goal.metric.empty())
     return fail(errc::invalid_argument, "keep_best: there is no metric");

@@ -59,7 +59,7 @@ std::string arrays_text(const std::map<std::string, tensor>& arrays) {
     const bool matrix = array.dims().rank() == 2;
     const int64_t rows = matrix ? array.dims()[0] : 1, columns = matrix ? array.dims()[1] : array.elements();
     if (rows > shown_max || columns > shown_max || array.dims().rank() > 2) {
-      text += fmt::format("{} {}\n", name, to_string(array.dims()));
+      text += fmt::format("{} {}\n", name, to_text(array.dims()));
       continue;
     }
     std::vector<std::string> cells;
@@ -99,7 +99,7 @@ std::string to_text(const job_event& e) {
     case kind::recovered: return fmt::format("recovered: attempt {} begins at step {}{}", e.attempt, e.step, e.text.empty() ? "" : ", from " + e.text);
     case kind::finished:
     case kind::stopped: return end_text(e);
-    case kind::failed: return e.failure ? to_string(*e.failure) : "failed";
+    case kind::failed: return e.failure ? to_text(*e.failure) : "failed";
   }
   return e.text;
 }

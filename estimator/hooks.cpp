@@ -128,7 +128,7 @@ class plateau final : public hook {
       point.metrics.emplace(name, static_cast<double>(static_cast<float>(value)));
     const auto now = look_for_plateau(options_, options_.history);
     if (!now)
-      throw std::runtime_error{to_string(now.error())};
+      throw std::runtime_error{to_text(now.error())};
     if (before && now->reductions > before->reductions)
       job.scale_rate(now->rate_factor / before->rate_factor);
   }

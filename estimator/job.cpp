@@ -34,9 +34,9 @@ void job::resume() {
   if (impl_)
     impl_->running->resume();
 }
-void job::stop(bool by_signal) {
+void job::stop(stop_reason reason) {
   if (impl_)
-    impl_->running->stop(by_signal);
+    impl_->running->stop(reason);
 }
 void job::abort() {
   if (impl_)
@@ -114,6 +114,19 @@ expected<train_result> train(const estimator& e, const train_spec& training) {
     return std::move(*result);
   auto running = start(e, training);
   return running ? running->wait() : expected<train_result>{fail(running.error())};
+}
+
+eval_specs::eval_specs() = default;
+eval_specs::eval_specs(eval_spec one) { all_.push_back(std::move(one)); }
+eval_specs::eval_specs(std::initializer_list<eval_spec> several) : all_(several) {}
+eval_specs::eval_specs(std::vector<eval_spec> several) : all_(std::move(several)) {}
+eval_specs::eval_specs(const std::optional<eval_spec>& one) {
+  if (one)
+    all_.push_back(*one);
+}
+
+expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation) {
+  return train_and_evaluate(e, training, eval_specs{evaluation});
 }
 
 expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_specs& evaluations) {

@@ -16,7 +16,7 @@ void print_metrics(const std::map<std::string, double>& metrics, const std::map<
 }  // namespace
 
 int report(const error& e) {
-  std::fprintf(stderr, "error: %s\n", to_string(e).c_str());
+  std::fprintf(stderr, "error: %s\n", to_text(e).c_str());
   return 1;
 }
 

@@ -48,6 +48,6 @@ int main(int argc, char** argv) {
     return tr::report(losses ? variables.error() : losses.error());
   for (const auto& point : losses->points)
     std::cout << "loss at step " << point.step << ": " << point.value->scalar << "\n";
-  std::cout << "dnn/logits/kernel is " << tr::to_string(variables->at("dnn/logits/kernel").dims()) << "\n";
+  std::cout << "dnn/logits/kernel is " << tr::to_text(variables->at("dnn/logits/kernel").dims()) << "\n";
   return 0;
 }

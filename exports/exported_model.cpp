@@ -41,9 +41,9 @@ expected<symbol> logits_of(graph& g, const std::map<std::string, symbol>& predic
   if (const auto logits = predictions.find("logits"); logits != predictions.end())
     return logits->second;
   if (const auto probabilities = predictions.find("probabilities"); probabilities != predictions.end()) {
-    const auto& n = g.internals().nodes[static_cast<size_t>(probabilities->second.node())];
+    const auto& n = contents_of(g).nodes[static_cast<size_t>(probabilities->second.node())];
     if (n.op == &ops::softmax)
-      return g.make_symbol(n.inputs[0]);
+      return symbol_of(g, n.inputs[0]);
   }
   if (const auto values = predictions.find("predictions"); values != predictions.end())
     return values->second;

@@ -112,15 +112,15 @@ expected<std::optional<metrics>> settled_best(file_system& fs, const std::string
 
 }  // namespace
 
-expected<void> exporter::validate() const {
-  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
-    return refuse_exporter("an exporter needs a name that can be a directory's, not '" + name + "'");
-  if (auto right = check_fields(*this, "exporter '" + name + "': "); !right)
+expected<void> validate(const exporter& e) {
+  if (e.name.empty() || e.name == "." || e.name == ".." || e.name.find('/') != std::string::npos)
+    return refuse_exporter("an exporter needs a name that can be a directory's, not '" + e.name + "'");
+  if (auto right = check_fields(e, "exporter '" + e.name + "': "); !right)
     return right;
-  if (!goal.evaluation.empty())
-    return refuse_exporter("the exporter '" + name + "' compares results of its own evaluation, and cannot name another one, '" + goal.evaluation + "'");
-  if (rule == export_rule::best && !better && goal.metric.empty())
-    return refuse_exporter("the exporter '" + name + "' needs a metric to compare");
+  if (!e.goal.evaluation.empty())
+    return refuse_exporter("the exporter '" + e.name + "' compares results of its own evaluation, and cannot name another one, '" + e.goal.evaluation + "'");
+  if (e.rule == export_rule::best && !e.better && e.goal.metric.empty())
+    return refuse_exporter("the exporter '" + e.name + "' needs a metric to compare");
   return {};
 }
 
@@ -148,7 +148,7 @@ expected<bool> exporter::decide(const export_occasion& now, const std::optional<
 
 expected<std::optional<std::string>> run_exporter(const export_surroundings& in, const exporter& one, const estimator& e, const export_options& how,
                                                   const export_occasion& now) {
-  if (auto right = one.validate(); !right)
+  if (auto right = validate(one); !right)
     return fail(right.error());
   if (!e.config.model_dir)
     return refuse_exporter("the exporter '" + one.name + "' needs a model_dir to export to");
@@ -201,7 +201,7 @@ bool is_final_evaluation(std::optional<int64_t> max_steps, int64_t global_step) 
 expected<void> validate(std::span<const exporter> exporters) {
   std::set<std::string_view> names;
   for (const auto& one : exporters) {
-    if (auto right = one.validate(); !right)
+    if (auto right = validate(one); !right)
       return right;
     if (!names.insert(one.name).second)
       return refuse_exporter("two exporters of one evaluation have the name '" + one.name + "'");

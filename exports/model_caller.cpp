@@ -71,8 +71,8 @@ expected<std::unique_ptr<model_caller::impl>> model_caller::impl::make(std::shar
       return fail(p.error());
     made->plans.push_back(std::move(*p));
   }
-  for (const int32_t n : shared.g.internals().placeholders) {
-    const auto& name = shared.g.internals().nodes[static_cast<size_t>(n)].name;
+  for (const int32_t n : contents_of(shared.g).placeholders) {
+    const auto& name = contents_of(shared.g).nodes[static_cast<size_t>(n)].name;
     const auto& inputs = shared.signature.inputs;
     made->fed.push_back(static_cast<size_t>(std::find_if(inputs.begin(), inputs.end(), [&](const component& c) { return c.name == name; }) - inputs.begin()));
   }
@@ -268,12 +268,12 @@ expected<model_caller> exported_model::caller(const caller_options& options) con
   std::vector<int32_t> roots;
   for (const auto& [name, node] : (*found)->outputs) {
     const auto& s = of->spec.predictions[name] = (*symbols)[static_cast<size_t>(node)];
-    if (!row_shape(s.dims(), of->g.internals().unknowns))
+    if (!row_shape(s.dims(), contents_of(of->g).unknowns))
       return refuse_call("'" + name + "' is " + describe(s) + " and has no row for each example: it can be predicted for by a job alone, in whole batches");
     roots.push_back(s.node());
   }
-  for (const int32_t n : of->g.internals().placeholders)
-    if (const auto& p = of->g.internals().nodes[static_cast<size_t>(n)]; !row_shape(p.dims, of->g.internals().unknowns))
+  for (const int32_t n : contents_of(of->g).placeholders)
+    if (const auto& p = contents_of(of->g).nodes[static_cast<size_t>(n)]; !row_shape(p.dims, contents_of(of->g).unknowns))
       return refuse_call("the input '" + p.name + "' has no row for each example");
   of->signature = impl_->signatures.at(options.signature);
   of->rows_apart = rows_are_apart(of->g, roots);

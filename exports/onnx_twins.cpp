@@ -254,8 +254,8 @@ std::optional<onnx_value> one_hot(onnx_graph& g) {
 struct placed {
   list size, strides, dilation, before, after;
 
-  /// The padding after an axis is what its last window lacks beyond the end. Elements that no window covers need no
-  /// padding.
+  /// The padding after an axis is the part of its last window that lies beyond the end. It is 0 if the last window ends
+  /// before the end of the axis.
   placed(onnx_graph& g, const list& window, const list& spread, const symbol_shape& image, const symbol_shape& windows)
     : size(window), strides(ints(g, "strides")), dilation(spread), before(ints(g, "padding")) {
     for (size_t a = 0; a < 2; ++a) {

@@ -18,7 +18,7 @@ std::string scope_of(const std::string& name) {
   return slash == std::string::npos ? "" : name.substr(0, slash);
 }
 
-void add_nodes(graph_report& report, const graph::impl& g) {
+void add_nodes(graph_report& report, const graph_contents& g) {
   for (const auto& n : g.nodes) {
     graph_report::node row{n.name, scope_of(n.name), std::string{n.op->name}, std::string{to_string(n.type)}, to_string(g, n.dims), {}};
     for (const int32_t input : n.inputs)
@@ -27,7 +27,7 @@ void add_nodes(graph_report& report, const graph::impl& g) {
   }
 }
 
-void add_variables(graph_report& report, const graph::impl& g) {
+void add_variables(graph_report& report, const graph_contents& g) {
   for (const auto& v : g.variables) {
     const auto extents = v.options.dims.extents();
     report.variables.push_back({v.options.name, std::string{to_string(v.options.type)}, {extents.begin(), extents.end()},
@@ -104,14 +104,14 @@ expected<planned_model> plan_model(const estimator& e, const dataset& input, mod
   return build_model(e, input, m).and_then([m](built_model&& built) { return plan_model(std::move(built), m); });
 }
 
-expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m, bool planned) {
+expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m, graph_depth depth) {
   auto built = build_model(e, input, m);
   if (!built)
     return fail(built.error());
   graph_report report{.model = built->source->name, .mode = m};
-  add_nodes(report, built->graph->g.internals());
-  add_variables(report, built->graph->g.internals());
-  if (!planned)
+  add_nodes(report, contents_of(built->graph->g));
+  add_variables(report, contents_of(built->graph->g));
+  if (depth == graph_depth::graph_only)
     return report;
   const auto config = built->config;
   const auto made = plan_model(std::move(*built), m);

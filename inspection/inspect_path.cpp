@@ -78,7 +78,7 @@ bool is_sound(const inspection& report) {
   return std::get<event_report>(report).damages.empty();
 }
 
-expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<checkpoint_id>& ids, bool newest_too) {
+expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<checkpoint_id>& ids, const delete_options& options) {
   const auto fs = posix_file_system();
   // A store would create the directory; here a directory that does not exist is an error.
   if (auto info = fs->info(directory); !info)
@@ -87,7 +87,7 @@ expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, c
   auto store = checkpoint_store::open(fs, directory, {.keep_checkpoint_max = std::numeric_limits<int>::max()});
   if (!store)
     return fail(std::move(store.error()));
-  auto removed = (*store)->remove(ids, newest_too);
+  auto removed = (*store)->remove(ids, options.newest_too);
   if (!removed)
     return fail(std::move(removed.error()));
   if (!removed->warnings.empty())

@@ -121,7 +121,7 @@ expected<profile_report> profile_model(const estimator& e, const dataset& input,
     if (!facts[k].recording)
       r.kernels.push_back({facts[k].title, facts[k].writes.front().name, per_step(k), facts[k].flops});
   if (m == mode::train)
-    r.kernels.push_back({"update", to_string(*made->graph->spec.optimizer), per_step(facts.size()), 0});
+    r.kernels.push_back({"update", to_text(*made->graph->spec.optimizer), per_step(facts.size()), 0});
   for (const auto& k : r.kernels)
     r.seconds += k.seconds;
   add_operations(r);

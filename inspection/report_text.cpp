@@ -70,7 +70,7 @@ std::string kind_text(const tag_report& t) {
 
 std::string last_text(const event_value& v) {
   switch (v.as) {
-    case event_value::form::texts: return to_string(v.dims) + (v.texts.empty() ? "" : " " + shortened(v.texts.front()));
+    case event_value::form::texts: return to_text(v.dims) + (v.texts.empty() ? "" : " " + shortened(v.texts.front()));
     case event_value::form::tensor: return type_text(v.numbers.type(), v.numbers.dims());
     case event_value::form::opaque: break;
   }
@@ -83,7 +83,7 @@ std::string last_text(const summary_value& v) {
     case summary_value::kind::histogram:
       return number_text(v.histogram.count) + " values in [" + number_text(v.histogram.least) + ", "
              + number_text(v.histogram.greatest) + "]";
-    case summary_value::kind::image: return to_string(v.image.dims());
+    case summary_value::kind::image: return to_text(v.image.dims());
     case summary_value::kind::text: return shortened(v.text);
   }
   return "";

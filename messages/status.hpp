@@ -62,7 +62,7 @@ typename Inspector::result_type inspect(Inspector& f, fact& x) {
 struct hooks_ready {
   uint64_t number = 0;
   std::vector<need> steps;
-  held_facts holds;      ///< The facts that any hook holds.
+  held_facts holds;      ///< The events at which at least one hook holds the job.
   bool observes = false; ///< Whether a hook wants values that the model observes.
   bool last = false;     ///< Whether a hook wants to see the last step.
   bool listens = false;  ///< Saving listeners exist: each save waits for them before its commit, the job after it.

@@ -27,7 +27,7 @@ symbol apply(const layer::activation& l, symbol x, mode) { return l.function ? l
 
 // -- the model ---------------------------------------------------------------------
 
-std::string text_of(const std::vector<int64_t>& dims) { return to_string(shape{std::span<const int64_t>{dims}}); }
+std::string text_of(const std::vector<int64_t>& dims) { return to_text(shape{std::span<const int64_t>{dims}}); }
 
 /// x reshaped to [batch] and `dims`; unchanged if `dims` is empty.
 symbol taken_as(graph& g, const std::string& name, symbol x, const std::vector<int64_t>& dims) {
@@ -53,12 +53,12 @@ symbol taken_as(graph& g, const std::string& name, symbol x, const std::vector<i
 /// Adds one layer. If this causes the graph's first error, puts the layer in front of its message.
 symbol with_layer(graph& g, const std::string& name, const sequential_model_options& o, size_t i, symbol x, mode m) {
   if (!x.valid() || !g.status())
-    return g.make_symbol(-1);
+    return symbol_of(g, -1);
   const symbol y = std::visit([&](const auto& l) { return apply(l, x, m); }, o.layers[i]);
-  if (auto& e = g.internals().first_error; e)
+  if (auto& e = contents_of(g).first_error; e)
     e->message = (i < o.places.size() ? o.places[i] : name + ": layers[" + std::to_string(i) + "]") + " (" + std::string{name_of(o.layers[i])} + "): "
                  + e->message;
-  return g.status() ? y : g.make_symbol(-1);
+  return g.status() ? y : symbol_of(g, -1);
 }
 
 model listed(const std::string& name, sequential_model_options options, std::source_location at) {

@@ -43,8 +43,8 @@ class checked_plan {
   const edges& edges_to(node_id id, edge_kind what = edge_kind::data) const;
   /// The replicas of a program, by index; they differ only in their edges.
   const nodes& replicas_of(size_t program) const;
-  /// The programs of the replicas that `driver` drives: of a chief in the order in which groups are shown, of others in
-  /// plan order.
+  /// The programs of the replicas that `driver` drives. If it is a chief, they are in the order in which groups are
+  /// shown, else in plan order.
   std::vector<size_t> reported_by(node_id driver) const;
   /// The nodes that make a part of each snapshot; empty: nothing is saved.
   const nodes& parts() const noexcept { return parts_; }

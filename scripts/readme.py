@@ -21,7 +21,8 @@ Every fenced block of a page is of one of these kinds, and anything else is an e
 `<!-- before: COMMAND -->` in a line of its own runs COMMAND in the page's folder before the first command of the page, and shows nothing. Pages
 that begin with the same commands share one run of them: each gets a copy of the folder.
 
-Two outputs are the same if they are so line by line once what differs from run to run is made alike: see VARYING. A number with a
+A page shows … for what no second run prints (see PASSING): dates, seconds, rates, the numbers of exports, names of event files.
+Two outputs are the same if they are so line by line once what else differs from run to run is made alike: see VARYING. A number with a
 decimal point that is left then may differ by 5 % or 0.02, because processors round differently. Progress lines come with the clock,
 not with the step: it is compared only whether there are any.
 """
@@ -45,12 +46,16 @@ LIMIT_S = 120  # Limit of each command.
 PORT = "8501"  # The one of `troupe serve`.
 FOLDER = "/home/me/project"  # What is shown for the folder of a page.
 
+# What no second run prints, on any machine: pages show … in its place.
+PASSING = [
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"), "… UTC"),
+    (re.compile(r"events\.out\.tfevents\.\d+\.[^\s:]+?(?=\.description\b|[\s:]|$)", re.MULTILINE), "events.out.tfevents.…"),
+    (re.compile(r"(?<![\w.])1[789]\d{8}(?![\w.])"), "…"),  # The second in which an export was made.
+    (re.compile(r"\b(in|after) \d+(\.\d+)? s\b"), r"\1 … s"),
+    (re.compile(r"\b\d+(\.\d+)? (steps|results)/s\b"), r"… \2/s"),
+    (re.compile(r"\bETA [\d:]+"), "ETA …"),
+]
 VARYING = [
-    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"), "<time>"),
-    (re.compile(r"events\.out\.tfevents\.\d+\.[^\s:]+"), "events.out.tfevents.<time>.<host>"),
-    (re.compile(r"(?<![\w.])1[789]\d{8}(?![\w.])"), "<export>"),  # The second in which it was made.
-    (re.compile(r"\b(in|after) \d+(\.\d+)? s\b"), r"\1 <seconds> s"),
-    (re.compile(r"\b\d+(\.\d+)? (steps|results)/s\b"), r"<rate> \2/s"),
     (re.compile(r"\b\d+(\.\d+)? ([kMG]B|bytes)\b"), "<size>"),  # Sizes vary: manifests and event files hold times and the host's name.
     (re.compile(r"(?<![.\w])[0-9a-f]{8}\b"), "<checksum>"),
     (re.compile(r"^(  global_step/sec .*) \S+$"), r"\1 <rate>"),
@@ -59,7 +64,7 @@ VARYING = [
     (re.compile(r"lowest recall .*$"), "lowest recall <classes>"),
     (re.compile(r" {2,}"), "  "),  # The width of a column depends on its contents.
 ]
-PROGRESS = re.compile(r"^step \d+(/\d+  \d+%)?(  [\d.]+ steps/s)?  loss \S+(  [a-z_/]+ \S+)?(  ETA [\d:]+)?$")
+PROGRESS = re.compile(r"^step \d+(/\d+  \d+%)?(  … steps/s)?  loss \S+(  [a-z_/]+ \S+)?(  ETA …)?$")
 EVALUATED = re.compile(r"^evaluated step \d+\b")
 DECIMAL = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+")
 QUOTED = re.compile(r"^<!-- quoted: (\S+)(?: (\S+))? -->$")
@@ -79,9 +84,16 @@ def pages():
     return [ROOT / "README.md"] + sorted((ROOT / "docs" / "guide").glob("[a-z]*.md"))
 
 
+def lasting(output):
+    """The output as a page shows it."""
+    for pattern, shown in PASSING:
+        output = pattern.sub(shown, output)
+    return output
+
+
 def made_alike(output):
     """Lines without the parts that vary, and whether there was a progress line."""
-    lines = output.rstrip("\n").split("\n")
+    lines = lasting(output).rstrip("\n").split("\n")
     kept = [line for line in lines if not PROGRESS.match(line)]
     # Evaluations of one state end in any order: their lines are sorted.
     state = lambda line: (EVALUATED.match(line) or [line])[0]  # noqa: E731
@@ -246,7 +258,9 @@ def rerun(block, line, place, complaints):
         wrong = differences(shown, printed)
         if wrong:
             complaints.append((line, f"`{written}` prints something else:\n" + "\n".join("    " + one for one in wrong)))
-        text += f"$ {written}\n{printed if wrong else shown}".rstrip("\n") + "\n"
+        elif shown != lasting(shown):
+            complaints.append((line, f"`{written}`: the page shows times, rates or numbers of one run, in place of …"))
+        text += f"$ {written}\n{lasting(printed if wrong else shown)}".rstrip("\n") + "\n"
         line += written.count("\n") + 1 + shown.count("\n")
     return text.rstrip("\n")
 

@@ -33,6 +33,12 @@ expected<served_versions::change> served_versions::refresh() {
   auto numbers = source_->list();
   if (!numbers && !before)
     return fail(std::move(numbers.error()));
+  if (!numbers && numbers.error().category != errc::not_found) {  // Does not tell which versions there are.
+    if (!std::exchange(unlisted_, true))
+      done.warnings.push_back("the versions cannot be listed: " + numbers.error().message);
+    return done;
+  }
+  unlisted_ = false;
   if (!numbers)
     numbers = std::vector<int64_t>{};  // The current version is in memory and stays.
   std::sort(numbers->begin(), numbers->end(), std::greater{});

@@ -45,7 +45,8 @@ class served_versions {
 
   struct change {
     std::optional<int64_t> opened = {};         ///< The version that is served from then on.
-    /// Versions that cannot be opened, and the disappearance of the current one; each is reported once.
+    /// Versions that cannot be opened, the disappearance of the current one, and a failure to list them; each is
+    /// reported once.
     std::vector<std::string> warnings = {};
   };
   /// Looks for a version newer than the current one and opens it beside that one. If that fails, the next newer version
@@ -62,7 +63,7 @@ class served_versions {
   };
   std::map<int64_t, refusal> refused_;          ///< Versions that could not be opened, by number.
   int64_t looks_ = 0;
-  bool vanished_ = false;
+  bool vanished_ = false, unlisted_ = false;
   mutable std::mutex guard_;
   std::shared_ptr<const served_version> current_;
 };

@@ -123,7 +123,7 @@ std::string to_text(const stop_rule& rule) {
   return text;
 }
 
-expected<void> check(const stop_rule& rule) {
+expected<void> validate(const stop_rule& rule) {
   const auto refuse = [&rule](const std::string& why) { return fail(errc::invalid_argument, "the rule '" + to_text(rule) + "': " + why); };
   const auto& o = rule.options;
   if (rule.what == kind::predicate && !rule.predicate)

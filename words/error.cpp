@@ -23,7 +23,7 @@ std::string_view to_string(errc category) noexcept {
   return "unknown";
 }
 
-std::string to_string(const error& e) {
+std::string to_text(const error& e) {
   std::string text{to_string(e.category)};
   text += ": " + e.message;
   if (!e.source.empty() || e.step) {

@@ -42,34 +42,29 @@ expected<checkpoint_trigger> resolve_checkpoint_trigger(const run_config& c) {
   return checkpoint_trigger{steps.value(), secs.value()};
 }
 
-expected<run_config> replace(const run_config& config, const run_config_changes& changes) {
-  run_config c = config;
-  each_field(c, [&changes](const auto& field, auto& value) {
-    if (const auto& changed = changes.*field.changed; changed.given())
-      value = changed.value();
-  });
-  const auto& steps = changes.save_checkpoints_steps;
-  const auto& secs = changes.save_checkpoints_secs;
-  if (steps.given() && steps.value().value() && !secs.given())
-    c.save_checkpoints_secs = std::nullopt;
-  if (secs.given() && secs.value().value() && !steps.given())
-    c.save_checkpoints_steps = std::nullopt;
-  if (auto ok = validate(c); !ok)
+expected<run_config> settle_edit(const run_config& config, run_config edited) {
+  const bool new_steps = edited.save_checkpoints_steps != config.save_checkpoints_steps && edited.save_checkpoints_steps.value();
+  const bool new_secs = edited.save_checkpoints_secs != config.save_checkpoints_secs && edited.save_checkpoints_secs.value();
+  if (new_steps && !new_secs)
+    edited.save_checkpoints_secs = std::nullopt;
+  if (new_secs && !new_steps)
+    edited.save_checkpoints_steps = std::nullopt;
+  if (auto ok = validate(edited); !ok)
     return fail(ok.error());
-  return c;
+  return edited;
 }
 
 expected<run_config> replace(const run_config& config, std::string_view field, std::string_view value) {
-  run_config_changes changes;
+  run_config edited = config;
   bool found = false;
-  std::string known, right;  // `right`: what the field accepts, if it does not accept `value`.
-  each_field(config, [&]<class T>(const auto& row, const T&) {
+  std::string known, right;  // Right: what the field accepts, where that is not `value`.
+  each_field(edited, [&]<class T>(const auto& row, T& value_of_field) {
     known.append(known.empty() ? "" : ", ").append(row.name);
     if (row.name != field)
       return;
     found = true;
     if (T parsed{}; parse_option(value, parsed))
-      changes.*row.changed = std::move(parsed);
+      value_of_field = std::move(parsed);
     else
       right = to_text(values_of<T>(row.range));
   });
@@ -77,7 +72,7 @@ expected<run_config> replace(const run_config& config, std::string_view field, s
     return fail(errc::invalid_argument, "a run configuration has no field '" + std::string{field} + "'; it has " + known);
   if (!right.empty())
     return fail(errc::invalid_argument, std::string{field}.append(" must be ").append(right).append(", not '").append(value).append("'"));
-  return replace(config, changes);
+  return settle_edit(config, std::move(edited));
 }
 
 }  // namespace troupe

@@ -66,7 +66,7 @@ shape shape::inner() const {
   return shape{extents().subspan(1)};
 }
 
-std::string to_string(const shape& s) {
+std::string to_text(const shape& s) {
   return "[" + joined(s.extents()) + "]";
 }
 

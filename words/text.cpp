@@ -18,7 +18,7 @@ std::string zero_padded(int64_t number, size_t digits) {
   return text.insert(0, digits - std::min(digits, text.size()), '0');
 }
 
-std::string type_text(dtype type, const shape& dims) { return std::string{to_string(type)} + to_string(dims); }
+std::string type_text(dtype type, const shape& dims) { return std::string{to_string(type)} + to_text(dims); }
 
 std::string time_text(double wall_time) {
   if (!(wall_time > 0) || wall_time > 2e11)

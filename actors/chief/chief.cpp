@@ -200,12 +200,13 @@ static void begin_training(chief_state& c) {
       c.ending.remark = "ended early: " + c.judgements.why_ended();
     else if (c.goal().value_or(INT64_MAX) > c.horizon.began_at())
       c.ending.remark = data_ended_text(c.horizon.began_at(), c.goal());
-    c.horizon.end_at(c.horizon.began_at(), true);
+    c.horizon.end_at(c.horizon.began_at(), job_end::finished);
   }
   if (first && c.summaries())
     c.self->send(c.summaries(), note{note::start, c.origin.start_step, {}});
-  // A new job saves its first state, and a job that has grown commits it at the step that it came from. A resumed job
-  // verifies the checkpoint that it came from and lists it again.
+  // With checkpoints, an attempt begins with a save. A new job commits its first state, and a job that has grown
+  // commits the state from which its new plan goes on. A resumed job only verifies the checkpoint that it came from and
+  // lists it again.
   std::vector<mark> marks;
   if (c.options.checkpoints) {
     place_save(c, c.horizon.began_at());
@@ -232,7 +233,7 @@ static void begin_training(chief_state& c) {
     // Otherwise the save follows the one that was just placed.
     mark_here(c, mark_snapshot);
   if (c.ending.stops())
-    drain(c, c.horizon.until(), false);
+    drain(c, c.horizon.until(), job_end::stopped);
 }
 
 /// The job is already at or beyond its end.
@@ -242,7 +243,7 @@ static void end_at_once(chief_state& c) {
   c.ending.remark = "nothing to train: " + (c.saves.prefix().empty() ? "the job" : c.saves.prefix())
                   + (goal && *goal <= here ? " stands at step " + std::to_string(here) + " already, and max_steps is " + std::to_string(*goal)
                                                : " has ended " + c.judgements.ended_before().value_or("early: " + c.judgements.why_ended()));
-  c.horizon.end_at(here, true);
+  c.horizon.end_at(here, job_end::finished);
   if (!c.evaluations.any() || !c.saves.last_commit())
     return end(c);
   c.now = chief_phase::draining;

@@ -15,7 +15,7 @@ static bool tell_idle_hooks(chief_state& c) {
 /// Each line returns whether it did something. A line creates what later lines wait for, hence the order.
 static bool take_round(chief_state& c) {
   bool any = begin_when_ready(c);                                 // First: all others need a phase with steps.
-  any |= c.trains() && send_books_up_to(c, c.horizon.reached());  // A save needs its books to be committed.
+  any |= c.trains() && send_books_up_to(c, c.horizon.reached());  // No save is committed without its books.
   any |= !c.ends() && publish_commits(c);                         // Before its gate opens, and before its evaluation.
   any |= fail_as_announced(c);                                    // After news of reached steps, before new work.
   any |= !c.ends() && evaluate_checkpoints(c);                    // Before shown states: results come in state order.
@@ -39,7 +39,8 @@ static void set_waits(chief_state& c) {
       c.arm(w, patience);
   };
   const auto& limits = c.options.deadlines;
-  // Awaits the oldest save once its step is reached, or any save after a failure. Listeners are told of it first.
+  // Awaits the oldest pending save once its step is reached, and after a failure in any case. The wait does not begin
+  // while saving listeners are still being told of a save.
   const bool save_awaited = c.trains() && c.saves.is_awaited(c.horizon.reached(), c.ending.fails());
   if (save_awaited && !c.facts.listening.hear_any_saving() && !c.waiting.armed(chief_wait::commit))
     c.saves.begin_wait();

@@ -53,7 +53,7 @@ static void go_on_without_evaluator(chief_state& c, size_t which, const error& c
     c.nodes.ended(id);
   }
   lose_evaluator(c, which);
-  c.warn(c.horizon.reached(), to_string(cause));
+  c.warn(c.horizon.reached(), to_text(cause));
   if (!c.evaluations_are_gates())
     c.gates.evaluations_lost(c.saves.last_commit() ? std::optional{c.saves.last_commit()->step} : std::nullopt);
 }
@@ -225,7 +225,8 @@ static void settle_saves(chief_state& c) {
   if (!c.saves.any() && !c.may_recover())
     return conclude(c);
   c.now = chief_phase::draining;
-  c.horizon.end_at(c.horizon.reached(), c.horizon.end_is_final() && c.horizon.end() == c.horizon.reached());
+  const bool finished = c.horizon.end_is_final() && c.horizon.end() == c.horizon.reached();
+  c.horizon.end_at(c.horizon.reached(), finished ? job_end::finished : job_end::stopped);
   if (c.saves.any())
     c.self->send(c.writer(), abandon{c.attempt, c.saves.newest()});
   halt_all(c);
@@ -293,7 +294,7 @@ static void save_last(chief_state& c) {
     c.disarm(evaluation_wait(i));
   if (!books_can_wait(c))
     send_books_up_to(c, c.horizon.until());
-  drain(c, c.horizon.until(), false);
+  drain(c, c.horizon.until(), job_end::stopped);
 }
 
 static void replace_writer(chief_state& c, error cause) {

@@ -40,7 +40,7 @@ static void on_checked(chief_state& c, size_t which, checkpoint_id id, const eva
     cause.notes.push_back("while evaluating " + std::to_string(settings.sanity_batches) + " batches" + whose + " before the first step (sanity_batches)");
     if (settings.on_failure == failure_policy::fail)
       return fail_after_save(c, std::move(cause));
-    c.warn(id.step, to_string(cause));
+    c.warn(id.step, to_text(cause));
   }
 }
 
@@ -229,7 +229,7 @@ void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judge
   if (x.ok) {
     c.results.metrics[settings.name] = x.metrics;
     if (settings.exports && saved)
-      begin_export(c, which, *ended, false);
+      begin_export(c, which, *ended, export_turn::regular);
   }
   if (planted(planted_fault::lease_forgotten))
     c.gates.open(gate_kind::commit, step);
@@ -247,7 +247,7 @@ void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judge
                           + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
     if (settings.on_failure == failure_policy::fail && !(c.ending.cause() == end_cause::not_finite && cause.category == errc::nan_loss))
       return fail_after_save(c, std::move(cause));
-    c.warn(step, to_string(cause));
+    c.warn(step, to_text(cause));
   }
   if (ruling.ends)
     end_early(c);  // Before anything is granted.
@@ -261,10 +261,11 @@ static std::map<std::string, double> metrics_of(const chief_state& c, size_t whi
   return c.judgements.results_of(name, id);
 }
 
-void begin_export(chief_state& c, size_t which, checkpoint_id id, bool is_final) {
+void begin_export(chief_state& c, size_t which, checkpoint_id id, export_turn turn) {
   c.evaluations.at(which).begin_export(id);
   c.arm(evaluation_wait(which), c.options.deadlines.evaluation);
-  c.self->send(c.evaluator(which), export_at{c.attempt, id, c.prefix_of(id), static_cast<int32_t>(which), metrics_of(c, which, id), is_final,
+  c.self->send(c.evaluator(which), export_at{c.attempt, id, c.prefix_of(id), static_cast<int32_t>(which), metrics_of(c, which, id),
+                                             turn == export_turn::last,
                                              c.origin.came_from == id});
 }
 
@@ -282,7 +283,7 @@ void export_last(chief_state& c) {
   const auto id = c.judgements.uses_best() ? *c.judgements.best() : *c.saves.last_commit();
   for (size_t i = 0; i < c.evaluations.size(); ++i)
     if (c.evaluations.settings(i).exports_at_end && c.evaluator(i) && c.evaluations.at(i).last() == c.saves.last_commit())
-      begin_export(c, i, id, true);
+      begin_export(c, i, id, export_turn::last);
 }
 
 void on_exported(chief_state& c, const exported& x) {
@@ -306,7 +307,7 @@ void on_exported(chief_state& c, const exported& x) {
     cause.notes.push_back("while exporting the checkpoint of step " + to_string(*done) + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
     if (settings.on_failure == failure_policy::fail)
       return fail_after_save(c, std::move(cause));
-    c.warn(done->step, to_string(cause));
+    c.warn(done->step, to_text(cause));
   }
 }
 

@@ -58,11 +58,11 @@ bool tell_end_when_closed(chief_state& c) {
   const bool hooks_may_fail = c.ending.causes.empty() && c.callbacks() && c.facts.unanswered() > 0;
   if (c.waiting.armed(chief_wait::logs) || hooks_may_fail)
     return false;
-  tell_end(c, true);
+  tell_end(c, end_listeners::all);
   return true;
 }
 
-void tell_end(chief_state& c, bool to_hooks) {
+void tell_end(chief_state& c, end_listeners to) {
   c.now = chief_phase::ending;
   const auto reached = c.horizon.reached();
   job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = c.shown_end(), .loss = c.results.losses.mean,
@@ -79,7 +79,7 @@ void tell_end(chief_state& c, bool to_hooks) {
   }
   last.seconds = c.seconds();
   c.options.board->event(last);
-  if (!c.callbacks() || !to_hooks)
+  if (!c.callbacks() || to == end_listeners::but_hooks)
     return end_job_nodes(c);
   fact f;
   f.what = fact::end_at;

@@ -52,10 +52,10 @@ void recover(chief_state& c, error cause, std::chrono::milliseconds delay) {
     c.disarm(w);
   job_event e{.what = job_event::kind::recovering, .step = c.horizon.reached(), .failure = std::move(cause), .attempt = c.attempt};
   e.text = "attempt " + std::to_string(c.attempt) + " ended at step " + std::to_string(e.step) + ", attempt " + std::to_string(c.attempt + 1)
-           + " begins in " + std::to_string(delay.count()) + " ms: " + to_string(*e.failure);
+           + " begins in " + std::to_string(delay.count()) + " ms: " + to_text(*e.failure);
   c.publish(std::move(e));
   if (delay.count() == 0)
-    return begin_attempt(c);  // Without the timer, which would add a period.
+    return begin_attempt(c);  // The timer would delay it by up to one period.
   c.arm(chief_wait::back_off, delay);
 }
 

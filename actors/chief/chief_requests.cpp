@@ -43,7 +43,7 @@ void on_request(chief_state& c, const request& x) {
     if (c.evaluations.at(i).cancel())
       c.self->send(c.evaluator(i), request{request::stop});
   if (c.now == chief_phase::training)
-    drain(c, c.horizon.until(), false);
+    drain(c, c.horizon.until(), job_end::stopped);
 }
 
 /// A new factor holds from the horizon on; while a hook holds the job, that is the state that the hook was shown. A
@@ -166,7 +166,7 @@ static void is_over(chief_state& c, chief_wait w) {
         return respond(c, role::callbacks, trouble::hangs, c.waited_for(w, "callbacks"));
       c.ending.causes.add(error{errc::deadline_exceeded, c.options.name + " waited too long for " + text_of(c, w) + ": their last call was not made", {},
                        "callbacks", c.horizon.reached()});
-      return c.now == chief_phase::closing ? tell_end(c, false) : end_job_nodes(c);
+      return c.now == chief_phase::closing ? tell_end(c, end_listeners::but_hooks) : end_job_nodes(c);
     default: {
       const auto which = *evaluation_of(w);
       auto cause = c.waited_for(w, c.options.name);

@@ -48,7 +48,7 @@ void end_early(chief_state& c) {
   if (c.ending.stops() || c.ending.fails() || c.now != chief_phase::training)
     return;
   c.ending.remark = "ended early: " + c.judgements.why_ended();
-  drain(c, c.horizon.until(), true);
+  drain(c, c.horizon.until(), job_end::finished);
 }
 
 /// Whether the job ends at that state because of a rule, and not because of a stop or a failure.
@@ -87,7 +87,7 @@ void recall_evaluations(chief_state& c, checkpoint_id id) {
     c.results.metrics[settings.name] = std::move(*known);
     c.evaluations.at(i).recall(id);
     if (settings.exports)
-      begin_export(c, i, id, false);
+      begin_export(c, i, id, export_turn::regular);
   }
 }
 
@@ -106,7 +106,7 @@ void judge_saved(chief_state& c, checkpoint_id id) {
       continue;
     judge_saved(c, i, id, {found->second, i == 0 ? c.results.arrays : std::map<std::string, tensor>{}});
     if (settings.exports && c.evaluator(i))
-      begin_export(c, i, id, false);
+      begin_export(c, i, id, export_turn::regular);
   }
 }
 

@@ -34,8 +34,8 @@ void on_stream_end(chief_state& c, const stream_end& x);
 void on_hooks_ready(chief_state& c, const hooks_ready& x);
 void on_answered(chief_state& c, const answered& x);
 void on_hooks_ended(chief_state& c, const hooks_ended& x);
-/// Grants no step past `at`, which is marked as the end. `is_final`: the job has finished there.
-void drain(chief_state& c, int64_t at, bool is_final);
+/// No step is granted past `at`, which is marked as the end.
+void drain(chief_state& c, int64_t at, job_end how);
 bool drain_further(chief_state& c);
 
 // -- chief_growth.cpp: from one plan to the next
@@ -78,7 +78,9 @@ bool evaluate_checkpoints(chief_state& c);
 void on_batches_evaluated(chief_state& c, const batches_evaluated& x);
 void on_evaluated(chief_state& c, const evaluated& x);
 void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judgements::ruling& ruling);
-void begin_export(chief_state& c, size_t which, checkpoint_id id, bool is_final);
+/// The regular exports follow an evaluation; the last ones the end of a finished job.
+enum class export_turn : uint8_t { regular, last };
+void begin_export(chief_state& c, size_t which, checkpoint_id id, export_turn turn);
 bool exports_at_end(const chief_state& c);
 void export_last(chief_state& c);
 void on_exported(chief_state& c, const exported& x);
@@ -139,7 +141,9 @@ void end(chief_state& c);
 bool end_with_nodes(chief_state& c);
 bool is_heard_at_the_end(const chief_state& c, role who, const caf::error& reason);
 bool tell_end_when_closed(chief_state& c);
-void tell_end(chief_state& c, bool to_hooks);
+/// Who is told the end: hooks that have failed or hang are not.
+enum class end_listeners : uint8_t { all, but_hooks };
+void tell_end(chief_state& c, end_listeners to);
 void end_job_nodes(chief_state& c);
 bool finish_when_gone(chief_state& c);
 void finish(chief_state& c);

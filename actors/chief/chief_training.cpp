@@ -184,7 +184,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
     return;
   if (not_finite) {
     c.ending.because(end_cause::not_finite);
-    c.ending.remark = "stopped before step " + std::to_string(x.step) + ", which is not finite: " + to_string(x.cause);
+    c.ending.remark = "stopped before step " + std::to_string(x.step) + ", which is not finite: " + to_text(x.cause);
   } else if (!stopped) {
     c.ending.remark = data_ended_text(x.step, c.horizon.end_is_final() ? end_at : std::nullopt);
   }
@@ -197,7 +197,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
   c.self->send(c.writer(), abandon{c.attempt, x.step});
   c.tell_all<role::infeed>(rewind{c.attempt, x.step});
   c.now = chief_phase::draining;
-  c.horizon.cut_at(x.step, !stopped);
+  c.horizon.cut_at(x.step, stopped ? job_end::stopped : job_end::finished);
   end_silence(c);
   publish_commits(c);  // Commits are told before a save of the same state is placed.
   if (c.options.checkpoints && !c.saves.is_settled({x.step, c.options.stored.iteration.number}))
@@ -238,9 +238,9 @@ void on_hooks_ended(chief_state& c, const hooks_ended& x) {
 
 // -- the end in sight ---------------------------------------------------------------------------
 
-void drain(chief_state& c, int64_t at, bool is_final) {
+void drain(chief_state& c, int64_t at, job_end how) {
   c.now = chief_phase::draining;
-  c.horizon.end_at(at, is_final);
+  c.horizon.end_at(at, how);
   mark_here(c, static_cast<mark_kinds>((c.options.checkpoints ? mark_snapshot : 0) | mark_end));
 }
 

@@ -13,7 +13,7 @@ error root_cause(std::span<const error> causes) {
   error chosen = *root;
   for (auto e = causes.begin(); e != causes.end(); ++e)
     if (e != root) {
-      const auto note = to_string(*e);
+      const auto note = to_text(*e);
       if (std::find(chosen.notes.begin(), chosen.notes.end(), note) == chosen.notes.end())
         chosen.notes.push_back(note);
     }
@@ -24,7 +24,7 @@ void failure_log::add(error cause, cure how, std::optional<group_id> of) {
   if (std::find(causes_.begin(), causes_.end(), cause) != causes_.end())
     return;
   if (aborted_) {
-    causes_.back().notes.push_back(to_string(cause));
+    causes_.back().notes.push_back(to_text(cause));
     return;
   }
   causes_.push_back(std::move(cause));

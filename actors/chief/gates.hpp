@@ -12,7 +12,7 @@ namespace troupe {
 
 /// The owner of a gate, which opens it.
 enum class gate_kind : uint8_t {
-  commit,  ///< The chief, after the commit of its state and the evaluation, if one is made.
+  commit,  ///< The chief, once the gate's state is committed and, if it is to be evaluated, evaluated.
   shown,   ///< The chief, once evaluators have finished with the shown state.
   step,    ///< Hooks with a gate at that step, by their answer.
   fact,    ///< Hooks that hold a fact, by their answer. Belongs to the job, not to an attempt.

@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// The category at the beginning of a text made by `to_string(error)`; `aborted` if there is none.
+/// The category that a text of `to_text(error)` begins with; `aborted` where it names none.
 errc category_in(std::string_view text) {
   for (int i = static_cast<int>(errc::invalid_argument); i <= static_cast<int>(errc::resource_exhausted); ++i)
     if (const auto category = static_cast<errc>(i); text.starts_with(std::string{to_string(category)} + ":"))
@@ -53,7 +53,7 @@ std::vector<group_id> groups::followers_of(group_id id) const {
 std::string groups::why_it_falls(group_id id) const {
   const auto& with = find(id)->falls_with;
   const auto names = joined(with, ", ", [this](group_id other) { return quoted(find(other)->name); });
-  return to_string(error{errc::cancelled, (with.size() == 1 ? "it falls with group " : "it falls with the first of the groups ") + names});
+  return to_text(error{errc::cancelled, (with.size() == 1 ? "it falls with group " : "it falls with the first of the groups ") + names});
 }
 
 std::vector<group_id> groups::leave_at(int64_t step, group_id id, const error& cause) {
@@ -63,14 +63,14 @@ std::vector<group_id> groups::leave_at(int64_t step, group_id id, const error& c
     left_.emplace(follower, departure{step, step + 1, why_it_falls(follower)});
     all.push_back(follower);
   }
-  left_.insert_or_assign(id, departure{step, step + 1, to_string(cause)});
+  left_.insert_or_assign(id, departure{step, step + 1, to_text(cause)});
   return all;
 }
 
 void groups::drop(group_id id, const error& cause) {
   for (const auto follower : followers_of(id))
     dropped_.emplace(follower, why_it_falls(follower));
-  dropped_.emplace(id, to_string(cause));
+  dropped_.emplace(id, to_text(cause));
 }
 
 void groups::restore(int64_t step, const checkpoint_books& books) {

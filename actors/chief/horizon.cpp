@@ -29,9 +29,9 @@ void horizon::reach_lane(node_id replica, int64_t step, int64_t lanes) {
     reach(std::min_element(lanes_.begin(), lanes_.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->second);
 }
 
-void horizon::cut_at(int64_t step, bool is_final) {
-  end_at(step, is_final);
-  until_ = step;  // Receivers keep a greater horizon, but no node gets beyond `step`.
+void horizon::cut_at(int64_t step, job_end how) {
+  end_at(step, how);
+  until_ = step;  // Receivers keep a greater horizon, but no node gets beyond this one.
   reach(step);
 }
 

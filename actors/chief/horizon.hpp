@@ -15,7 +15,13 @@ struct horizon_options {
   std::optional<int64_t> summary_steps;  ///< Steps between records; none: no summaries.
 };
 
-/// The steps up to `until`, and their new marks.
+/// How a job is left at its last state.
+enum class job_end : uint8_t {
+  finished,  ///< By its steps, the end of the data or a rule: there is nothing to continue.
+  stopped,   ///< Before that; another job may continue from there.
+};
+
+/// Steps up to `until`, with the new marks.
 struct grant {
   int64_t until = 0;
   std::vector<mark> marks;
@@ -48,9 +54,9 @@ class horizon {
   void reach(int64_t step) { reached_ = std::max(reached_, step); }
   /// As above, for one of `lanes` replicas, if no outfeed joins their reports.
   void reach_lane(node_id replica, int64_t step, int64_t lanes);
-  void end_at(int64_t step, bool is_final) { end_ = step, final_ = is_final; }
-  /// The data ended at `step`: all replicas have stopped at that state, or will stop there.
-  void cut_at(int64_t step, bool is_final);
+  void end_at(int64_t step, job_end how) { end_ = step, final_ = how == job_end::finished; }
+  /// The data ended at `step`: all replicas have stopped at that state, or will.
+  void cut_at(int64_t step, job_end how);
   void granted(nanoseconds now, int64_t until);
 
   /// Limits that other parts of the chief set.

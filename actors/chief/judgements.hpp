@@ -49,7 +49,8 @@ class judgements {
   struct verdict : ruling {
     bool is_best = false;                   ///< The checkpoint is the best so far.
   };
-  /// Applies the rules at the beginning of an attempt to the evaluations up to its state: a rule may end the job there.
+  /// Called at the beginning of an attempt: applies the rules to the evaluations up to the state where it begins. A rule
+  /// may end the job at that state.
   /// Error: key_missing.
   expected<ruling> rule_at_start() { return apply_rules({0, 0, true}); }
   /// Judges a result. `saved`: the state has a checkpoint, which can be the best. Error: key_missing.

@@ -45,7 +45,7 @@ recovery_verdict recovery::decide(const failed_attempt& failed) {
   last_ = failed.cause;
   if (earlier_.size() == notes_max)
     earlier_.erase(earlier_.begin());
-  earlier_.push_back("an earlier attempt ended at step " + std::to_string(failed.step) + ": " + to_string(failed.cause));
+  earlier_.push_back("an earlier attempt ended at step " + std::to_string(failed.step) + ": " + to_text(failed.cause));
   return {true, delay, {}};
 }
 

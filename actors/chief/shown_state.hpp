@@ -15,7 +15,7 @@ class shown_state {
   void place(int64_t step, std::set<size_t> evaluations) { *this = shown_state{step, std::move(evaluations)}; }
   std::optional<int64_t> step() const noexcept { return step_; }
   bool waits_for(size_t evaluation) const { return busy_.contains(evaluation); }
-  /// The evaluation takes part from here on, or not at all. Returns false if it was not waited for.
+  /// Stops waiting for the evaluation: it now takes part, or will not. Returns false if it was not waited for.
   bool wait_no_more_for(size_t evaluation) { return busy_.erase(evaluation) > 0; }
   bool waits() const noexcept { return !busy_.empty(); }
   /// Sends the state to the evaluations that take part. Returns false if it was sent before.

@@ -117,15 +117,16 @@ std::vector<std::vector<tensor>> group_reports::take_observed(int64_t step) {
   return sets;
 }
 
-const stream_end* group_reports::end(bool of_any) const {
+const stream_end* group_reports::first_end() const {
   const stream_end* first = nullptr;
-  for (const auto& l : lanes_) {
-    if (!l.end && !of_any)
-      return nullptr;
+  for (const auto& l : lanes_)
     if (l.end && (!first || l.end->step < first->step))
       first = &*l.end;
-  }
   return first;
+}
+
+const stream_end* group_reports::common_end() const {
+  return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& l) { return l.end.has_value(); }) ? first_end() : nullptr;
 }
 
 }  // namespace troupe

@@ -73,8 +73,10 @@ class group_reports {
   /// Takes what all replicas observed of that state, and removes everything watched up to there.
   std::vector<std::vector<tensor>> take_observed(int64_t step);
 
-  /// The earliest end that replicas have sent. Without `of_any`, null until all of them have sent theirs.
-  const stream_end* end(bool of_any) const;
+  /// The earliest end that a replica of the group has reported; null while none has.
+  const stream_end* first_end() const;
+  /// The same once all replicas of the group have reported an end; null before.
+  const stream_end* common_end() const;
 
  private:
   struct lane {

@@ -180,14 +180,14 @@ void outfeed_state::pass_reports(passing what) {
 void outfeed_state::pass_end(passing what) {
   const group_reports* whose = nullptr;
   for (const auto& g : groups)
-    if (const auto* end = g.end(true); end && (!whose || end->step < whose->end(true)->step))
+    if (const auto* end = g.first_end(); end && (!whose || end->step < whose->first_end()->step))
       whose = &g;
   if (!whose || end_passed)
     return;
-  if (what == passing::complete && (step < whose->end(true)->step || !whose->end(false)))
+  if (what == passing::complete && (step < whose->first_end()->step || !whose->common_end()))
     return;
   end_passed = true;
-  self->send(sink, *whose->end(true));
+  self->send(sink, *whose->first_end());
 }
 
 outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_state> self, outfeed_options options,

@@ -16,7 +16,7 @@ metric_results outfeed_state::take_metrics() {
   for (size_t g = 0; g < groups.size(); ++g) {
     auto results = groups[g].take_metrics(step);
     if (!results)
-      throw std::runtime_error{to_string(results.error())};
+      throw std::runtime_error{to_text(results.error())};
     for (const auto& [name, value] : results->numbers)
       all.numbers[options.groups[g].prefixed(name)] = value;
     for (const auto& [name, array] : results->arrays)

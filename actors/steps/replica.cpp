@@ -128,7 +128,7 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
         if (p.edge == x.edge)
           p.source = x.source;
       if (state.begun)
-        state.give_credit(true);
+        state.give_credit(credit_rule::always);
     },
     [&state](const connect_reader& x) {
       for (auto& out : state.outs)

@@ -30,7 +30,7 @@ struct replica_options {
   troupe::mode mode = mode::train;
   struct in_edge {
     edge_id id{};
-    std::vector<int64_t> row_bytes = {};         ///< Bytes of a row, by component; used for zeros.
+    std::vector<int64_t> row_bytes = {};         ///< Bytes of a row, by component: the size of zeros fed in its place.
     /// Credit: the number of blocks in flight or held.
     int64_t window_blocks = *row_of(edge_kind::data).credit.messages;
     int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;    ///< Limit on a block of several batches.
@@ -43,9 +43,15 @@ struct replica_options {
   /// In training: metrics of the steps that lead to log points, or of all steps between them.
   measuring measure = measuring::never;
   int64_t log_every = 0;                       ///< Steps between log points; 0: there are none.
-  bool debug_numerics = false;                 ///< Computes a step that is not finite again, to find the origin.
+  bool debug_numerics = false;                 ///< Recomputes a step whose values are not finite, to find their origin.
   bool ends_where_not_finite = false;          ///< A step that is not finite ends the job, whose last state is saved.
 };
+
+/// What a part of a snapshot is for.
+enum class part_use : uint8_t { saved, evaluated };
+
+/// When credit is sent: only where it has grown, or in any case, as at the begin of an attempt.
+enum class credit_rule : uint8_t { if_grown, always };
 
 struct replica_state {
   static inline const char* name = "replica";
@@ -164,14 +170,15 @@ struct replica_state {
   void reach();                 ///< Serves the mark, if any, at state `step`.
   mark_kinds take_marks();      ///< The marks of state `step`; removes them.
   void collect(mark_kinds kinds);  ///< Adds values and records to the next report.
-  void serve(mark_kinds kinds);    ///< Serves snapshots, shown states and the end.
-  void lend();                  ///< Sends the current arena as a snapshot part, once for each state.
-  void send_part(bool shown);   ///< Sends the current arena as a part and lends its memory.
+  void serve(mark_kinds kinds);    ///< Does what the marks of kind snapshot and end ask for.
+  void lend();                  ///< Sends the part for a save, once for each state.
+  /// Sends this replica's slice of the current arena, which is lent until the receiver releases it.
+  void send_part(part_use use);
 
   // replica_reports.cpp: reports, credit and the end
   void stop_at(step_status status, error cause);
   void send_report();
-  void give_credit(bool at_once);
+  void give_credit(credit_rule when);
 
   // replica_ports.cpp: outputs for other groups, and readers or sources that leave
   const in_port* leading() const;  ///< The first in-port whose source has not left; gives a step's rows.

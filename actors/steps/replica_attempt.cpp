@@ -22,7 +22,7 @@ void replica_state::on_state_part(const state_part& x) {
     if (planted(planted_fault::part_skipped) && &piece == &x.pieces.front())
       continue;
     else if (auto written = options.engine->assign(piece.name, piece.first, piece.elements); !written)
-      throw std::runtime_error{to_string(written.error())};  // The sender has compared all layouts before.
+      throw std::runtime_error{to_text(written.error())};  // The sender has compared all layouts before.
   self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
 }
 
@@ -62,7 +62,7 @@ void replica_state::on_begin(const begin& x) {
       r.left = false;
     }
   }
-  give_credit(true);
+  give_credit(credit_rule::always);
   early.hand_over(attempt, each_of{[this](const block& b) { on_block(b); }, [this](const end_of_data& end) { on_end(end); },
                                    [this](const pull& credit) { on_pull(credit); }});
 }

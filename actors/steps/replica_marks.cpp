@@ -47,7 +47,7 @@ void replica_state::serve(mark_kinds kinds) {
   if ((kinds & mark_snapshot) != 0)
     lend();
   if ((kinds & mark_show) != 0 && peers.parts)
-    send_part(true);
+    send_part(part_use::evaluated);
   if ((kinds & mark_end) != 0)
     ended = true;
 }
@@ -56,13 +56,13 @@ void replica_state::lend() {
   if (!peers.parts || last_part == step)
     return;
   last_part = step;
-  send_part(false);
+  send_part(part_use::saved);
 }
 
-void replica_state::send_part(bool shown) {
+void replica_state::send_part(part_use use) {
   moves_at = step;
   snapshot_part part{attempt, step, options.id};
-  part.shown = shown;
+  part.shown = use == part_use::evaluated;
   for (auto& piece : options.engine->pieces(current))
     part.pieces.push_back({piece.name, {piece.dims.extents().begin(), piece.dims.extents().end()}, piece.first,
                            piece.trainable, std::move(piece.elements)});

@@ -70,8 +70,8 @@ bool replica_state::expose(int64_t rows) {
   if (filled_steps == 0) {
     filled_from = step;
     filled_rows = rows;
-    // The replicas of a group wait for each other in every step. So none may hold back outputs on which another one
-    // depends through a reader.
+    // One of several replicas sends the outputs of each step at once. If it kept them to fill a block, a reader that
+    // lacks them could stop giving credit to the other replicas, and they and this one would wait for each other.
     filled_room = options.replicas > 1 ? 1 : block_steps;
     for (const auto& out : outs)
       for (const auto& r : out.readers)

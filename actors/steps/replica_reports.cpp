@@ -34,8 +34,8 @@ void replica_state::send_report() {
   pending = {};
 }
 
-void replica_state::give_credit(bool at_once) {
-  // A step too short to be measured may take any time, so the block doubles. It has at least one batch.
+void replica_state::give_credit(credit_rule when) {
+  // A step too short to be measured may have any length, so the block doubles. It has at least one batch.
   const double wanted = seconds_per_step > 0 ? options.block_seconds / seconds_per_step : static_cast<double>(block_steps * 2);
   block_steps = static_cast<int64_t>(std::clamp(wanted, 1.0, static_cast<double>(block_steps * 2)));
   for (size_t i = 0; i < ports.size(); ++i) {
@@ -44,7 +44,7 @@ void replica_state::give_credit(bool at_once) {
     if (p.batch_bytes > 0)
       block_steps = std::clamp(limits.block_bytes_max / std::max<int64_t>(p.batch_bytes, 1), int64_t{1}, block_steps);
     const int64_t until_step = step + limits.window_blocks * block_steps;
-    if (!p.source || p.left_at || (until_step <= p.granted && !at_once))
+    if (!p.source || p.left_at || (until_step <= p.granted && when == credit_rule::if_grown))
       continue;
     p.granted = std::max(p.granted, until_step);
     self->send(p.source, pull{attempt, p.edge, p.granted, step, block_steps});

@@ -158,7 +158,7 @@ void replica_state::finish_step() {
   if (block_done || kinds != 0)
     send_report();
   if (block_done)
-    give_credit(false);
+    give_credit(credit_rule::if_grown);
 }
 
 bool replica_state::measures() const {

@@ -53,7 +53,7 @@ class state_parts {
 
   std::deque<whole> left_;           ///< Tensors that are not sent completely.
   int64_t first_ = 0;                ///< First element of the first one to send.
-  std::unique_ptr<checkpoint_reader> reader_;    ///< The checkpoint that is read instead; may be null.
+  std::unique_ptr<checkpoint_reader> reader_;    ///< If not null, the parts come from this checkpoint, not from `left_`.
   std::vector<std::vector<run>> places_ = {};    ///< For each of its tensors: its places, without elements.
   /// Read ahead: for another group than the current part, or further places of the same tensor.
   std::deque<run> held_;

@@ -25,10 +25,11 @@ Examples:
   troupe checkpoints verify runs/fashion 390
   troupe checkpoints delete runs/fashion 100 200
 
-A search for an architecture commits several checkpoints at one step: STEP is what the list shows, 390 or 390-iteration-2.
+A search for an architecture commits several checkpoints at one step: STEP is what the list shows, 390 or
+390-iteration-2.
 
-While a job is using the directory nothing can be deleted. What somebody else is reading meanwhile is taken from the list and
-stays; delete it again later. A deleted checkpoint cannot be brought back.
+While a job is using the directory nothing can be deleted. What somebody else is reading meanwhile is taken from
+the list and stays; delete it again later. A deleted checkpoint cannot be brought back.
 
 Exit status:
   0    done, and all is whole
@@ -82,11 +83,11 @@ expected<void> check(const request& r) {
 int show(const request& r, const std::vector<checkpoint_id>& ids, reporter& report) {
   auto found = inspect_directory(r.directory, {.verify = r.action == "verify"});
   if (!found)
-    return failure(report, found.error(), false);
+    return failure(report, found.error());
   auto& all = found->checkpoints;
   for (const auto id : ids)
     if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.id == id; }))
-      return failure(report, {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.directory, to_string(id))}, false);
+      return failure(report, {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.directory, to_string(id))});
   if (!ids.empty())
     std::erase_if(all, [&](const auto& c) { return std::find(ids.begin(), ids.end(), c.id) == ids.end(); });
   found->event_files.clear();
@@ -107,11 +108,11 @@ nlohmann::ordered_json as_json(const std::vector<checkpoint_id>& ids) {
 int remove(const request& r, const std::vector<checkpoint_id>& ids, reporter& report) {
   const auto there = inspect_directory(r.directory);
   const bool has_newest = there && there->newest && std::find(ids.begin(), ids.end(), *there->newest) != ids.end();
-  auto done = delete_checkpoints(r.directory, ids, r.force);
+  auto done = delete_checkpoints(r.directory, ids, {.newest_too = r.force});
   if (!done && !r.force && has_newest && done.error().category == errc::failed_precondition)
     done.error().notes.push_back("--force deletes it all the same");
   if (!done)
-    return failure(report, done.error(), false);
+    return failure(report, done.error());
   if (r.json) {
     write_output(nlohmann::ordered_json{{"deleted", as_json(done->deleted)}, {"held", as_json(done->held)}}.dump() + "\n");
   } else {
@@ -139,10 +140,10 @@ int checkpoints(const std::vector<std::string>& arguments, reporter& report) {
   if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
   if (const auto sound = check(r); !sound)
-    return failure(report, sound.error(), true);
+    return usage_failure(report, sound.error());
   const auto ids = parse_ids(r.steps);
   if (!ids)
-    return failure(report, ids.error(), true);
+    return usage_failure(report, ids.error());
   return r.action == "delete" ? remove(r, *ids, report) : show(r, *ids, report);
 }
 

@@ -17,6 +17,8 @@ int checkpoints(const std::vector<std::string>& arguments, reporter& report);
 int serve(const std::vector<std::string>& arguments, reporter& report, signal_watch& signals);
 int convert(const std::vector<std::string>& arguments, reporter& report);
 int completions(const std::vector<std::string>& arguments, reporter& report);
+/// For what is no command; main passes on `help COMMAND`.
+int help(const std::vector<std::string>& arguments, reporter& report);
 int predict(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 int export_model(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 
@@ -26,15 +28,18 @@ command_description describe_checkpoints();
 command_description describe_serve();
 command_description describe_convert();
 command_description describe_completions();
-/// The commands in `command_summaries`, in the same order.
+command_description describe_help();
+/// All of `command_summaries`, in their order.
 std::vector<command_description> describe_commands();
 
 /// Reads the arguments of a command with flags of its own. Returns an exit status if the command ends with that: after
 /// printing help, or because the arguments are wrong.
 std::optional<int> ended_by_arguments(command_arguments& known, const std::vector<std::string>& arguments, reporter& report);
-/// Reports the error and returns the exit status: 2 for misuse, a value that can never be right, otherwise 1.
-int failure(reporter& report, const error& e, bool misuse);
-/// Whether `load_settings` failed because of what the user asked for, and not because of a damaged record.
+/// Reports the error. The exit status: 1, and 2 for a misuse.
+int failure(reporter& report, const error& e, reported_as what = reported_as::failure);
+int usage_failure(reporter& report, const error& e);
+constexpr reported_as misuse_if(bool is_misuse) { return is_misuse ? reported_as::misuse : reported_as::failure; }
+/// Whether `load_settings` failed by what was asked for, not by a damaged record.
 bool is_misuse(const error& e);
 /// Adds a note to an error about missing data if a directory's record named that data.
 error with_origin(error e, const command_line& line);

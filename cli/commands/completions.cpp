@@ -121,6 +121,7 @@ std::vector<command_description> describe_commands() {
                   : command.name == "checkpoints" ? describe_checkpoints()
                   : command.name == "convert"     ? describe_convert()
                   : command.name == "completions" ? describe_completions()
+                  : command.name == "help"        ? describe_help()
                                                   : describe_job_command(command.name));
   return all;
 }
@@ -146,7 +147,7 @@ int completions(const std::vector<std::string>& arguments, reporter& report) {
   const auto message = r.shell.empty() ? "completions takes bash, zsh or fish"
                                        : fmt::format("completions takes bash, zsh or fish, not {}{}", r.shell,
                                                      did_you_mean(nearest(r.shell, {"bash", "zsh", "fish"})));
-  return failure(report, misuse("completions", message).value(), true);
+  return usage_failure(report, misuse("completions", message).value());
 }
 
 }  // namespace troupe::cli

@@ -14,14 +14,14 @@ namespace {
 
 constexpr const char* about = "Converts a checkpoint between Troupe, TensorFlow V2 and safetensors.";
 constexpr const char* usage = R"(
-FROM may be a model directory (its newest checkpoint, or that of --step), DIR/model.ckpt-390 or its manifest, a TensorFlow V2
-checkpoint (its prefix, or PREFIX.index), or any .safetensors file. TO becomes
-  troupe        a model directory that `troupe train`, evaluate and predict use: what a TensorFlow checkpoint is converted to
+FROM may be a model directory (its newest checkpoint, or that of --step), DIR/model.ckpt-390 or its manifest, a
+TensorFlow V2 checkpoint (its prefix, or PREFIX.index), or any .safetensors file. TO becomes
+  troupe        a model directory that `troupe train`, evaluate and predict use: what a checkpoint of TensorFlow becomes
   tensorflow    a directory with model.ckpt-STEP.index, its data and the state file: what one of ours is converted to
   safetensors   a file: where TO ends in .safetensors
-Tensors keep their names and bits. Slots of TensorFlow's optimizers have the same names as ours; those below a partition or a
-tower (w/part_0/Adam, w/t_0/Adagrad) are put below their variable. The job goes on at the global_step, with its data anew. What has no
-place in TO is listed with the reason. Nothing is overwritten.
+Tensors keep their names and bits. Slots of TensorFlow's optimizers have the same names as ours; those below a
+partition or a tower (w/part_0/Adam, w/t_0/Adagrad) are put below their variable. The job goes on at the
+global_step, with its data anew. What has no place in TO is listed with the reason. Nothing is overwritten.
 
 Examples:
   troupe convert runs/estimator runs/mine
@@ -102,10 +102,10 @@ int convert(const std::vector<std::string>& arguments, reporter& report) {
     return *status;
   const auto options = read_options(r);
   if (!options)
-    return failure(report, options.error(), true);
+    return usage_failure(report, options.error());
   const auto done = convert_checkpoint(r.from, r.to, *options);
   if (!done)
-    return failure(report, done.error(), done.error().category == errc::invalid_argument);
+    return failure(report, done.error(), misuse_if(done.error().category == errc::invalid_argument));
   r.json ? write_output(to_json(*done)) : write_text(to_text(*done));
   return succeeded;
 }

@@ -12,16 +12,18 @@ std::optional<int> ended_by_arguments(command_arguments& known, const std::vecto
                                       reporter& report) {
   const auto help = known.read(arguments);
   if (!help)
-    return failure(report, help.error(), true);
+    return usage_failure(report, help.error());
   if (*help)
     write_output(**help);
   return *help ? std::optional<int>{succeeded} : std::nullopt;
 }
 
-int failure(reporter& report, const error& e, bool misuse) {
-  report.fail(e, misuse);
-  return misuse ? misused : failed;
+int failure(reporter& report, const error& e, reported_as what) {
+  report.fail(e, what);
+  return what == reported_as::misuse ? misused : failed;
 }
+
+int usage_failure(reporter& report, const error& e) { return failure(report, e, reported_as::misuse); }
 
 bool is_misuse(const error& e) { return e.category == errc::invalid_argument || e.category == errc::not_found; }
 

@@ -12,19 +12,19 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
   end_at_first(signals, report, "before the evaluation had a result");
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), is_misuse(given.error()));
-  const auto setup = make_job_setup(*given, false);
+    return failure(*report, given.error(), misuse_if(is_misuse(given.error())));
+  const auto setup = make_job_setup(*given, job_purpose::reading);
   if (!setup)
-    return failure(*report, setup.error(), true);
+    return usage_failure(*report, setup.error());
   const auto which = checkpoint_of(line);
   if (!which)
-    return failure(*report, which.error(), true);
+    return usage_failure(*report, which.error());
   const auto evaluation = find_evaluation(*setup, line.evaluation);
   if (!evaluation)
-    return failure(*report, evaluation.error(), true);
+    return usage_failure(*report, evaluation.error());
   const auto data = open_test_data(*setup, *evaluation);
   if (!data)
-    return failure(*report, with_origin(data.error(), line), false);
+    return failure(*report, with_origin(data.error(), line));
   report->name_classes(setup->estimator.model);
   const auto spec = make_eval_spec(*evaluation, *data);
   auto result = troupe::evaluate(setup->estimator, spec, *which);
@@ -37,7 +37,7 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
     result = fail({errc::not_found, fmt::format("{} has no checkpoint of step {}", *setup->estimator.config.model_dir, which->step),
                    {result.error().message}});
   if (!result)
-    return failure(*report, result.error(), result.error().category == errc::invalid_argument && result.error().source.empty());
+    return failure(*report, result.error(), misuse_if(result.error().category == errc::invalid_argument && result.error().source.empty()));
   for (const auto& warning : result->warnings)
     report->warn(warning, result->global_step);
   report->finish(*result);

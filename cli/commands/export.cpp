@@ -32,31 +32,31 @@ int export_model(const command_line& line, const std::shared_ptr<reporter>& repo
   end_at_first(signals, report, "before the model was exported");
   const auto assets = parse_assets(line.assets);
   if (!assets)
-    return failure(*report, assets.error(), true);
+    return usage_failure(*report, assets.error());
   if ((line.output && line.output->empty()) || (line.onnx && line.onnx->empty()))
-    return failure(*report, {errc::invalid_argument, line.onnx && line.onnx->empty() ? "--onnx must name a file" : "--output must name a directory"}, true);
+    return usage_failure(*report, {errc::invalid_argument, line.onnx && line.onnx->empty() ? "--onnx must name a file" : "--output must name a directory"});
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), is_misuse(given.error()));
-  const auto setup = make_job_setup(*given, false);
+    return failure(*report, given.error(), misuse_if(is_misuse(given.error())));
+  const auto setup = make_job_setup(*given, job_purpose::reading);
   if (!setup)
-    return failure(*report, setup.error(), true);
+    return usage_failure(*report, setup.error());
   const auto which = checkpoint_of(line);
   if (!which)
-    return failure(*report, which.error(), true);
+    return usage_failure(*report, which.error());
   const auto data = open_test_data(*setup, setup->evaluations.front());
   if (!data)
-    return failure(*report, with_origin(data.error(), line), false);
+    return failure(*report, with_origin(data.error(), line));
   export_options options{.directory = line.output.value_or(""), .input = data->batch(1), .checkpoint = *which, .assets_extra = *assets};
   const auto path = troupe::export_model(setup->estimator, options);
   if (!path)
-    return failure(*report, path.error(), false);
+    return failure(*report, path.error());
   write_data(*path + "\n");
   if (line.onnx)
     end_at_first(signals, report, fmt::format("before {} was written", *line.onnx));
   if (line.onnx)
     if (auto written = exported_model::open(*path).and_then([&](const exported_model& m) { return write_onnx(m, *line.onnx); }); !written)
-      return failure(*report, written.error(), false);
+      return failure(*report, written.error());
   signals.at_first({});
   return succeeded;
 }

@@ -22,8 +22,8 @@ What is shown of each PATH depends on what it is:
   DIR/model.ckpt-390, a manifest       the checkpoint: tensors, input position, properties
   FILE.safetensors                     the tensors of any such file, from anywhere
   an event file                        its tags, with counts, steps and last values
-Of a --config, the plan of its job; with --graph a graph of its model, with --program what a replica computes, with --profile
-the time that each operation of it takes, from a run of some steps that leaves nothing behind.
+Of a --config, the plan of its job; with --graph a graph of its model, with --program what a replica computes,
+with --profile the time that each operation of it takes, from a run of some steps that leaves nothing behind.
 
 Examples:
   troupe inspect runs/fashion
@@ -101,7 +101,7 @@ int show_paths(const request& r, reporter& report) {
   for (const auto& path : r.paths) {
     const auto found = troupe::inspect(path, {.verify = r.verify, .values = r.values});
     if (!found) {
-      status = std::max(status, failure(report, found.error(), found.error().category == errc::invalid_argument));
+      status = std::max(status, failure(report, found.error(), misuse_if(found.error().category == errc::invalid_argument)));
       continue;
     }
     write_output(before);
@@ -131,29 +131,29 @@ expected<job_setup> setup_of(const request& r) {
     line.flags.push_back({"run.max_steps", "1", "inspect"});
   if (given && !line.flags.empty())
     given = load_settings(line);
-  return given.and_then([](const settings& s) { return make_job_setup(s, true); });
+  return given.and_then([](const settings& s) { return make_job_setup(s, job_purpose::training); });
 }
 
 int show_config(const request& r, reporter& report) {
   const auto setup = setup_of(r);
   if (!setup)
-    return failure(report, setup.error(), true);
+    return usage_failure(report, setup.error());
   const auto data = open_training_data(*setup);
   if (!data)
-    return failure(report, data.error(), false);
+    return failure(report, data.error());
   const auto training = make_train_spec(*setup, *data);
   std::vector<eval_spec> evaluations;
   for (const auto& e : setup->evaluations) {
     const auto test = setup->evaluates() ? open_test_data(*setup, e) : data;
     if (!test)
-      return failure(report, test.error(), false);
+      return failure(report, test.error());
     if (e.while_training || !setup->evaluates())
       evaluations.push_back(make_eval_spec(e, *test));
   }
   if (!r.program && !r.profile && !r.dot && r.graph.empty()) {
     const auto plan = inspect_plan(setup->estimator, training, setup->evaluates() ? eval_specs{evaluations} : eval_specs{});
     if (!plan)
-      return failure(report, plan.error(), plan.error().category == errc::invalid_argument);
+      return failure(report, plan.error(), misuse_if(plan.error().category == errc::invalid_argument));
     r.json ? write_output(to_json(*plan)) : write_text(to_text(*plan));
     return succeeded;
   }
@@ -161,13 +161,13 @@ int show_config(const request& r, reporter& report) {
   if (r.profile) {
     const auto profile = profile_model(setup->estimator, input, r.graph_mode(), parse_count("--steps", r.steps, 1)->value_or(20));
     if (!profile)
-      return failure(report, profile.error(), profile.error().category == errc::invalid_argument);
+      return failure(report, profile.error(), misuse_if(profile.error().category == errc::invalid_argument));
     r.json ? write_output(to_json(*profile)) : write_text(to_text(*profile));
     return succeeded;
   }
   const auto graph = inspect_graph(setup->estimator, input, r.graph_mode());
   if (!graph)
-    return failure(report, graph.error(), graph.error().category == errc::invalid_argument);
+    return failure(report, graph.error(), misuse_if(graph.error().category == errc::invalid_argument));
   r.json ? write_output(to_json(*graph)) : write_text(r.dot ? to_dot(*graph) : r.program ? graph->program.text : to_text(*graph));
   return succeeded;
 }
@@ -188,7 +188,7 @@ int inspect(const std::vector<std::string>& arguments, reporter& report) {
   if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
   if (const auto sound = check(r); !sound)
-    return failure(report, sound.error(), true);
+    return usage_failure(report, sound.error());
   return r.config.empty() ? show_paths(r, report) : show_config(r, report);
 }
 

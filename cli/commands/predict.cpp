@@ -119,12 +119,12 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
     if (!one && one.error().category == errc::cancelled)
       return failed;  // A signal cancelled it; the caller reports that.
     if (!one)
-      return failure(report, one.error(), one.error().category == errc::invalid_argument && one.error().source.empty());
+      return failure(report, one.error(), misuse_if(one.error().category == errc::invalid_argument && one.error().source.empty()));
     if (!out) {
       // Without a checkpoint the library predicts with fresh variables, and an exported model has no checkpoint. A user
       // who names a directory wants its contents, so this is an error.
       if (*one && !line.exported && stream.checkpoint().empty() && !setup.estimator.warm_start)
-        return failure(report, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)}, false);
+        return failure(report, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)});
       if (!line.exported && !stream.remark().empty())
         report.warn(stream.remark());
       // From here on a signal may find a partial file, which must be removed, or a blocked write to a stream, which
@@ -138,7 +138,7 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
       });
       auto opened = results::open(to);
       if (!opened)
-        return failure(report, opened.error(), false);
+        return failure(report, opened.error());
       out.emplace(std::move(*opened));
       if (to.format == prediction_format::npy && *one && !(*one)->texts.empty())
         report.warn(fmt::format("'{}' is made of words, which npy files do not hold: it is left out", (*one)->texts.begin()->first));
@@ -147,13 +147,13 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
       break;
     const auto written = out->write(**one);
     if (!written)
-      return failure(report, written.error(), false);
+      return failure(report, written.error());
     if (!*written)
       return succeeded;  // The reader has read enough, as head does. close_output checks that.
     progress.at(out->count());
   }
   if (auto finished = out->finish(); !finished)
-    return failure(report, finished.error(), false);
+    return failure(report, finished.error());
   progress.finish(out->count(), line.exported ? *line.exported : stream.checkpoint().empty() ? "no checkpoint" : stream.checkpoint(), to);
   return succeeded;
 }
@@ -161,7 +161,7 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
 /// The model and the data: both from the configuration, or an exported model with the configuration's data.
 expected<job_setup> make_setup(const command_line& line, const settings& given, reporter& report) {
   if (!line.exported)
-    return make_job_setup(given, false);
+    return make_job_setup(given, job_purpose::reading);
   if (line.step || line.checkpoint || given.precedence_of("run.model_dir") == precedence::flag)
     return misuse("predict", fmt::format("{} cannot be given together with --export, which names one model",
                                          line.step ? "--step" : line.checkpoint ? "--checkpoint" : "--model-dir"));
@@ -189,24 +189,24 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
   const auto keys = parse_keys(line.keys);
   for (const auto* refused : {limit ? nullptr : &limit.error(), to ? nullptr : &to.error(), keys ? nullptr : &keys.error()})
     if (refused)
-      return failure(*report, *refused, true);
+      return usage_failure(*report, *refused);
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), is_misuse(given.error()));
+    return failure(*report, given.error(), misuse_if(is_misuse(given.error())));
   const auto setup = make_setup(line, *given, *report);
   if (!setup)
-    return failure(*report, setup.error(), !line.exported || setup.error().category == errc::invalid_argument);
+    return failure(*report, setup.error(), misuse_if(!line.exported || setup.error().category == errc::invalid_argument));
   const auto which = checkpoint_of(line);
   if (!which)
-    return failure(*report, which.error(), true);
+    return usage_failure(*report, which.error());
   const auto& test = setup->evaluations.front();
   const auto data = open_test_data(*setup, test);
   if (!data)
-    return failure(*report, with_origin(data.error(), line), false);
+    return failure(*report, with_origin(data.error(), line));
 
   auto stream = troupe::predict(setup->estimator, {.input = data->batch(test.data.batch_size), .keys = *keys, .checkpoint = *which});
   if (!stream)
-    return failure(*report, stream.error(), true);
+    return usage_failure(*report, stream.error());
   const int status = run(*stream, *setup, *to, *limit, line, *report, signals);
   signals.at_first({});
   if (signals.first() == 0 || status == succeeded)

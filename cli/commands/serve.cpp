@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* about = "Answers predictions of exported models over HTTP.";
 constexpr const char* usage = R"(
-DIR is an export, a directory of exports (runs/fashion/export/latest) or a model directory with such. The newest export answers; one that
-is added takes over while requests are answered.
+DIR is an export, a directory of exports (runs/fashion/export/latest) or a model directory with such. The newest
+export answers; one that is added takes over while requests are answered.
 
 Answers, in the forms of TensorFlow Serving's REST interface:
   POST /v1/models/NAME[/versions/N]:predict   {"instances": [...]} by rows, {"inputs": {...}} by columns
@@ -33,7 +33,7 @@ Examples:
   curl -d '{"instances": [[0.1, 0.2]]}' http://127.0.0.1:8501/v1/models/fashion:predict
 
 Exit status:
-  1    an error: no export, or one that is damaged; the address is taken; the system lets the server accept no connection any more
+  1    an error: no export, or one that is damaged; the address is taken; the system refuses further connections
   2    misuse: a flag or a value that cannot be
   130  ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP: what had begun was answered; a second signal ends at once
 )";
@@ -168,12 +168,12 @@ int serve(const std::vector<std::string>& arguments, reporter& report, signal_wa
   if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
   if (r.directory.empty())
-    return failure(report, misuse("serve takes a directory with an export").value(), true);
+    return usage_failure(report, misuse("serve takes a directory with an export").value());
   if (const auto right = read_options(values, r.options); !right)
-    return failure(report, right.error(), true);
+    return usage_failure(report, right.error());
   const auto signal = run(r, signals);
   if (!signal)
-    return failure(report, signal.error(), signal.error().category == errc::invalid_argument);
+    return failure(report, signal.error(), misuse_if(signal.error().category == errc::invalid_argument));
   if (!r.quiet)
     report.stop("once what had begun was answered", signal_name(*signal));
   return 128 + *signal;

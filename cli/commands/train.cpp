@@ -39,7 +39,7 @@ void keep_record(const command_line& line, const settings& given, const job_setu
   if (!directory)
     return;
   run_description about{.record = record_of(given, line.arguments), .values = hyperparameters_of(given)};
-  about.graph = [estimator = setup.estimator, input = training.input] { return inspect_graph(estimator, input, mode::train, false); };
+  about.graph = [estimator = setup.estimator, input = training.input] { return inspect_graph(estimator, input, mode::train, graph_depth::graph_only); };
   const auto& evaluation = setup.evaluations.front().spec.name;
   about.evaluation = evaluation.empty() ? "eval" : "eval_" + evaluation;
   about.warn = [report](const std::string& text) { report->warn(text); };
@@ -57,13 +57,13 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
   end_at_first(signals, report, before);
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), is_misuse(given.error()));
-  const auto setup = make_job_setup(*given, true);
+    return failure(*report, given.error(), misuse_if(is_misuse(given.error())));
+  const auto setup = make_job_setup(*given, job_purpose::training);
   if (!setup)
-    return failure(*report, setup.error(), true);
+    return usage_failure(*report, setup.error());
   const auto data = open_training_data(*setup);
   if (!data)
-    return failure(*report, with_origin(data.error(), line), false);
+    return failure(*report, with_origin(data.error(), line));
 
   auto training = make_train_spec(*setup, *data);
   training.hooks.push_back(report);
@@ -75,7 +75,7 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
       continue;
     const auto test = open_test_data(*setup, e);
     if (!test)
-      return failure(*report, with_origin(test.error(), line), false);
+      return failure(*report, with_origin(test.error(), line));
     evaluations.push_back(make_eval_spec(e, *test));
     if (const auto batches = evaluation_batches(e, *test))
       scale.evaluation_batches[e.spec.name] = *batches;
@@ -84,11 +84,11 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
   report->name_classes(setup->estimator.model);
   auto running = start(setup->estimator, training, evaluations);
   if (!running)
-    return failure(*report, running.error(), running.error().category == errc::invalid_argument);
+    return failure(*report, running.error(), misuse_if(running.error().category == errc::invalid_argument));
 
   signals.at_first([&] {
     if (const auto now = running->progress(); has_begun(now)) {
-      running->stop(true);
+      running->stop(stop_reason::signal);
       return report->stopping(now, signal_name(signals.first()));
     }
     report->stop(before, signal_name(signals.first()));
@@ -99,7 +99,7 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
   signals.at_first({});
   signals.at_pause({});
   if (!result)
-    return failure(*report, result.error(), false);
+    return failure(*report, result.error());
   if (const int signal = signals.first(); signal != 0) {
     report->stop(*result, signal_name(signal));
     return 128 + signal;

@@ -29,9 +29,9 @@ constexpr std::string_view train_examples = R"(Examples:
   troupe train --config examples/fashion_mnist.toml --epochs 10 --model-dir runs/longer --json
   troupe train --config my.toml --set run.save_checkpoints_steps=100 --set optimizer.rate=3e-4
   troupe train runs/longer --epochs 20
-A model directory says what its last run was configured with: named in place of a --config, it is gone on in with the same.
-Running the same command again goes on from the newest checkpoint, and trains nothing once the end is reached.
-SIGTSTP pauses training, SIGCONT resumes it.
+A model directory says what its last run was configured with: named in place of a --config, it is gone on in
+with the same. Running the same command again goes on from the newest checkpoint, and trains nothing once the
+end is reached. SIGTSTP pauses training, SIGCONT resumes it.
 )";
 
 constexpr std::string_view evaluate_examples = R"(Examples:
@@ -44,18 +44,20 @@ constexpr std::string_view predict_examples = R"(Examples:
   troupe predict runs/fashion-mnist --keys class_ids --limit 10
   troupe predict --config examples/fashion_mnist.toml --output predictions.csv
   troupe predict --config examples/fashion_mnist.toml --format npy --output predictions
-One result for each example of the test data, in their order, from the newest checkpoint. Standard output has nothing but
-results; progress, warnings and errors go to standard error. An --output gets its name once all of it is written: csv and
-jsonl are files, npy is a directory with KEY.npy for each key, where predictions that are words are left out.
+One result for each example of the test data, in their order, from the newest checkpoint. Standard output has
+nothing but results; progress, warnings and errors go to standard error. An --output gets its name once all of
+it is written: csv and jsonl are files, npy is a directory with KEY.npy for each key, where predictions that are
+words are left out.
 )";
 
 constexpr std::string_view export_examples = R"(Examples:
   troupe export --config examples/fashion_mnist.toml
   troupe export --config examples/fashion_mnist.toml --step best --output exports/fashion
   troupe export --config examples/fashion_mnist.toml --onnx fashion.onnx
-Writes the model of the newest checkpoint, or of the best one where keep_best.restore_best is set, as a directory that runs without its
-configuration, and prints its path, which ends in a number that grows. It is there whole or not at all. `troupe inspect PATH` shows what it takes
-and yields, `troupe predict --export PATH` runs it.
+Writes the model of the newest checkpoint, or of the best one where keep_best.restore_best is set, as a
+directory that runs without its configuration, and prints its path, which ends in a number that grows. It is
+there whole or not at all. `troupe inspect PATH` shows what it takes and yields, `troupe predict --export PATH`
+runs it.
 )";
 
 /// A flag that is short for a key and has the key's help.
@@ -233,6 +235,7 @@ std::span<const command_summary> command_summaries() {
     {"checkpoints", "lists, verifies and deletes checkpoints"},
     {"convert", "converts checkpoints between Troupe, TensorFlow and safetensors"},
     {"completions", "prints what a shell needs to complete these commands, their flags and keys"},
+    {"help", "prints a page of the guide, or the help of a command"},
   };
   return all;
 }
@@ -248,6 +251,7 @@ Usage: troupe COMMAND [FLAG...]
 Commands:
 {}
   troupe COMMAND --help has the flags and examples, troupe COMMAND --help all the keys of a configuration too.
+  troupe help lists the pages of the guide, troupe help TOPIC prints one.
   troupe --version
 
 {})", commands, exit_codes);

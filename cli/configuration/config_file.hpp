@@ -9,8 +9,8 @@ namespace troupe::cli {
 /// invalid_argument, with line and column, if it is not TOML.
 expected<std::vector<assignment>> read_config(const std::string& path);
 
-/// Parses a text, which is read to its end and may come from a pipe. `name` is its name in messages. Also
-/// invalid_argument: a text of more than 16 MiB, or one that nests deeper than 32 lists and tables.
+/// Parses a text, which is read to its end and may come from a pipe. `name` is its name in messages. invalid_argument:
+/// it is not TOML, has more than 16 MiB, or nests more than 32 lists and tables.
 expected<std::vector<assignment>> parse_config(std::istream& from, const std::string& name);
 
 }  // namespace troupe::cli

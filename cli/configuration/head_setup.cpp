@@ -16,14 +16,16 @@ void each_head(const std::variant<Heads...>&, F f) {
   (f(Heads{}), ...);
 }
 
-/// Checks the keys below `at`, such as "head.". A key that belongs only to other heads is an error, unless the type was
-/// chosen with higher precedence.
+/// Where a head stands: alone at "head.", or in the list "head.heads", where it has the keys of a named head too.
+enum class head_place : uint8_t { alone, in_list };
+
+/// A key at `at`, "head.", that belongs to other heads alone is an error.
 template <class Head>
-expected<void> check_keys(const settings& given, const std::string& at, const Head& own, bool listed) {
+expected<void> check_keys(const settings& given, const std::string& at, const Head& own, head_place place) {
   const std::string type = at + "type";
   for (const auto& key : given.keys_beginning(at)) {
     const std::string field = key.substr(at.size());
-    if (key == type || field.find('[') != std::string::npos || has_field(own, field) || (listed && has_field(named_head{}, field))
+    if (key == type || field.find('[') != std::string::npos || has_field(own, field) || (place == head_place::in_list && has_field(named_head{}, field))
         || *given.precedence_of(key) < *given.precedence_of(type))
       continue;
     std::vector<std::string> owners;
@@ -38,7 +40,7 @@ expected<void> check_keys(const settings& given, const std::string& at, const He
 
 /// Makes the head at `at`, whose type is one of the variant's.
 template <class... Heads>
-expected<head> head_at(const settings& given, const std::string& at, bool listed, const std::variant<Heads...>& types) {
+expected<head> head_at(const settings& given, const std::string& at, head_place place, const std::variant<Heads...>& types) {
   const auto type = given.text(at + "type");
   if (!type)
     return fail(errc::invalid_argument, fmt::format("{}type is missing: it must be {}", at, fits(*find_key(at + "type"))));
@@ -47,7 +49,7 @@ expected<head> head_at(const settings& given, const std::string& at, bool listed
     if (name_of(options) != *type)
       return;
     given.read_fields(at, options);
-    made = check_keys(given, at, options, listed).map([&] { return static_cast<head>(options); });
+    made = check_keys(given, at, options, place).map([&] { return static_cast<head>(options); });
   });
   if (made && made->wrong)
     return fail(errc::invalid_argument, fmt::format("{}{}: {}", given.origin(at + "type"), at.substr(0, at.size() - 1), made->wrong->message));
@@ -63,13 +65,13 @@ expected<head> make_multi_head(const settings& given) {
     const auto at = fmt::format("head.heads[{}].", i);
     named_head one;
     given.read_fields(at, one);
-    auto made = head_at(given, at, true, single_head{});
+    auto made = head_at(given, at, head_place::in_list, single_head{});
     if (!made)
       return fail(made.error());
     one.head = std::move(*made);
     options.heads.push_back(std::move(one));
   }
-  if (auto right = check_keys(given, "head.", options, false); !right)
+  if (auto right = check_keys(given, "head.", options, head_place::alone); !right)
     return fail(right.error());
   const auto made = static_cast<head>(options);
   if (made.wrong)
@@ -87,7 +89,7 @@ expected<head> make_head(const settings& given) {
   const auto listed = given.keys_of_list("head.heads");
   if (type && !listed.empty() && *given.precedence_of(listed.front()) >= *given.precedence_of("head.type"))
     return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and head.type is {}", given.origin(listed.front()), listed.front(), several, *type));
-  return head_at(given, "head.", false, head_choice{});
+  return head_at(given, "head.", head_place::alone, head_choice{});
 }
 
 }  // namespace troupe::cli

@@ -42,7 +42,8 @@ expected<run_config> make_run_config(const settings& given) {
   return config;
 }
 
-expected<void> add_input(job_setup& setup, const settings& given, bool training) {
+expected<void> add_input(job_setup& setup, const settings& given, job_purpose purpose) {
+  const bool training = purpose == job_purpose::training;
   given.read_fields("input.", setup.input);
   if (setup.input.format != data_format::idx)
     return {};
@@ -98,7 +99,8 @@ expected<dataset> published(expected<dataset> opened) {
 
 }  // namespace
 
-expected<job_setup> make_job_setup(const settings& given, bool training) {
+expected<job_setup> make_job_setup(const settings& given, job_purpose purpose) {
+  const bool training = purpose == job_purpose::training;
   job_setup setup;
   auto config = make_run_config(given);
   if (!config)
@@ -116,7 +118,7 @@ expected<job_setup> make_job_setup(const settings& given, bool training) {
   setup.estimator = {std::move(*built), std::move(*config), std::move(*start)};
   each_field(setup.training, [&](const field_row& field, auto& value) { given.read(std::string{prefix_of_training(field.name)}.append(field.name), value); });
   add_evaluations(setup, given);
-  if (auto added = add_input(setup, given, training); !added)
+  if (auto added = add_input(setup, given, purpose); !added)
     return fail(added.error());
   auto rules = make_stop_rules(given);
   if (!rules)
@@ -142,7 +144,7 @@ expected<job_setup> make_job_setup(const settings& given, bool training) {
 expected<job_setup> make_data_setup(const settings& given) {
   job_setup setup;
   add_evaluations(setup, given);
-  if (auto added = add_input(setup, given, false); !added)
+  if (auto added = add_input(setup, given, job_purpose::reading); !added)
     return fail(added.error());
   return setup;
 }

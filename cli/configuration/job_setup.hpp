@@ -27,8 +27,14 @@ struct job_setup {
   bool evaluates() const { return std::any_of(evaluations.begin(), evaluations.end(), [](const evaluation_setup& e) { return e.while_training; }); }
 };
 
-/// invalid_argument: a missing key, or keys that exclude each other. `training` decides which keys are needed.
-expected<job_setup> make_job_setup(const settings& given, bool training);
+/// What a command does with the job of a file; it decides which keys are needed.
+enum class job_purpose : uint8_t {
+  training,
+  reading,  ///< Evaluation, prediction, export: a checkpoint is read.
+};
+
+/// invalid_argument: a missing key, or keys that exclude each other.
+expected<job_setup> make_job_setup(const settings& given, job_purpose purpose);
 
 /// Only the data, without a model and a model directory: for an exported model, which brings its own. Other keys are
 /// ignored.

@@ -7,8 +7,9 @@
 
 namespace troupe::cli {
 
-/// Keys that are not given have the value in `standard`. invalid_argument: a key of another rule or schedule, unless
-/// the choice was made with higher precedence; a value out of range.
+/// Keys that are not given have the value in `standard`. invalid_argument: a value out of range, or a key that
+/// belongs to another rule or schedule than the chosen one. Such a key is ignored if the rule or schedule was chosen
+/// with higher precedence than the key was given.
 expected<optimizer> make_optimizer(const settings& given, const optimizer& standard = {});
 
 }  // namespace troupe::cli

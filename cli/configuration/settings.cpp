@@ -54,7 +54,8 @@ expected<std::string> resolve(const assignment& given, bool may_be_short) {
   return fail(errc::invalid_argument, fmt::format("{}: unknown key {}{}", given.origin, given.key, did_you_mean(like)));
 }
 
-/// Whether `merge` would refuse it. For a file, without a search for the intended key.
+/// Whether `merge` would report a problem with this assignment. Without `may_be_short` an unknown key is wrong at once;
+/// else the key that it abbreviates is searched for.
 bool is_wrong(const assignment& given, bool may_be_short) {
   if (const auto* key = find_key(given.key))
     return !accepts(*key, given.value, given.written);

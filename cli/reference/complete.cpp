@@ -106,7 +106,7 @@ void add_values_of(candidates& to, completions_found& found, const argument_desc
     found.paths = paths_of(argument.value.empty() ? argument.name : argument.value);
 }
 
-/// The state after all words before the one being typed.
+/// Where the word being typed stands: what the words before it say of it.
 struct place {
   const argument_description* flag = nullptr;  ///< The word being typed is its value.
   size_t by_place = 0;                         ///< How many positional arguments there are.

@@ -121,7 +121,7 @@ std::vector<std::string> lowest_recalls(const class_table& t, size_t most) {
 /// One line for an array: "recall [30]: lowest a 0.25, b 0.5".
 std::string lowest_text(const std::string& name, const tensor& array, std::string_view lowest,
                         const std::vector<std::string>& classes) {
-  auto text = fmt::format("{} {}", name, to_string(array.dims()));
+  auto text = fmt::format("{} {}", name, to_text(array.dims()));
   for (size_t k = 0; k < classes.size(); ++k)
     text += fmt::format("{} {}", k == 0 ? fmt::format(": {}", lowest) : ",", classes[k]);
   return text + "\n";

@@ -146,12 +146,12 @@ void reporter::stop(std::string_view doing, std::string_view signal) {
   told_all_ = true;
 }
 
-void reporter::fail(const error& e, bool misuse) {
+void reporter::fail(const error& e, reported_as what) {
   std::lock_guard lock{guard_};
   if (told_all_)
     return;
   erase_line();
-  std::string text = misuse ? e.message : to_string(error{e.category, e.message, {}, e.source, e.step});
+  std::string text = what == reported_as::misuse ? e.message : to_text(error{e.category, e.message, {}, e.source, e.step});
   for (const auto& note : e.notes)
     text += "\n  note: " + note;
   options_.err("error: " + visible(text) + "\n");

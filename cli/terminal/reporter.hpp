@@ -29,6 +29,9 @@ struct reporter_options {
 /// Options according to `--json`, `--quiet`, standard output and COLUMNS. Warns once if COLUMNS is not a valid number.
 reporter_options standard_reporter(bool json, bool quiet);
 
+/// How an error is told: that of a misuse without its category, which adds nothing for a flag.
+enum class reported_as : uint8_t { failure, misuse };
+
 /// A hook without gates, so that training never waits for its output. Any thread.
 class reporter final : public hook {
  public:
@@ -54,8 +57,7 @@ class reporter final : public hook {
   void stop(const train_result& result, std::string_view signal);
   /// Reports a stop without a result. Nothing is reported after it.
   void stop(std::string_view doing, std::string_view signal);
-  /// `misuse` omits the category, which says nothing new about a wrong argument.
-  void fail(const error& e, bool misuse = false);
+  void fail(const error& e, reported_as what = reported_as::failure);
 
  private:
   /// Prints above the terminal's progress line; wrapped in a window.

@@ -139,7 +139,7 @@ class program_engine final : public step_engine {
     summary_recipes recipes{{}, model_->what == mode::train ? model_->spec.optimizer : std::nullopt};
     // Tensors first, texts last: `recorded` numbers its tensors in this order and has none for texts.
     for (const bool texts : {false, true}) {
-      for (const auto& s : model_->g.internals().summaries)
+      for (const auto& s : contents_of(model_->g).summaries)
         if ((s.node < 0) == texts)
           recipes.all.push_back({s.what, s.tag, s.text});
       if (!texts)
@@ -175,7 +175,7 @@ class program_engine final : public step_engine {
   std::vector<observable> observables() const override {
     std::vector<observable> all;
     if (model_->what == mode::train)
-      for (const auto& o : model_->g.internals().observed)
+      for (const auto& o : contents_of(model_->g).observed)
         all.push_back({o.name, o.per_row});
     return all;
   }
@@ -221,7 +221,7 @@ class program_engine final : public step_engine {
   /// The variables whose histograms are recorded by default: trainable ones, unless the model itself records a summary
   /// of that name.
   std::vector<const variable_options*> shown_variables() const {
-    const auto& g = model_->g.internals();
+    const auto& g = contents_of(model_->g);
     std::vector<const variable_options*> shown;
     for (const auto& v : g.variables)
       if (v.options.trainable && std::none_of(g.summaries.begin(), g.summaries.end(), [&](const auto& s) { return s.tag == v.options.name; }))

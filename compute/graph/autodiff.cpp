@@ -8,7 +8,7 @@ namespace troupe {
 namespace {
 
 /// Nodes whose value depends on one of `xs`.
-std::vector<bool> dependent(const graph::impl& g, std::span<const symbol> xs) {
+std::vector<bool> dependent(const graph_contents& g, std::span<const symbol> xs) {
   std::vector<bool> marked(g.nodes.size());
   for (symbol x : xs)
     marked[static_cast<size_t>(x.node())] = true;
@@ -30,7 +30,7 @@ struct part {
 };
 
 std::optional<part> as_part(graph& g, symbol s) {
-  const node& n = g.internals().nodes[static_cast<size_t>(s.node())];
+  const node& n = contents_of(g).nodes[static_cast<size_t>(s.node())];
   if (n.op != &ops::pad || n.attr.number != 0)
     return {};
   std::optional<part> found;
@@ -38,7 +38,7 @@ std::optional<part> as_part(graph& g, symbol s) {
     if (n.attr.step[axis] != 1 || (found && (n.attr.low[axis] != 0 || n.attr.high[axis] != 0)))
       return {};
     if (n.attr.low[axis] != 0 || n.attr.high[axis] != 0)
-      found = {s, g.make_symbol(n.inputs[0]), axis, n.attr.low[axis], n.attr.high[axis]};
+      found = {s, symbol_of(g, n.inputs[0]), axis, n.attr.low[axis], n.attr.high[axis]};
   }
   return found;
 }
@@ -65,7 +65,7 @@ constexpr size_t products_min = 4;
 
 /// Whether `s` is a matrix product aᵀ·b. The gradient of the right operand of a product has this form.
 bool is_product_of_columns(const graph& g, symbol s) {
-  const node& n = g.internals().nodes[static_cast<size_t>(s.node())];
+  const node& n = contents_of(g).nodes[static_cast<size_t>(s.node())];
   return n.op == &ops::matmul && n.attr.transpose_a && !n.attr.transpose_b;
 }
 
@@ -75,11 +75,11 @@ bool is_product_of_columns(const graph& g, symbol s) {
 void join_products(graph& g, std::vector<symbol>& terms, std::source_location at) {
   std::vector<symbol> a, b, rest;
   for (symbol term : terms) {
-    const node& n = g.internals().nodes[static_cast<size_t>(term.node())];
-    const bool fits = is_product_of_columns(g, term) && (a.empty() || g.make_symbol(n.inputs[0]).dims()[0] == a[0].dims()[0]);
+    const node& n = contents_of(g).nodes[static_cast<size_t>(term.node())];
+    const bool fits = is_product_of_columns(g, term) && (a.empty() || symbol_of(g, n.inputs[0]).dims()[0] == a[0].dims()[0]);
     if (fits) {
-      a.push_back(g.make_symbol(n.inputs[0]));
-      b.push_back(g.make_symbol(n.inputs[1]));
+      a.push_back(symbol_of(g, n.inputs[0]));
+      b.push_back(symbol_of(g, n.inputs[1]));
     } else {
       rest.push_back(term);
     }
@@ -136,20 +136,19 @@ std::vector<symbol> gradients(symbol y, std::span<const symbol> xs, std::source_
     return none;
   }
   const auto scope = g->scope("gradients");
-  const auto marked = dependent(g->internals(), xs);
-  // By node: the terms that its readers contribute to its gradient.
-  std::vector<std::vector<symbol>> terms(marked.size());
+  const auto marked = dependent(contents_of(*g), xs);
+  std::vector<std::vector<symbol>> terms(marked.size());  // By node: the terms of its gradient, from its readers.
   terms[static_cast<size_t>(y.node())] = {fill(*g, 1, y.type(), symbol_shape{y.dims()}, at)};
 
   for (int32_t i = y.node(); i >= 0; --i) {
     auto& of_node = terms[static_cast<size_t>(i)];
     if (of_node.empty() || !marked[static_cast<size_t>(i)])
       continue;
-    g->internals().differentiated = i;
+    contents_of(*g).differentiated = i;
     const symbol dy = sum_of(*g, of_node, at);
     of_node = {dy};
-    g->internals().differentiated = -1;
-    const node n = g->internals().nodes[static_cast<size_t>(i)];
+    contents_of(*g).differentiated = -1;
+    const node n = contents_of(*g).nodes[static_cast<size_t>(i)];
     bool passes = false;
     for (int32_t input : n.inputs)
       passes = passes || marked[static_cast<size_t>(input)];
@@ -159,16 +158,16 @@ std::vector<symbol> gradients(symbol y, std::span<const symbol> xs, std::source_
       refuse(*g, "gradients", n.name + " has no gradient: " + std::string{n.op->no_gradient}, n.at);
       return none;
     }
-    gradient_input in{*g, n, g->make_symbol(i), dy, {}, at};
+    gradient_input in{*g, n, symbol_of(*g, i), dy, {}, at};
     for (int32_t input : n.inputs)
-      in.x.push_back(g->make_symbol(input));
-    g->internals().differentiated = i;
+      in.x.push_back(symbol_of(*g, input));
+    contents_of(*g).differentiated = i;
     const auto dx = n.op->gradient(in);
     for (size_t j = 0; j < dx.size(); ++j)
       if (dx[j].valid() && marked[static_cast<size_t>(n.inputs[j])])
         terms[static_cast<size_t>(n.inputs[j])].push_back(dx[j]);
-    g->internals().differentiated = -1;
-    if (g->internals().first_error)
+    contents_of(*g).differentiated = -1;
+    if (contents_of(*g).first_error)
       return none;
   }
 

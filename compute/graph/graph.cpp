@@ -10,22 +10,22 @@ namespace troupe {
 // -- symbol ------------------------------------------------------------------------
 
 dtype symbol::type() const {
-  return valid() ? graph_->internals().nodes[static_cast<size_t>(node_)].type : dtype::float32;
+  return valid() ? contents_of(*graph_).nodes[static_cast<size_t>(node_)].type : dtype::float32;
 }
 
 const symbol_shape& symbol::dims() const {
   static const symbol_shape none;
-  return valid() ? graph_->internals().nodes[static_cast<size_t>(node_)].dims : none;
+  return valid() ? contents_of(*graph_).nodes[static_cast<size_t>(node_)].dims : none;
 }
 
 // -- graph -------------------------------------------------------------------------
 
-graph::graph() : impl_(std::make_unique<impl>()) {}
+graph::graph() : contents_(std::make_unique<graph_contents>()) {}
 graph::~graph() = default;
 graph::graph(graph&&) noexcept = default;
 graph& graph::operator=(graph&&) noexcept = default;
 
-std::string graph::impl::unique(std::string_view name) {
+std::string graph_contents::unique(std::string_view name) {
   const std::string prefix = scopes.empty() ? std::string{} : scopes.back();
   std::string whole = prefix + std::string{name};
   for (int n = names[whole]++; n > 0;) {
@@ -40,7 +40,7 @@ std::string graph::impl::unique(std::string_view name) {
 }
 
 extent graph::unknown(std::string_view name) {
-  auto& known = impl_->unknowns;
+  auto& known = contents_->unknowns;
   for (size_t i = 0; i < known.size(); ++i)
     if (known[i] == name)
       return extent::of_unknown(static_cast<int32_t>(i));
@@ -49,25 +49,25 @@ extent graph::unknown(std::string_view name) {
 }
 
 symbol graph::placeholder(std::string name, dtype type, symbol_shape dims, std::source_location at) {
-  for (int32_t p : impl_->placeholders)
-    if (impl_->nodes[static_cast<size_t>(p)].name == name)
+  for (int32_t p : contents_->placeholders)
+    if (contents_->nodes[static_cast<size_t>(p)].name == name)
       return refuse(*this, "placeholder", "there already is one named '" + name + "'", at);
   if (dims.size() > static_cast<size_t>(shape::max_rank))
     return refuse(*this, "placeholder", "rank " + std::to_string(dims.size()) + " is above 8", at);
   attributes attr;
-  attr.index = static_cast<int32_t>(impl_->placeholders.size());
+  attr.index = static_cast<int32_t>(contents_->placeholders.size());
   const symbol s = append(*this, ops::placeholder, {}, type, std::move(dims), at, std::move(attr));
-  auto& n = impl_->nodes.back();
-  impl_->names[name] = 1;
+  auto& n = contents_->nodes.back();
+  contents_->names[name] = 1;
   n.name = std::move(name);
-  impl_->placeholders.push_back(s.node());
+  contents_->placeholders.push_back(s.node());
   return s;
 }
 
 symbol graph::constant(const tensor& value, std::source_location at) {
   attributes attr;
-  attr.index = static_cast<int32_t>(impl_->constants.size());
-  impl_->constants.push_back(value);
+  attr.index = static_cast<int32_t>(contents_->constants.size());
+  contents_->constants.push_back(value);
   const auto extents = value.dims().extents();
   return append(*this, ops::constant, {}, value.type(), symbol_shape(extents.begin(), extents.end()), at, std::move(attr));
 }
@@ -75,30 +75,30 @@ symbol graph::constant(const tensor& value, std::source_location at) {
 symbol graph::variable(variable_options options, std::source_location at) {
   if (options.name.empty())
     return refuse(*this, "variable", "it has no name", at);
-  const std::string prefix = impl_->scopes.empty() ? std::string{} : impl_->scopes.back();
+  const std::string prefix = contents_->scopes.empty() ? std::string{} : contents_->scopes.back();
   options.name = prefix + options.name;
-  if (impl_->variable_names.contains(options.name))
+  if (contents_->variable_names.contains(options.name))
     return refuse(*this, "variable", "there already is one named '" + options.name + "'", at);
   for (int64_t e : options.dims.extents())
     if (e < 1)
-      return refuse(*this, "variable", "'" + options.name + "' has an extent below 1: " + to_string(options.dims), at);
+      return refuse(*this, "variable", "'" + options.name + "' has an extent below 1: " + troupe::to_text(options.dims), at);
   if (options.trainable && !is_floating(options.type))
     return refuse(*this, "variable", "'" + options.name + "' is trainable but " + std::string{to_string(options.type)}, at);
   if (options.initial.what == initializer::kind::orthogonal && (options.dims.rank() < 2 || !is_floating(options.type)))
-    return refuse(*this, "variable", "'" + options.name + "' is " + std::string{to_string(options.type)} + " " + to_string(options.dims)
+    return refuse(*this, "variable", "'" + options.name + "' is " + std::string{to_string(options.type)} + " " + troupe::to_text(options.dims)
                                        + ", which cannot start orthogonal: that takes a floating matrix", at);
   if (const tensor& given = options.initial.given;
       options.initial.what == initializer::kind::values && (given.type() != options.type || given.dims() != options.dims))
-    return refuse(*this, "variable", "'" + options.name + "' is " + std::string{to_string(options.type)} + " " + to_string(options.dims)
-                                       + ", and its initial values are " + std::string{to_string(given.type())} + " " + to_string(given.dims()), at);
+    return refuse(*this, "variable", "'" + options.name + "' is " + std::string{to_string(options.type)} + " " + troupe::to_text(options.dims)
+                                       + ", and its initial values are " + std::string{to_string(given.type())} + " " + troupe::to_text(given.dims()), at);
   attributes attr;
-  attr.index = static_cast<int32_t>(impl_->variables.size());
+  attr.index = static_cast<int32_t>(contents_->variables.size());
   const auto extents = options.dims.extents();
   const symbol s = append(*this, ops::variable, {}, options.type, symbol_shape(extents.begin(), extents.end()), at, std::move(attr));
-  impl_->nodes.back().name = options.name;
-  impl_->names[options.name] = 1;
-  impl_->variable_names.insert(options.name);
-  impl_->variables.push_back({std::move(options), s.node()});
+  contents_->nodes.back().name = options.name;
+  contents_->names[options.name] = 1;
+  contents_->variable_names.insert(options.name);
+  contents_->variables.push_back({std::move(options), s.node()});
   return s;
 }
 
@@ -109,12 +109,12 @@ void graph::assign(symbol variable, symbol value, std::source_location at) {
     refuse(*this, "assign", "the variable is one of another graph", at);
     return;
   }
-  const node& assigned = impl_->nodes[static_cast<size_t>(variable.node())];
+  const node& assigned = contents_->nodes[static_cast<size_t>(variable.node())];
   if (assigned.op != &ops::variable) {
     refuse(*this, "assign", "only a variable can be assigned, not " + assigned.name, at);
     return;
   }
-  auto* v = &impl_->variables[static_cast<size_t>(assigned.attr.index)];
+  auto* v = &contents_->variables[static_cast<size_t>(assigned.attr.index)];
   const std::string name = "'" + v->options.name + "'";
   if (v->options.trainable || v->next >= 0)
     refuse(*this, "assign", name + (v->options.trainable ? " is trained by the optimizer" : " has been assigned before"), at);
@@ -127,35 +127,35 @@ void graph::assign(symbol variable, symbol value, std::source_location at) {
 }
 
 graph::scope_guard graph::scope(std::string_view name) {
-  impl_->scopes.push_back(impl_->unique(name) + "/");
+  contents_->scopes.push_back(contents_->unique(name) + "/");
   return scope_guard{this};
 }
 
 graph::scope_guard::~scope_guard() {
   if (graph_)
-    graph_->impl_->scopes.pop_back();
+    graph_->contents_->scopes.pop_back();
 }
 
 expected<void> graph::status() const {
-  if (impl_->first_error)
-    return fail(*impl_->first_error);
+  if (contents_->first_error)
+    return fail(*contents_->first_error);
   return {};
 }
 
 symbol graph::invalid(error e, std::source_location at) {
-  if (!impl_->first_error) {
+  if (!contents_->first_error) {
     e.message += " (" + std::string{at.file_name()} + ":" + std::to_string(at.line()) + ")";
-    impl_->first_error = std::move(e);
+    contents_->first_error = std::move(e);
   }
-  return make_symbol(-1);
+  return symbol{this, -1};
 }
 
 std::string graph::to_text() const {
   std::string text;
-  for (const auto& n : impl_->nodes) {
-    text += n.name + ": " + std::string{to_string(n.type)} + " " + to_string(*impl_, n.dims) + " = " + std::string{n.op->name};
+  for (const auto& n : contents_->nodes) {
+    text += n.name + ": " + std::string{to_string(n.type)} + " " + to_string(*contents_, n.dims) + " = " + std::string{n.op->name};
     if (!n.inputs.empty())
-      text += "(" + joined(n.inputs, ", ", [this](int32_t i) { return impl_->nodes[static_cast<size_t>(i)].name; }) + ")";
+      text += "(" + joined(n.inputs, ", ", [this](int32_t i) { return contents_->nodes[static_cast<size_t>(i)].name; }) + ")";
     text += "\n";
   }
   return text;
@@ -175,7 +175,7 @@ std::optional<int> normal_axis(int axis, int rank) {
   return from_front < 0 || from_front >= rank ? std::nullopt : std::optional{from_front};
 }
 
-std::string to_string(const graph::impl& g, const symbol_shape& dims) {
+std::string to_string(const graph_contents& g, const symbol_shape& dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) {
     const extent& e = dims[i];
@@ -188,10 +188,10 @@ std::string to_string(const graph::impl& g, const symbol_shape& dims) {
   return text + "]";
 }
 
-std::string to_string(const graph& g, const symbol_shape& dims) { return to_string(g.internals(), dims); }
+std::string to_string(const graph& g, const symbol_shape& dims) { return to_string(contents_of(g), dims); }
 
 symbol refuse(graph& g, std::string_view operation, std::string message, std::source_location at) {
-  const auto& scopes = g.internals().scopes;
+  const auto& scopes = contents_of(g).scopes;
   const std::string prefix = scopes.empty() ? std::string{} : scopes.back();
   return g.invalid({errc::invalid_argument, prefix + std::string{operation} + ": " + std::move(message)}, at);
 }
@@ -222,7 +222,7 @@ std::optional<int64_t> product_within_limit(int64_t a, int64_t b) {
 
 symbol append(graph& g, const operation& op, const std::vector<symbol>& inputs, dtype type, symbol_shape dims,
               std::source_location at, attributes attr) {
-  auto& impl = g.internals();
+  auto& contents = contents_of(g);
   if (dims.size() > static_cast<size_t>(shape::max_rank))
     return refuse(g, op.name, "its result " + to_string(g, dims) + " would have more than 8 axes", at);
   if (std::any_of(dims.begin(), dims.end(), [](const extent& e) { return e.coefficient < 0; }))
@@ -234,9 +234,9 @@ symbol append(graph& g, const operation& op, const std::vector<symbol>& inputs, 
     return refuse(g, op.name, "its result " + to_string(g, dims) + " would have more than 2^48 elements", at);
   node n;
   if (op.lower || op.view)
-    n.name = impl.unique(op.name);
+    n.name = contents.unique(op.name);
   else if (&op == &ops::constant)
-    n.name = impl.unique("constant");
+    n.name = contents.unique("constant");
   n.op = &op;
   for (symbol s : inputs)
     n.inputs.push_back(s.node());
@@ -244,9 +244,9 @@ symbol append(graph& g, const operation& op, const std::vector<symbol>& inputs, 
   n.type = type;
   n.dims = std::move(dims);
   n.at = at;
-  n.gradient_of = impl.differentiated;
-  impl.nodes.push_back(std::move(n));
-  return g.make_symbol(static_cast<int32_t>(impl.nodes.size()) - 1);
+  n.gradient_of = contents.differentiated;
+  contents.nodes.push_back(std::move(n));
+  return symbol_of(g, static_cast<int32_t>(contents.nodes.size()) - 1);
 }
 
 std::optional<int64_t> known_elements(const symbol_shape& dims) {

@@ -80,7 +80,7 @@ struct observed_value {
   bool per_row = false;      ///< Whether its first axis is the batch.
 };
 
-struct graph::impl {
+struct graph_contents {
   std::deque<node> nodes;  ///< A deque, so that references to extents stay valid while nodes are added.
   std::vector<std::string> unknowns;
   std::vector<graph_variable> variables;
@@ -98,6 +98,18 @@ struct graph::impl {
   std::string unique(std::string_view name);
 };
 
+/// The only way to the contents of a graph.
+struct graph_access {
+  static graph_contents& contents(graph& g) noexcept { return *g.contents_; }
+  static const graph_contents& contents(const graph& g) noexcept { return *g.contents_; }
+  static symbol at(graph& g, int32_t node) noexcept { return symbol{&g, node}; }
+};
+
+inline graph_contents& contents_of(graph& g) noexcept { return graph_access::contents(g); }
+inline const graph_contents& contents_of(const graph& g) noexcept { return graph_access::contents(g); }
+/// The symbol of node number `node`; -1: an invalid symbol.
+inline symbol symbol_of(graph& g, int32_t node) noexcept { return graph_access::at(g, node); }
+
 // -- for operations ----------------------------------------------------------------
 
 bool is_floating(dtype type) noexcept;
@@ -108,7 +120,7 @@ bool is_number(dtype type) noexcept;
 std::string describe(symbol x);
 /// The axis counted from the front; nothing when there is no such axis.
 std::optional<int> normal_axis(int axis, int rank);
-std::string to_string(const graph::impl& g, const symbol_shape& dims);
+std::string to_string(const graph_contents& g, const symbol_shape& dims);
 std::string to_string(const graph& g, const symbol_shape& dims);
 /// Keeps the error "matmul: <message> (model.cpp:12)" in the graph and returns an invalid symbol.
 symbol refuse(graph& g, std::string_view operation, std::string message, std::source_location at);

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int images_max_max = 16;
 
-/// The tag with the prefix of the current scope, made unique.
-std::string scoped_tag(const graph::impl& g, std::string_view tag) {
+/// The tag under the current scope, made unique.
+std::string scoped_tag(const graph_contents& g, std::string_view tag) {
   const std::string base = (g.scopes.empty() ? std::string{} : g.scopes.back()) + std::string{tag};
   const auto taken = [&](const std::string& t) {
     return std::any_of(g.summaries.begin(), g.summaries.end(), [&](const graph_summary& s) { return s.tag == t; });
@@ -45,12 +45,12 @@ void graph::scalar(std::string_view tag, symbol x, std::source_location at) {
     refuse(*this, "scalar", "'" + std::string{tag} + "' must be one number, not " + to_string(*this, x.dims()), at);
     return;
   }
-  impl_->summaries.push_back({summary_value::kind::scalar, scoped_tag(*impl_, tag), as_floating(x, at).node(), 0, {}});
+  contents_->summaries.push_back({summary_value::kind::scalar, scoped_tag(*contents_, tag), as_floating(x, at).node(), 0, {}});
 }
 
 void graph::histogram(std::string_view tag, symbol x, std::source_location at) {
   if (check(*this, "histogram", tag, x, at))
-    impl_->summaries.push_back({summary_value::kind::histogram, scoped_tag(*impl_, tag), as_floating(x, at).node(), 0, {}});
+    contents_->summaries.push_back({summary_value::kind::histogram, scoped_tag(*contents_, tag), as_floating(x, at).node(), 0, {}});
 }
 
 void graph::image(std::string_view tag, symbol x, int images_max, std::source_location at) {
@@ -65,7 +65,7 @@ void graph::image(std::string_view tag, symbol x, int images_max, std::source_lo
     return wrong("must be [n, height, width, 1, 3 or 4], not " + to_string(*this, dims));
   if (images_max < 1 || images_max > images_max_max)
     return wrong("asks for " + std::to_string(images_max) + " images; 1 to " + std::to_string(images_max_max) + " are kept");
-  impl_->summaries.push_back({summary_value::kind::image, scoped_tag(*impl_, tag), x.node(), images_max, {}});
+  contents_->summaries.push_back({summary_value::kind::image, scoped_tag(*contents_, tag), x.node(), images_max, {}});
 }
 
 void graph::observe(std::string_view name, symbol x, std::source_location at) {
@@ -77,19 +77,19 @@ void graph::observe(std::string_view name, symbol x, std::source_location at) {
     return wrong(quoted + " is the name of a loss, which every hook sees");
   if (!x.valid() || x.owner() != this)
     return wrong(quoted + " is not a valid symbol of this graph");
-  if (std::any_of(impl_->observed.begin(), impl_->observed.end(), [&](const observed_value& o) { return o.name == name; }))
+  if (std::any_of(contents_->observed.begin(), contents_->observed.end(), [&](const observed_value& o) { return o.name == name; }))
     return wrong(quoted + " is observed already");
   const bool per_row = !x.dims().empty() && !x.dims().front().known();
   if (!per_row && !is_floating(x.type()))
     return wrong(quoted + " is " + describe(x) + "; a value without a batch axis is shown as a mean, so cast it to a floating dtype first");
-  impl_->observed.push_back({std::string{name}, x.node(), per_row});
+  contents_->observed.push_back({std::string{name}, x.node(), per_row});
 }
 
 void graph::text(std::string_view tag, std::string text, std::source_location at) {
   if (tag.empty())
     refuse(*this, "text", "the tag is empty", at);
   else
-    impl_->summaries.push_back({summary_value::kind::text, scoped_tag(*impl_, tag), -1, 0, std::move(text)});
+    contents_->summaries.push_back({summary_value::kind::text, scoped_tag(*contents_, tag), -1, 0, std::move(text)});
 }
 
 }  // namespace troupe

@@ -57,7 +57,7 @@ std::string index_text(const shape& dims, int64_t index) {
 }
 
 std::string range_text(dtype type, const shape& dims, const std::byte* at) {
-  const std::string what = std::string{to_string(type)} + " " + to_string(dims);
+  const std::string what = std::string{to_string(type)} + " " + to_text(dims);
   return with_elements(type, at, [&]<class T>(const T* x) {
     const T* least = nullptr;
     const T* greatest = nullptr;

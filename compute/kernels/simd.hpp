@@ -4,8 +4,8 @@
 // not depend on its position. Every instruction has one result by IEEE 754, on any processor: docs/numerics.md.
 #pragma once
 
-// If this is not 0, Eigen's square root starts from the processor's own approximation (rsqrtps), which differs between
-// makers of processors.
+// If EIGEN_FAST_MATH is not 0, Eigen's square root starts from the processor's own approximation (rsqrtps), which
+// differs between makers of processors.
 #if defined(EIGEN_FAST_MATH) && EIGEN_FAST_MATH
 #error "Eigen was included before simd.hpp, or configured otherwise: its functions must be the exact ones"
 #endif
@@ -82,7 +82,8 @@ inline void store_part(T* p, const packet<T>& x, int64_t n) {
 }
 #endif
 
-/// Folds the elements of x by halves: a fixed tree.
+/// Reduces x to one number by f: combines its lower half with its upper half until one element is left. The order of
+/// the operations is therefore always the same.
 template <class T, class F>
 inline T fold(const packet<T>& x, F f) {
   alignas(64) T t[width<T>];

@@ -9,7 +9,7 @@ namespace troupe::nn {
 inline symbol invalid_of(std::initializer_list<symbol> operands) {
   for (symbol s : operands)
     if (s.owner())
-      return s.owner()->make_symbol(-1);
+      return symbol_of(*s.owner(), -1);
   return {};
 }
 

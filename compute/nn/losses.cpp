@@ -30,7 +30,7 @@ std::optional<graph::scope_guard> checked(std::string_view name, symbol& labels,
   return scope;
 }
 
-symbol invalid_of(symbol a, symbol b) { return a.owner() ? a.owner()->make_symbol(-1) : b.owner() ? b.owner()->make_symbol(-1) : symbol{}; }
+symbol invalid_of(symbol a, symbol b) { return a.owner() ? symbol_of(*a.owner(), -1) : b.owner() ? symbol_of(*b.owner(), -1) : symbol{}; }
 
 /// Returns the amount of label smoothing and sets it to 0 in the options. If it is invalid, keeps an error in the graph
 /// and returns nothing.
@@ -48,7 +48,7 @@ symbol number(symbol like, double value, std::source_location at) { return fill(
 symbol smoothed(std::string_view name, symbol losses, symbol log_likelihoods, options& o, std::source_location at) {
   const auto share = take_smoothing(*losses.owner(), name, o, at);
   if (!share)
-    return losses.owner()->make_symbol(-1);
+    return symbol_of(*losses.owner(), -1);
   if (*share == 0)
     return losses;
   return sub(scale(losses, 1 - *share, at), scale(reduce_mean(log_likelihoods, {{-1}}, at), *share, at), at);
@@ -65,7 +65,7 @@ symbol reduce(symbol losses, options o, std::source_location at) {
   const bool weighted = o.weights.owner() != nullptr;
   if (weighted) {
     if (!common_graph("losses::reduce", {losses, o.weights}, at))
-      return g->make_symbol(-1);
+      return symbol_of(*g, -1);
     const auto dims = troupe::broadcast_to(o.weights, symbol_shape{losses.dims()}, at);
     if (!dims.valid())
       return dims;

@@ -40,7 +40,7 @@ int64_t product(symbol_shape::const_iterator first, symbol_shape::const_iterator
 
 class row_search {
  public:
-  explicit row_search(const graph::impl& g) : g_(g), found_(g.nodes.size()) {}
+  explicit row_search(const graph_contents& g) : g_(g), found_(g.nodes.size()) {}
 
   dependence of(size_t i) {
     found_[i] = look(g_.nodes[i]);
@@ -236,14 +236,14 @@ class row_search {
     return dependence::mixed();
   }
 
-  const graph::impl& g_;
+  const graph_contents& g_;
   std::vector<dependence> found_;
 };
 
 }  // namespace
 
 bool rows_are_apart(const graph& g, std::span<const int32_t> roots) {
-  const auto& impl = g.internals();
+  const auto& impl = contents_of(g);
   row_search search{impl};
   std::vector<dependence> found;
   for (size_t i = 0; i < impl.nodes.size(); ++i)

@@ -12,7 +12,7 @@ constexpr std::string_view tensor_attribute = "tensor", trainable_attribute = "t
 
 // -- to data -------------------------------------------------------------------------
 
-std::vector<bool> needed_by(const graph::impl& g, std::span<const int32_t> roots) {
+std::vector<bool> needed_by(const graph_contents& g, std::span<const int32_t> roots) {
   std::vector<bool> needed(g.nodes.size());
   for (const int32_t r : roots)
     needed[static_cast<size_t>(r)] = true;
@@ -23,14 +23,14 @@ std::vector<bool> needed_by(const graph::impl& g, std::span<const int32_t> roots
   return needed;
 }
 
-/// The next of "constants/0", "constants/1", ... that is not the name of a variable.
-std::string constant_name(const graph::impl& g, size_t& next) {
+/// "constants/0", "constants/1", ...: the next one that no variable has.
+std::string constant_name(const graph_contents& g, size_t& next) {
   for (;;)
     if (std::string name = "constants/" + std::to_string(next++); !g.variable_names.contains(name))
       return name;
 }
 
-expected<stored_node> store(const graph::impl& g, const node& n) {
+expected<stored_node> store(const graph_contents& g, const node& n) {
   stored_node s{.name = n.name, .operation = std::string{n.op->name}, .inputs = {}, .type = n.type, .dims = n.dims, .attributes = {}};
   if (n.op == &ops::variable) {
     s.attributes[std::string{trainable_attribute}] = g.variables[static_cast<size_t>(n.attr.index)].options.trainable;
@@ -49,7 +49,7 @@ expected<stored_node> store(const graph::impl& g, const node& n) {
 class restoring {
  public:
   restoring(const stored_graph& from, graph& g, const graph_sources& sources, std::source_location at)
-    : from_(from), g_(g), impl_(g.internals()), sources_(sources), at_(at) {
+    : from_(from), g_(g), impl_(contents_of(g)), sources_(sources), at_(at) {
     for (const auto& name : from.unknowns)
       unknowns_.push_back(g.unknown(name).unknown);
   }
@@ -138,7 +138,7 @@ class restoring {
     if (known_elements(dims) && known_shape(dims) == t.dims() && t.type() == stored_->type)
       return t;
     return damaged("it is " + std::string{to_string(stored_->type)} + " " + to_string(g_, dims) + ", and its tensor '" + name + "' is "
-                   + std::string{to_string(t.type())} + " " + to_string(t.dims()));
+                   + std::string{to_string(t.type())} + " " + to_text(t.dims()));
   }
 
   expected<symbol> variable(const symbol_shape& dims) {
@@ -226,7 +226,7 @@ class restoring {
 
   const stored_graph& from_;
   graph& g_;
-  graph::impl& impl_;
+  graph_contents& impl_;
   const graph_sources& sources_;
   std::source_location at_;
   std::vector<int32_t> unknowns_;     ///< By stored unknown: the unknown of this graph.
@@ -238,7 +238,7 @@ class restoring {
 }  // namespace
 
 expected<graph_slice> slice_of(const graph& g, std::span<const int32_t> roots) {
-  const auto& impl = g.internals();
+  const auto& impl = contents_of(g);
   const auto needed = needed_by(impl, roots);
   graph_slice slice;
   slice.nodes.unknowns = impl.unknowns;

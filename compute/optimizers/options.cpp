@@ -121,7 +121,7 @@ expected<void> validate(const optimizer& o) {
   return check_surroundings(o);
 }
 
-std::string to_string(const optimizer& o) {
+std::string to_text(const optimizer& o) {
   std::string text = std::visit([](const auto& kind) { return options_text(kind); }, o.rule);
   if (!std::holds_alternative<constant_rate>(o.schedule))
     text += ", schedule = " + std::visit([](const auto& kind) { return options_text(kind); }, o.schedule);
@@ -139,5 +139,18 @@ std::string to_string(const optimizer& o) {
   add("moving_average", o.moving_average);
   return text + (o.moving_average_ramps ? ", moving_average_ramps" : "");
 }
+
+gradient_descent::operator optimizer() const { return {.rule = *this}; }
+proximal_gradient_descent::operator optimizer() const { return {.rule = *this}; }
+momentum::operator optimizer() const { return {.rule = *this}; }
+adagrad::operator optimizer() const { return {.rule = *this}; }
+rmsprop::operator optimizer() const { return {.rule = *this}; }
+adadelta::operator optimizer() const { return {.rule = *this}; }
+adam::operator optimizer() const { return {.rule = *this}; }
+adamw::operator optimizer() const { return {.rule = *this}; }
+adamax::operator optimizer() const { return {.rule = *this}; }
+amsgrad::operator optimizer() const { return {.rule = *this}; }
+ftrl::operator optimizer() const { return {.rule = *this}; }
+lamb::operator optimizer() const { return {.rule = *this}; }
 
 }  // namespace troupe

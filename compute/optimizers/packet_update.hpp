@@ -22,7 +22,8 @@ void update_loop(const update_terms& terms, const update_range<T> x, F f) {
   constexpr int64_t ahead = 2048 / sizeof(T);
   for (int64_t i = 0; i < x.n; i += simd::width<T>) {
     auto g = simd::load(x.g + i), v = simd::load(x.v + i);
-    // Other threads have read this line; slots and gradient are used by this thread only.
+    // Other threads have read this cache line of the variable, so it is requested for writing early. Slots and
+    // gradient are used by this thread only.
     prefetch_to_write(x.v_to + i + ahead);
     [[maybe_unused]] simd::packet<T> average;
     if constexpr (surrounded) {

@@ -35,7 +35,8 @@ double scheduled(const cosine_decay& o, double rate, int64_t step) {
 }
 
 double scheduled(const cosine_decay_restarts& o, double rate, int64_t step) {
-  // Goes period by period: a logarithm, as TensorFlow takes it, may round a restart into the previous step.
+  // Counts periods of different lengths one by one. TensorFlow computes their number by a logarithm, whose rounding may
+  // put a restart into the previous step.
   const double growth = o.t_mul, alpha = o.alpha;
   auto length = static_cast<double>(o.first_decay_steps), into = static_cast<double>(step), periods = 0.0;
   if (growth == 1) {

@@ -10,8 +10,8 @@ expected<void> assign_run(parameter_store& store, std::string_view name, int64_t
     return fail(errc::not_found, "no variable named '" + std::string{name} + "'");
   const auto& e = store.layout().entries()[static_cast<size_t>(i)];
   if (run.type() != e.type || run.dims().rank() != 1 || first < 0 || first > e.dims.elements() - run.elements())
-    return fail(errc::invalid_argument, "'" + std::string{name} + "' is " + std::string{to_string(e.type)} + " " + to_string(e.dims)
-                                          + ", and has no run of " + std::string{to_string(run.type())} + " " + to_string(run.dims())
+    return fail(errc::invalid_argument, "'" + std::string{name} + "' is " + std::string{to_string(e.type)} + " " + to_text(e.dims)
+                                          + ", and has no run of " + std::string{to_string(run.type())} + " " + to_text(run.dims())
                                           + " from element " + std::to_string(first) + " on");
   std::copy_n(run.data(), run.byte_size(), (e.updated ? store.arena(0) : store.shared()) + e.offset + first * size_of(e.type));
   return {};

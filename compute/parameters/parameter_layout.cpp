@@ -26,7 +26,7 @@ int64_t staggered(int64_t offset, int index) {
 
 /// Each group must match a trainable variable: one that matches none has a misspelt name.
 expected<void> check_groups(const graph& g, const variable_groups& groups) {
-  const auto& variables = g.internals().variables;
+  const auto& variables = contents_of(g).variables;
   std::vector<std::string_view> trainable;
   for (const auto& v : variables)
     if (v.options.trainable)
@@ -42,7 +42,7 @@ expected<void> check_groups(const graph& g, const variable_groups& groups) {
 
 /// Refuses weight decay for a variable that FTRL updates. Decay and rule may come from two groups.
 expected<void> check_decay(const graph& g, const optimizer& o, const variable_groups& groups) {
-  for (const auto& v : g.internals().variables) {
+  for (const auto& v : contents_of(g).variables) {
     const auto& name = v.options.name;
     const auto* group = groups.of(name);
     if (!v.options.trainable || (group && group->frozen) || !std::holds_alternative<ftrl>(rule_at(o, groups.rule_of(name))))
@@ -56,7 +56,7 @@ expected<void> check_decay(const graph& g, const optimizer& o, const variable_gr
 /// By variable of the graph: the rule that updates it, if one does.
 std::vector<std::optional<int32_t>> rules_of(const graph& g, const std::optional<optimizer>& o, const variable_groups& groups) {
   std::vector<std::optional<int32_t>> rules;
-  for (const auto& v : g.internals().variables) {
+  for (const auto& v : contents_of(g).variables) {
     const bool updated = o && v.options.trainable && !groups.freeze(v.options.name);
     rules.push_back(updated ? std::optional{groups.rule_of(v.options.name)} : std::nullopt);
   }
@@ -76,8 +76,8 @@ std::vector<std::pair<dtype, int32_t>> kinds_of_runs(const std::vector<std::opti
   return kinds;
 }
 
-/// By node: whether it is read only by row look-ups.
-std::vector<bool> only_looked_up(const graph::impl& g) {
+/// Nodes that are read only by row look-ups.
+std::vector<bool> only_looked_up(const graph_contents& g) {
   std::vector<bool> looked_up(g.nodes.size()), used_otherwise(g.nodes.size());
   for (const auto& n : g.nodes)
     for (size_t i = 0; i < n.inputs.size(); ++i) {
@@ -104,7 +104,7 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
   if (o)
     if (auto fits = check_groups(g, groups).and_then([&] { return check_decay(g, *o, groups); }); !fits)
       return fail(fits.error());
-  const auto& variables = g.internals().variables;
+  const auto& variables = contents_of(g).variables;
   const auto rules = rules_of(g, o, groups);
   parameter_layout layout;
   layout.whole_variables_ = o && any_needs_whole_variables(*o);
@@ -155,7 +155,7 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
   for (dtype type : {dtype::float32, dtype::float64}) {
     gradient_run run{.type = type, .first = layout.gradient_bytes_, .last = layout.gradient_bytes_,
                      .variables = staggered(layout.arena_bytes_, vectors), .slots = {}, .assigned = true};
-    for (const auto& v : g.internals().variables) {
+    for (const auto& v : contents_of(g).variables) {
       const auto& options = v.options;
       if (!o || v.next < 0 || options.type != type)
         continue;
@@ -171,7 +171,7 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     layout.runs_.push_back(std::move(run));
   }
   layout.flat_bytes_ = layout.gradient_bytes_;
-  const auto looked_up = only_looked_up(g.internals());
+  const auto looked_up = only_looked_up(contents_of(g));
   layout.sort_names();
   for (const auto& run : layout.runs_)
     for (size_t i = 0; i < variables.size(); ++i) {

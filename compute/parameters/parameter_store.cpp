@@ -65,8 +65,8 @@ expected<void> parameter_store::assign(std::string_view name, const tensor& valu
     return fail(errc::not_found, "no variable named '" + std::string{name} + "'");
   const auto& e = impl_->layout.entries()[static_cast<size_t>(i)];
   if (value.type() != e.type || value.dims() != e.dims)
-    return fail(errc::invalid_argument, "'" + std::string{name} + "' is " + std::string{to_string(e.type)} + " " + to_string(e.dims) + ", not "
-                                          + std::string{to_string(value.type())} + " " + to_string(value.dims()));
+    return fail(errc::invalid_argument, "'" + std::string{name} + "' is " + std::string{to_string(e.type)} + " " + to_text(e.dims) + ", not "
+                                          + std::string{to_string(value.type())} + " " + to_text(value.dims()));
   std::memcpy(impl_->at(0, e), value.data(), static_cast<size_t>(value.byte_size()));
   return {};
 }

@@ -14,7 +14,7 @@ int32_t add_copy_of(plan& p, int32_t from) {
 
 namespace {
 
-std::vector<bool> needed_by(const graph::impl& g, std::span<const int32_t> roots) {
+std::vector<bool> needed_by(const graph_contents& g, std::span<const int32_t> roots) {
   std::vector<bool> needed(g.nodes.size());
   for (int32_t r : roots)
     needed[static_cast<size_t>(r)] = true;
@@ -30,7 +30,7 @@ std::string place_of(const node& n) {
 }
 
 struct binding {
-  const graph::impl& g;
+  const graph_contents& g;
   std::vector<int64_t> unknowns;  ///< 0: not bound.
 
   expected<int64_t> number(const extent& e, const node& n) const {
@@ -65,8 +65,8 @@ expected<void> bind_variable(planned_value& v, const node& n, const parameter_la
     return fail(errc::invalid_argument, "the store has no variable named '" + n.name + "'" + place_of(n));
   const auto& e = layout.entries()[static_cast<size_t>(at)];
   if (e.type != v.type || e.dims != v.dims)
-    return fail(errc::invalid_argument, "variable '" + n.name + "' is " + std::string{to_string(v.type)} + " " + to_string(v.dims) + " here and "
-                                          + std::string{to_string(e.type)} + " " + to_string(e.dims) + " in the store" + place_of(n));
+    return fail(errc::invalid_argument, "variable '" + n.name + "' is " + std::string{to_string(v.type)} + " " + to_text(v.dims) + " here and "
+                                          + std::string{to_string(e.type)} + " " + to_text(e.dims) + " in the store" + place_of(n));
   v.where = {e.updated ? base_parameters : base_shared, e.offset};
   v.read_only = true;
   return {};
@@ -74,7 +74,7 @@ expected<void> bind_variable(planned_value& v, const node& n, const parameter_la
 
 }  // namespace
 
-expected<plan> bind_unknowns(const graph::impl& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options) {
+expected<plan> bind_unknowns(const graph_contents& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options) {
   binding b{g, std::vector<int64_t>(g.unknowns.size())};
   for (size_t i = 0; i < g.unknowns.size(); ++i)
     b.unknowns[i] = g.unknowns[i] == "batch" ? options.batch : 0;

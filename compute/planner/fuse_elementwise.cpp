@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-/// The fewest columns of a row for which the kernel calls per row pay.
+/// Each row of a grid costs kernel calls of its own, which pay only if the row has at least this many columns.
 constexpr int64_t columns_least = 64;
 
 struct grid {

@@ -19,10 +19,10 @@ int32_t add_copy_of(plan& p, int32_t from);
 
 // -- passes, in the order they run ---------------------------------------------------
 
-/// The nodes that `roots` need, with all unknowns bound; value i of the plan is node i of the graph.
-expected<plan> bind_unknowns(const graph::impl& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options);
-/// Sparse gradient: replaces a sum of scatter_adds by a value that is written row by row, as `rows` says, and returns
-/// it; nothing when the gradient is anything else.
+/// The nodes that `roots` need, bound; value i of the plan is node i of the graph.
+expected<plan> bind_unknowns(const graph_contents& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options);
+/// Sparse gradient: a sum of scatter_adds is written row by row, as `rows` says. Returns the value that replaces it;
+/// nothing when the gradient is anything else.
 std::optional<int32_t> scatter_rows(plan& p, int32_t gradient, const sparse_rows& rows);
 /// Constant folding: values with one known number in every element, and arithmetic on them.
 void fold_constants(plan& p);

@@ -12,7 +12,7 @@ std::string where(const plan& p, int32_t i) {
 }
 
 std::string to_text(const kernel_facts::buffer& b) {
-  return b.name + ": " + std::string{to_string(b.type)} + " " + to_string(b.dims) + " @" + b.where;
+  return b.name + ": " + std::string{to_string(b.type)} + " " + to_text(b.dims) + " @" + b.where;
 }
 
 std::string title(const planned_call& c) {

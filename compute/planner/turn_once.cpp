@@ -9,7 +9,7 @@ namespace troupe {
 namespace {
 
 constexpr size_t products_min = 4;
-constexpr int64_t rows_max = 96;  ///< Products with more rows do not gain by it.
+constexpr int64_t rows_max = 96;  ///< Products with more rows do not gain by the transposition.
 
 bool takes_transposed(const plan& p, const planned_call& c) {
   return c.op == &ops::matmul && c.attr.transpose_b && p.value(c.out[0]).dims[0] <= rows_max;

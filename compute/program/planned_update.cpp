@@ -47,7 +47,7 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
   u.runs_.assign(layout.runs().begin(), layout.runs().end());
   for (const auto& run : u.runs_)
     if (!run.assigned && run.slots.size() != slots_of(o, run.rule).size())
-      return fail(errc::invalid_argument, "the store has not the slots of " + to_string(o));
+      return fail(errc::invalid_argument, "the store has not the slots of " + to_text(o));
   const variable_groups groups{o.groups};
   const bool each_alone = o.clip.norm > 0 || o.clip.global_norm > 0 || any_needs_whole_variables(o);
   for (const auto& e : layout.entries()) {

@@ -84,8 +84,8 @@ expected<wanted_values> wanted(const graph& g, const model_spec& spec, mode what
 /// A copy of the graph, to which gradients can be added.
 graph clone(const graph& g) {
   graph copy;
-  copy.internals() = g.internals();
-  copy.internals().scopes.clear();
+  contents_of(copy) = contents_of(g);
+  contents_of(copy).scopes.clear();
   return copy;
 }
 
@@ -119,7 +119,7 @@ symbol share_of(symbol value, int32_t shards) { return scale_per(value, 1, {exte
 /// One shard's term of the sum that becomes the variable. For a mean: value / S; for a sum: value - before + before /
 /// S.
 symbol share_of(graph& g, const graph_variable& v, int32_t shards) {
-  const symbol before = g.make_symbol(v.node), value = g.make_symbol(v.next);
+  const symbol before = symbol_of(g, v.node), value = symbol_of(g, v.next);
   if (shards == 1)
     return value;
   return v.options.replicas == combine::sum ? sub(value, scale(before, 1 - 1.0 / shards)) : share_of(value, shards);
@@ -129,13 +129,13 @@ expected<training> differentiate(graph& g, symbol loss, const optimizer& o, cons
   training t;
   std::vector<symbol> variables;
   const variable_groups groups{o.groups};
-  for (const auto& v : g.internals().variables) {
+  for (const auto& v : contents_of(g).variables) {
     if (!v.options.trainable || groups.freeze(v.options.name))
       continue;
     const int32_t at = layout.find(v.options.name);
     if (at < 0 || layout.entries()[static_cast<size_t>(at)].gradient_offset < 0)
       return fail(trouble("the store has no trainable variable named '" + v.options.name + "'"));
-    variables.push_back(g.make_symbol(v.node));
+    variables.push_back(symbol_of(g, v.node));
     t.offsets.push_back(layout.entries()[static_cast<size_t>(at)].gradient_offset);
   }
   if (shards > 1)
@@ -145,7 +145,7 @@ expected<training> differentiate(graph& g, symbol loss, const optimizer& o, cons
     return fail(status.error());
   for (symbol s : all)
     t.nodes.push_back(s.node());
-  for (const auto& v : g.internals().variables) {
+  for (const auto& v : contents_of(g).variables) {
     if (v.next < 0)
       continue;
     const int32_t at = layout.find(v.options.name);
@@ -261,7 +261,7 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
   graph g = clone(source);
   training t;
   if (trains) {
-    auto made = differentiate(g, g.make_symbol(spec.loss.node()), *spec.optimizer, layout, options.shards);
+    auto made = differentiate(g, symbol_of(g, spec.loss.node()), *spec.optimizer, layout, options.shards);
     if (!made)
       return fail(made.error());
     t = std::move(*made);
@@ -269,11 +269,11 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
   std::vector<impl::record> recorded;  // Nodes: those of summaries first, then observed ones.
   size_t summaries = 0;
   if (trains) {
-    for (const auto& s : g.internals().summaries)
+    for (const auto& s : contents_of(g).summaries)
       if (s.node >= 0)
         recorded.push_back({s.node, s.images_max});
     summaries = recorded.size();
-    for (const auto& o : g.internals().observed)
+    for (const auto& o : contents_of(g).observed)
       recorded.push_back({o.node, 0});
   }
   wanted_values measured;
@@ -288,7 +288,7 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
   roots.insert(roots.end(), measured.nodes.begin(), measured.nodes.end());
   for (const auto& r : recorded)
     roots.push_back(r.value);
-  auto bound = bind_unknowns(g.internals(), roots, layout, options);
+  auto bound = bind_unknowns(contents_of(g), roots, layout, options);
   if (!bound)
     return fail(bound.error());
   i->plan = std::move(*bound);
@@ -323,7 +323,7 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
            .gradients = std::move(t)};
   for (const auto& r : recorded)
     d.recorded.push_back(r.value);
-  auto kept = finish(p, d, options, static_cast<int32_t>(source.internals().nodes.size()));
+  auto kept = finish(p, d, options, static_cast<int32_t>(contents_of(source).nodes.size()));
   for (size_t r = 0; r < recorded.size(); ++r)
     (r < summaries ? i->records : i->observed).push_back({kept[d.outputs.size() + r], recorded[r].rows_max});
   i->measured.assign(kept.end() - std::ssize(d.measured), kept.end());
@@ -339,7 +339,7 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
     i->pool = options.pool;
   }
   i->share_bytes = std::max<int64_t>(64, options.least_work * 4);
-  if (auto ready = i->prepare(g.internals(), std::move(outputs->outputs), kept, layout, what == mode::predict, trains); !ready)
+  if (auto ready = i->prepare(contents_of(g), std::move(outputs->outputs), kept, layout, what == mode::predict, trains); !ready)
     return fail(ready.error());
   return std::unique_ptr<program>{new program(std::move(i))};
 }

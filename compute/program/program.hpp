@@ -87,13 +87,14 @@ class program {
   double loss() const noexcept;
   /// A copy of one output of the last run.
   tensor output(int32_t index) const;
-  /// Train: the values that the model records, in the order of graph::impl::summaries without the texts. They are
-  /// copies from the last run, which must have had `record` set. An image has only the rows that are kept.
+  /// Train: the values that the model records, in the order of graph_contents::summaries without the texts; copies from
+  /// the last run, which must have had `record` set. An image has only the rows that are kept.
   std::vector<tensor> recorded() const;
-  /// Train: the observed values, in the order of graph::impl::observed. The last run must have had `record` set.
+  /// Train: the observed values, in the order of graph_contents::observed, under the same condition.
   std::vector<tensor> observed() const;
-  /// Train: the metric sums that each run, or each run that records, computes (`program_options::measure`), metric
-  /// after metric by name. `measured_at` is the memory of one of them after such a run, valid until the next.
+  /// Train: the sums of the metrics, in the order of the metrics' names. `program_options::measure` says whether every run
+  /// computes them, or only a run that records. `measured_at`: the memory of one sum after such a run, valid until the
+  /// next.
   std::span<const program_output> measured() const noexcept;
   const std::byte* measured_at(int32_t index) const noexcept;
   /// Memory of an output of the last run, valid until the next.

@@ -45,7 +45,7 @@ struct program::impl {
   planned_update update;
   run_state last;
 
-  expected<void> prepare(const graph::impl& g, std::vector<program_output> named, std::vector<int32_t> values,
+  expected<void> prepare(const graph_contents& g, std::vector<program_output> named, std::vector<int32_t> values,
                          const parameter_layout& layout, bool predicts, bool trains_);
   /// Sets the memory of inputs and results for a run.
   void bind(const step_input& in, std::byte* gradient);

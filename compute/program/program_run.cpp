@@ -28,7 +28,7 @@ std::vector<std::pair<int64_t, int64_t>> gaps_between(std::vector<std::pair<int6
 
 }  // namespace
 
-expected<void> program::impl::prepare(const graph::impl& g, std::vector<program_output> named, std::vector<int32_t> values,
+expected<void> program::impl::prepare(const graph_contents& g, std::vector<program_output> named, std::vector<int32_t> values,
                                       const parameter_layout& layout, bool predicts, bool trains_) {
   arena = allocate_zeroed_buffer(plan.arena_bytes);
   if (!arena)

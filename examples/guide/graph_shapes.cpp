@@ -15,6 +15,6 @@ int main() {
   std::cout << g.to_text();
 
   const auto wrong = tr::relu(y + x);  // [batch, 2] + [batch, 3]
-  std::cout << (wrong.valid() ? "valid" : "invalid") << "\n" << to_string(g.status().error()) << "\n";
+  std::cout << (wrong.valid() ? "valid" : "invalid") << "\n" << to_text(g.status().error()) << "\n";
 }
 // README ends

@@ -106,15 +106,19 @@ struct directory_report {
 /// Inspects a model directory. not_found; failed_precondition: not a directory.
 TROUPE_API expected<directory_report> inspect_directory(const std::string& path, const inspect_options& options = {});
 
+struct delete_options {
+  bool newest_too = false;  ///< Allows the newest to be deleted; a job then continues from the one before.
+};
+
 struct deleted_checkpoints {
   std::vector<checkpoint_id> deleted;
   std::vector<checkpoint_id> held;      ///< No longer listed, but still on disk because a reader has a lease.
 };
 
-/// Removes the checkpoints from the state file, then deletes their files. Changes nothing on these errors:
-/// failed_precondition: a running job owns the directory (the error names the process), or the newest checkpoint is
-/// among them without `newest_too`; not_found, naming the first that does not exist.
+/// Removes the checkpoints from the state file, then deletes their files. Fails before it changes anything:
+/// failed_precondition, when a running job owns the directory (naming the process) or the newest is among them and
+/// `options.newest_too` is false; not_found, naming the first that does not exist.
 TROUPE_API expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<checkpoint_id>& ids,
-                                                            bool newest_too = false);
+                                                            const delete_options& options = {});
 
 }  // namespace troupe

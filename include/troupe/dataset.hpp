@@ -14,7 +14,6 @@
 // job starts. The error names the first such stage and the whole chain.
 #pragma once
 
-#include <troupe/tfrecord.hpp>
 #include <troupe/tensor.hpp>
 
 #include <functional>
@@ -63,7 +62,8 @@ struct example_stream {
   std::function<expected<void>(std::string_view position)> restore = {};
 };
 
-class dataset_node;  // In dataset_iterator.hpp.
+class dataset_node;               // In dataset_iterator.hpp.
+enum class compression : uint8_t;  // In tfrecord.hpp.
 
 /// A source of examples with stages: an immutable description that jobs read.
 class TROUPE_API dataset {
@@ -156,7 +156,7 @@ struct tfrecord_options {
   /// one byte string. Every example must have each of them with exactly `dims.elements()` values, and may have others.
   std::vector<component> features = {};
   std::vector<component> labels = {};
-  troupe::compression compression = troupe::compression::none;
+  troupe::compression compression = {};  ///< `none` unless said; tfrecord.hpp has the others.
 };
 /// Opens record files of examples (tf.Example), read one after the other. Uncompressed files are indexed here, header
 /// by header (8 bytes of memory for each record, 8 MiB at most), and can be read in any order and shuffled. Compressed

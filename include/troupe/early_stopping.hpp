@@ -74,11 +74,11 @@ TROUPE_API stop_rule stop_if(std::string name, std::function<bool(const evaluati
 
 /// "no increase of accuracy within 500 steps". Equal rules have the same text.
 TROUPE_API std::string to_text(const stop_rule& rule);
-/// invalid_argument naming the value: a threshold or a margin that is not finite, a margin below 0, max_steps or a
-/// patience below 1, no metric, no predicate.
-TROUPE_API expected<void> check(const stop_rule& rule);
-/// The reason to stop, in words, or nothing. key_missing: an evaluation lacks the metric; the error names those that it
-/// has. `state`: the predicate throws.
+/// invalid_argument naming the value: a threshold or a margin that is not finite, a margin below 0, max_steps or a patience below 1, no
+/// metric, no predicate.
+TROUPE_API expected<void> validate(const stop_rule& rule);
+/// Why the job stops; nothing: it does not. key_missing when an evaluation of the history lacks the metric, naming those that it has;
+/// `state` when the predicate throws.
 TROUPE_API expected<std::optional<std::string>> decide(const stop_rule& rule, const evaluation_history& history);
 
 /// Keeps the best checkpoint of a job, in addition to the newest `keep_checkpoint_max`: the one with the best

@@ -52,8 +52,8 @@ struct error {
   friend bool operator==(const error&, const error&) = default;
 };
 
-/// All fields as text: "nan_loss: the loss is not finite (replica/0, step 17)\n  note: ...".
-TROUPE_API std::string to_string(const error& e);
+/// "nan_loss: the loss is not finite (replica/0, step 17)\n  note: ...".
+TROUPE_API std::string to_text(const error& e);
 
 /// A value or an error.
 template <class T>

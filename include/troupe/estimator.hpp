@@ -82,15 +82,15 @@ struct eval_spec {
   failure_policy on_evaluator_failure = failure_policy::fail;  ///< Only for an evaluation within a training job.
 };
 
-/// The evaluations of a job: none, one, or several, `{{.input = test}, {.input = train.take(5000), .name = "train"}}`.
-/// Each evaluates every checkpoint that its own throttle admits. Training pauses until all those with `waits` are done.
-class eval_specs {
+/// The evaluations of a job: none, one, or several, `{{.input = test}, {.input = train.take(5000), .name = "train"}}`. Each
+/// evaluates every checkpoint that its own throttle admits; those with `waits` hold training until all of them are done.
+class TROUPE_API eval_specs {
  public:
-  eval_specs() = default;
-  eval_specs(eval_spec one) : all_{std::move(one)} {}                                              // NOLINT(google-explicit-constructor)
-  eval_specs(std::initializer_list<eval_spec> several) : all_(several) {}
-  eval_specs(std::vector<eval_spec> several) : all_(std::move(several)) {}                         // NOLINT(google-explicit-constructor)
-  eval_specs(const std::optional<eval_spec>& one) { one ? all_.push_back(*one) : void(); }         // NOLINT(google-explicit-constructor)
+  eval_specs();
+  eval_specs(eval_spec one);                        // NOLINT(google-explicit-constructor): one is what most jobs have.
+  eval_specs(std::initializer_list<eval_spec> several);
+  eval_specs(std::vector<eval_spec> several);       // NOLINT(google-explicit-constructor)
+  eval_specs(const std::optional<eval_spec>& one);  // NOLINT(google-explicit-constructor)
   const std::vector<eval_spec>& all() const noexcept { return all_; }
 
  private:
@@ -107,9 +107,7 @@ TROUPE_API expected<train_result> train(const estimator& e, const train_spec& tr
 TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which = {});
 /// Trains as `train` does, and evaluates checkpoints on the way and at the end. Needs checkpoints (invalid_argument).
 TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_specs& evaluations);
-inline expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation) {
-  return train_and_evaluate(e, training, eval_specs{evaluation});
-}
+TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation);
 
 /// Prints a result to standard output and returns 0, or an error with its notes to standard error and returns 1.
 TROUPE_API int report(const error& e);

@@ -61,14 +61,11 @@ using better_metrics = std::function<bool(const std::map<std::string, double>& b
 struct TROUPE_API exporter {
   std::string name = "latest";               ///< Name of the directory, without a slash. Unique in an evaluation.
   export_rule rule = export_rule::latest;
-  std::optional<int64_t> exports_to_keep = 5;///< How many of the newest, at least 1. Absent: all. `final` removes none.
-  metric_goal goal = {};                     ///< For `best`. `goal.evaluation` must be empty. NaN is never better.
-  better_metrics better = {};                ///< For `best`: the comparison to use in place of `goal`.
-
-  /// invalid_argument: an empty name or one with a slash, fewer than 1 to keep, a `goal.evaluation`, no metric.
-  expected<void> validate() const;
-  /// Whether an export is due, given the metrics of the best export so far, if any. invalid_argument: one of the two
-  /// lacks the metric; the error names it and the existing ones.
+  std::optional<int64_t> exports_to_keep = 5;///< The newest ones, at least 1; absent: all. Not looked at by `final`, which removes nothing.
+  metric_goal goal = {};                     ///< best: what is compared, of its own evaluation: `goal.evaluation` stays empty. NaN is never better.
+  better_metrics better = {};                ///< best: the comparison in place of `goal`.
+  /// The decision alone: `best` are the metrics of the best export so far, if there is one. invalid_argument: the metric is missing from either,
+  /// naming it and those that there are.
   expected<bool> decide(const export_occasion& now, const std::optional<std::map<std::string, double>>& best) const;
   /// Exports if `decide` says so, and then removes exports beyond `exports_to_keep`: only directories named by ten
   /// digits. `how` has the options, except for directory, checkpoint and evaluation, which are set here. Returns the
@@ -88,7 +85,9 @@ inline exporter final_exporter(std::string name = "final") { return {.name = std
 
 /// Whether an evaluation at this step is the last one. Without max_steps, none is.
 TROUPE_API bool is_final_evaluation(std::optional<int64_t> max_steps, int64_t global_step) noexcept;
-/// invalid_argument: an invalid exporter or a repeated name.
+/// invalid_argument: a name that is empty or no part of a path, fewer than 1 to keep, another evaluation.
+TROUPE_API expected<void> validate(const exporter& e);
+/// invalid_argument: one that is not valid, or a name twice.
 TROUPE_API expected<void> validate(std::span<const exporter> exporters);
 /// Runs the exporters in order and returns their results in that order. Stops at the first error.
 TROUPE_API expected<std::vector<std::optional<std::string>>> run_exporters(std::span<const exporter> exporters, const estimator& e,

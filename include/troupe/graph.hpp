@@ -31,6 +31,8 @@ struct extent {
 using symbol_shape = std::vector<extent>;
 
 class graph;
+struct graph_contents;  // These two are in compute/graph/graph.hpp.
+struct graph_access;
 
 /// The value that one operation of a graph will produce. Cheap to copy; valid while its graph lives.
 class TROUPE_API symbol {
@@ -45,6 +47,7 @@ class TROUPE_API symbol {
 
  private:
   friend class graph;
+  friend struct graph_access;
   symbol(troupe::graph* owner, int32_t node) : graph_(owner), node_(node) {}
   troupe::graph* graph_ = nullptr;
   int32_t node_ = -1;
@@ -167,14 +170,9 @@ class TROUPE_API graph {
   /// One line for each operation: "h/matmul: float32 [batch, 128] = matmul(x, dense/kernel)".
   std::string to_text() const;
 
-  struct impl;  // In compute/graph/graph.hpp.
-  impl& internals() noexcept { return *impl_; }
-  const impl& internals() const noexcept { return *impl_; }
-
-  symbol make_symbol(int32_t node) { return symbol{this, node}; }
-
  private:
-  std::unique_ptr<impl> impl_;
+  friend struct graph_access;
+  std::unique_ptr<graph_contents> contents_;
 };
 
 /// The source location of the caller, which errors of the call name.

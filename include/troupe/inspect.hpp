@@ -189,9 +189,12 @@ struct graph_report {
   int64_t trainable_parameters = 0;          ///< Number of elements in trainable variables.
   program_report program;
 };
-/// The graph that the model function builds for the elements of `input`, without gradients, and, unless `planned` is
-/// false, the program planned for a batch of `input`. Errors of the model or the dataset.
-TROUPE_API expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m, bool planned = true);
+/// How much `inspect_graph` finds out. Planning a program takes most of its time.
+enum class graph_depth : uint8_t { with_program, graph_only };
+
+/// The graph that the model's functions build for the elements of `input`, without the gradients, and the program that
+/// is planned for a batch of `input`. Returns any error of the model or the dataset.
+TROUPE_API expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m, graph_depth depth = graph_depth::with_program);
 
 /// Time by kernel and operation, in wall-clock seconds of one step: the mean over `steps`.
 struct profile_report {

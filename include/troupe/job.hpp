@@ -19,9 +19,12 @@
 
 namespace troupe {
 
-/// A move-only handle of a job. Any thread may call; only `wait`, `wait_for` and the destructor block. After the job
-/// has ended, `progress` returns its last state, `wait` the same result each time, and the other calls do nothing. A
-/// moved-from handle behaves likewise: its progress is empty and its result a `state` error.
+/// Why a job is stopped. A signal leaves its process little time, so that no evaluation follows.
+enum class stop_reason : uint8_t { request, signal };
+
+/// A move-only handle. Any thread may make any call; only `wait` and the destructor block. Once the job has ended,
+/// `progress` is its last state, `wait` returns the same result again, and `save`, `stop` and `abort` do nothing. The
+/// same holds for a moved-from handle, whose progress is empty and whose result is a `state` error.
 class TROUPE_API job {
  public:
   job(job&&) noexcept;
@@ -40,9 +43,9 @@ class TROUPE_API job {
   void pause();
   /// Continues after `pause`. A second pause or resume has no effect.
   void resume();
-  /// Ends the job after the steps granted already: saves, and evaluates unless `by_signal`. It can be resumed.
-  void stop(bool by_signal = false);
-  /// Ends the job without a save; its result is `cancelled`, and the last commit remains.
+  /// Saves at the current horizon and ends there; evaluations and exports of that state follow, unless a signal is the reason.
+  void stop(stop_reason reason = stop_reason::request);
+  /// Ends without saving; the last commit stands.
   void abort();
   /// Blocks for the result, without `deadline` until the job ends. deadline_exceeded, naming the phase: not in time;
   /// the job continues. A thread that runs hook tasks should wait in short intervals and run the tasks in between.

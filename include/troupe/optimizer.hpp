@@ -75,21 +75,8 @@ struct optimizer {
 TROUPE_API expected<void> validate(const optimizer& o);
 /// "adam(rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08)", then all fields that are not at their defaults:
 /// ", schedule = cosine(decay_steps = 10000, alpha = 0), warmup_steps = 500, clip.global_norm = 1".
-TROUPE_API std::string to_string(const optimizer& o);
-/// The rate of the update after `step` updates, for variables under the optimizer's own rule. `o` must be valid.
+TROUPE_API std::string to_text(const optimizer& o);
+/// The rate of the update that is made after `step` others, for variables under the optimizer's own rule. The optimizer must be valid.
 TROUPE_API double rate_at(const optimizer& o, int64_t step);
-
-inline gradient_descent::operator optimizer() const { return {.rule = *this}; }
-inline proximal_gradient_descent::operator optimizer() const { return {.rule = *this}; }
-inline momentum::operator optimizer() const { return {.rule = *this}; }
-inline adagrad::operator optimizer() const { return {.rule = *this}; }
-inline rmsprop::operator optimizer() const { return {.rule = *this}; }
-inline adadelta::operator optimizer() const { return {.rule = *this}; }
-inline adam::operator optimizer() const { return {.rule = *this}; }
-inline adamw::operator optimizer() const { return {.rule = *this}; }
-inline adamax::operator optimizer() const { return {.rule = *this}; }
-inline amsgrad::operator optimizer() const { return {.rule = *this}; }
-inline ftrl::operator optimizer() const { return {.rule = *this}; }
-inline lamb::operator optimizer() const { return {.rule = *this}; }
 
 }  // namespace troupe

@@ -2,7 +2,7 @@
 // Read it to begin with.
 //
 //   tr::run_config config{.model_dir = "runs/fashion", .save_checkpoints_steps = 500};
-//   auto longer = tr::replace(config, {.save_checkpoints_secs = 60.0});   // Sets save_checkpoints_steps to none.
+//   auto by_time = tr::replace(config, [](tr::run_config& c) { c.save_checkpoints_secs = 60.0; });  // No longer by steps.
 //
 // A plain value with the Estimator's names and defaults. It is checked when a job starts, or by `validate`.
 // `std::nullopt` is the Estimator's None: switched off. For a `setting` that differs from a field that was never set.
@@ -104,53 +104,24 @@ struct checkpoint_trigger {
 /// invalid_argument: both have a value.
 TROUPE_API expected<checkpoint_trigger> resolve_checkpoint_trigger(const run_config& config);
 
-/// A field of `run_config_changes`: absent, or the new value, which may itself be none.
-template <class T>
-class change {
- public:
-  constexpr change() = default;
-  template <class U>
-    requires std::convertible_to<U, T> && (!std::same_as<std::remove_cvref_t<U>, change>)
-  constexpr change(U&& value) : given_(true), value_(std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
-
-  constexpr bool given() const noexcept { return given_; }
-  constexpr const T& value() const noexcept { return value_; }
-
- private:
-  bool given_ = false;
-  T value_{};
-};
-
-/// The fields of `run_config`, each as a change. They are repeated because C++20 cannot make members from a table; a
-/// test compares their number, and the table of options their types.
-struct run_config_changes {
-  change<std::optional<std::string>> model_dir = {};
-  change<std::optional<uint64_t>> seed = {};
-  change<int64_t> save_summary_steps = {};
-  change<setting<int64_t>> save_checkpoints_steps = {};
-  change<setting<double>> save_checkpoints_secs = {};
-  change<std::optional<int64_t>> keep_checkpoint_max = {};
-  change<double> keep_checkpoint_every_n_hours = {};
-  change<std::optional<int64_t>> log_step_count_steps = {};
-  change<troupe::train_metrics> train_metrics = {};
-  change<int64_t> steps_per_loop = {};
-  change<std::optional<int64_t>> gradient_shards = {};
-  change<int64_t> replicas = {};
-  change<int64_t> intra_op_threads = {};
-  change<std::optional<int64_t>> recovery_attempts_max = {};
-  change<double> recovery_first_delay_secs = {};
-  change<double> recovery_delay_max_secs = {};
-  change<bool> debug_numerics = {};
-  change<not_finite> on_not_finite = {};
-  change<bool> recompute = {};
-};
-
-/// A copy with the changes applied, validated. A value for one of the two save_checkpoints fields sets the other to
-/// none; values for both are invalid_argument.
-TROUPE_API expected<run_config> replace(const run_config& config, const run_config_changes& changes);
+/// A copy of `config` to which `edit` was applied: `[](run_config& c) { c.replicas = 2; }`. `config` stays as it is.
+/// Where the edit gives only one of the two save_checkpoints fields a new value, the other becomes none; new values for
+/// both are invalid_argument, as is all that `validate` refuses.
+template <std::invocable<run_config&> Edit>
+expected<run_config> replace(const run_config& config, Edit&& edit);
 
 /// The same for one field by name and value as text ("none" is std::nullopt), for files and command lines.
 /// invalid_argument naming an unknown field and the known ones, or a value that does not fit.
 TROUPE_API expected<run_config> replace(const run_config& config, std::string_view field, std::string_view value);
+
+/// What `replace` returns for `config` whose edited copy is `edited`.
+TROUPE_API expected<run_config> settle_edit(const run_config& config, run_config edited);
+
+template <std::invocable<run_config&> Edit>
+expected<run_config> replace(const run_config& config, Edit&& edit) {
+  run_config edited = config;
+  std::forward<Edit>(edit)(edited);
+  return settle_edit(config, std::move(edited));
+}
 
 }  // namespace troupe

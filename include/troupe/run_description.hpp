@@ -3,7 +3,7 @@
 // Not needed to begin with.
 //
 //   tr::run_description about{.record = {.resolved = {{"rate", "0.001"}}}, .values = {{"rate", 1e-3}}};
-//   about.graph = [=] { return tr::inspect_graph(estimator, input, tr::mode::train, false); };
+//   about.graph = [=] { return tr::inspect_graph(estimator, input, tr::mode::train, tr::graph_depth::graph_only); };
 //   training.hooks.push_back(tr::describe_run("runs/fashion", about));
 #pragma once
 

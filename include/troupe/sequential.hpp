@@ -60,7 +60,7 @@ struct sequential_classifier_options {
   int64_t classes = 0;                        ///< At least 2; 0 takes the size of `vocabulary`.
   std::vector<int64_t> input_shape = {};      ///< As in sequential_model_options.
   troupe::optimizer optimizer = adam{};
-  std::vector<std::string> vocabulary = {};   ///< As in multi_class_head, like label_smoothing and confusion_matrix.
+  std::vector<std::string> vocabulary = {};   ///< This and the next two members: as in multi_class_head.
   double label_smoothing = 0;
   bool confusion_matrix = false;
   /// Names of the layers in errors. Empty: "sequential_classifier: layers[i]".

@@ -63,7 +63,7 @@ class TROUPE_API shape {
 };
 
 /// "[128, 10]"; "[]" for a scalar.
-TROUPE_API std::string to_string(const shape& s);
+TROUPE_API std::string to_text(const shape& s);
 
 class TROUPE_API tensor {
  public:

@@ -6,6 +6,8 @@
 #include "input/streams/source_print.hpp"
 #include "storage/files/file_system.hpp"
 
+#include <troupe/tfrecord.hpp>
+
 namespace troupe::input {
 
 /// Implements `open_tfrecord` on any file system.

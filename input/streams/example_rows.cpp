@@ -22,9 +22,9 @@ expected<void> check_side(std::vector<component>& side, const std::string& what)
     int64_t bytes = size_of(c.type);
     for (const int64_t extent : c.dims.extents()) {
       if (extent < 0)
-        return refuse("has a negative extent: " + to_string(c.dims));
+        return refuse("has a negative extent: " + to_text(c.dims));
       if (__builtin_mul_overflow(bytes, std::max<int64_t>(1, extent), &bytes))
-        return refuse("has more bytes than there can be: " + to_string(c.dims));
+        return refuse("has more bytes than there can be: " + to_text(c.dims));
     }
   }
   return {};

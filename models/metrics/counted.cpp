@@ -10,7 +10,7 @@ metric::metric(ratio_metric ratio) : sums{ratio.total, ratio.weight}, result(met
     if (value.valid() && known_elements(value.dims()) != 1)
       value.owner()->invalid({errc::invalid_argument, "the " + std::string{part} + " of a ratio_metric must be a scalar or one element, not "
                                                         + to_string(*value.owner(), value.dims())},
-                             value.owner()->internals().nodes[static_cast<size_t>(value.node())].at);
+                             contents_of(*value.owner()).nodes[static_cast<size_t>(value.node())].at);
 }
 
 namespace metrics {

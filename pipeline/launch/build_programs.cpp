@@ -87,7 +87,7 @@ bool is_ready(const prepared_job& job, size_t program, const std::vector<int64_t
 /// trainable.
 expected<void> begin_with(start_values& start, graph& g, mode m) {
   bool any = false, left = false;
-  for (auto& v : g.internals().variables) {
+  for (auto& v : contents_of(g).variables) {
     if (!v.options.trainable)
       continue;
     start.add_trainable(v.options.name);

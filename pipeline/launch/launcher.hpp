@@ -37,12 +37,12 @@ class running_job {
   virtual job_progress progress() const = 0;
   /// Whether the job has its result.
   virtual bool ended() const = 0;
-  /// Sends a request of the user to the chief. `request_kind` is a `request::kind`.
-  virtual void ask(uint8_t request_kind, bool by_signal) = 0;
+  /// Sends a request of the user, a request::kind.
+  virtual void ask(uint8_t request_kind, stop_reason reason = stop_reason::request) = 0;
   void save();
   void pause();
   void resume();
-  void stop(bool by_signal);
+  void stop(stop_reason reason);
   void abort();
   /// Waits for the result; absent if the deadline passes first.
   virtual std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) = 0;

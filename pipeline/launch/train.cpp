@@ -71,16 +71,16 @@ class launched_job final : public running_job {
   }
 
   ~launched_job() override {
-    turns_->withdraw();  // Otherwise the chief could wait for hooks that only this thread would call.
-    ask(request::abort, false);
-    // The longest time that the chief itself may wait for its hooks and actors.
+    turns_->withdraw();  // The thread that would call hooks may be this one.
+    ask(request::abort, stop_reason::request);
+    // The longest time that the chief itself waits for its hooks and actors.
     const bool ended = world_->wait_until([this] { return board_->has_result(); }, 2 * deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5});
     world_->end(ended ? deadlines_.stop : std::chrono::milliseconds{0});
   }
 
   job_progress progress() const override { return board_->progress(); }
   bool ended() const override { return board_->has_result(); }
-  void ask(uint8_t kind, bool by_signal) override { caf::anon_send(chief_, request{kind, by_signal}); }
+  void ask(uint8_t kind, stop_reason reason) override { caf::anon_send(chief_, request{kind, reason == stop_reason::signal}); }
   /// Without a deadline, the chief's own deadlines limit the wait.
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) override {
     world_->wait_until([this] { return board_->has_result(); }, deadline);
@@ -101,7 +101,7 @@ class failed_job final : public running_job {
   explicit failed_job(error cause) : cause_(std::move(cause)) {}
   job_progress progress() const override { return {.now = job_progress::phase::failed}; }
   bool ended() const override { return true; }
-  void ask(uint8_t, bool) override {}
+  void ask(uint8_t, stop_reason) override {}
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds>) override { return expected<train_result>{fail(cause_)}; }
 
  private:
@@ -110,11 +110,11 @@ class failed_job final : public running_job {
 
 }  // namespace
 
-void running_job::save() { ask(request::save, false); }
-void running_job::pause() { ask(request::pause, false); }
-void running_job::resume() { ask(request::resume, false); }
-void running_job::stop(bool by_signal) { ask(request::stop, by_signal); }
-void running_job::abort() { ask(request::abort, false); }
+void running_job::save() { ask(request::save); }
+void running_job::pause() { ask(request::pause); }
+void running_job::resume() { ask(request::resume); }
+void running_job::stop(stop_reason reason) { ask(request::stop, reason); }
+void running_job::abort() { ask(request::abort); }
 
 std::unique_ptr<running_job> launcher::train(std::shared_ptr<prepared_job> job) {
   auto world = make_world();

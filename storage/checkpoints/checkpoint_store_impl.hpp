@@ -45,7 +45,7 @@ struct checkpoint_store::impl {
 
   /// Error: failed_precondition if the directory is no longer the one that was locked.
   expected<void> check_owned() const;
-  /// The values of `retention_marks::doomed` for these checkpoints.
+  /// By checkpoint, `file_info::changed` of its manifest: the value for `retention_marks::doomed`.
   std::map<checkpoint_id, int64_t> identify(std::span<const checkpoint_id> ids) const;
   /// Deletes what an earlier owner dropped but did not delete.
   void finish_deletions();

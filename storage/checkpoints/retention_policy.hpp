@@ -1,5 +1,5 @@
-// Retention: keeps the newest few checkpoints, and forever one in every so many hours. The decision depends only on the
-// state file, so a restart changes nothing.
+// Retention: keeps the newest few checkpoints, and one of every period of some hours for good. The decision depends only
+// on the state file, so a restart changes nothing.
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>

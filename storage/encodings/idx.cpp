@@ -90,7 +90,7 @@ expected<tensor> read_idx(file_system& fs, const std::string& path) {
     fits = fits && !__builtin_mul_overflow(bytes, e, &bytes);
   if (!fits || bytes > (*from)->size_max() - offset)
     return fail(errc::data_loss, path + ": the data at offset " + std::to_string(offset) + " are cut off: wanted "
-                                   + to_string(*dims) + " bytes, found " + (fits ? "at most " : "fewer: at most ")
+                                   + to_text(*dims) + " bytes, found " + (fits ? "at most " : "fewer: at most ")
                                    + std::to_string(std::max<int64_t>(0, (*from)->size_max() - offset)));
   auto buffer = allocate_buffer(bytes);
   if (!buffer)

@@ -39,7 +39,7 @@ class json_tree {
 /// A 64-bit integer. Throws nlohmann's exception for anything else: `get` would also convert 1e30, which does not fit.
 int64_t integer_of(const json_tree::value& j);
 
-/// Returns `read` of the tree of `text`, the content of a file. `file` begins the error texts: "a/b.json: ". Errors:
+/// Parses `text`, the content of a file, and returns what `read` makes of the tree. `file` begins the error texts: "a/b.json: ". Errors:
 /// those of `read`; data_loss for invalid JSON ("a/b.json: it is no JSON at byte 7") or if `read` throws one of
 /// nlohmann's exceptions; resource_exhausted.
 template <class Read>

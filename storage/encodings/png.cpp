@@ -24,7 +24,7 @@ std::string size_text(const png_image& image) {
 
 expected<std::string> encode_png(const tensor& image) {
   const shape& dims = image.dims();
-  const std::string what = "an image of " + std::string{to_string(image.type())} + to_string(dims);
+  const std::string what = "an image of " + std::string{to_string(image.type())} + to_text(dims);
   if (image.type() != dtype::uint8 || dims.rank() != 3 || (dims[2] != 1 && dims[2] != 3 && dims[2] != 4))
     return fail(errc::invalid_argument, what + " is none: it has to be uint8 [height, width, 1, 3 or 4]");
   constexpr int64_t extent_max = 1'000'000;  // The limit of libpng.

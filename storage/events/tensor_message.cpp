@@ -57,7 +57,7 @@ expected<stored_extent> extent_of(const std::string& tag, const proto::TensorSha
   constexpr int64_t most = int64_t{1} << 40;
   if (dims.unknown_rank())
     return damaged_tensor(tag, "has a shape of unknown rank");
-  int64_t product = 1;  // Zero extents are left out, so that this detects overflow of every part of the product.
+  int64_t product = 1;  // Without the extents that are 0, which would hide an overflow of the others.
   bool none = false;
   std::vector<int64_t> extents;
   for (const auto& d : dims.dim()) {
@@ -89,16 +89,16 @@ expected<tensor> numbers_of(const std::string& tag, const TensorProto& from, con
   const auto count = static_cast<size_t>(dims.elements()), given = static_cast<size_t>(field.size());
   const std::string& bytes = from.tensor_content();
   if (!bytes.empty() && bytes.size() != count * sizeof(Stored))
-    return damaged_tensor(tag, "has " + std::to_string(bytes.size()) + " bytes, and its shape " + to_string(dims) + " takes "
+    return damaged_tensor(tag, "has " + std::to_string(bytes.size()) + " bytes, and its shape " + to_text(dims) + " takes "
                           + std::to_string(count * sizeof(Stored)));
   if (given > count)
-    return damaged_tensor(tag, "has " + std::to_string(given) + " values, and its shape " + to_string(dims) + " takes " + std::to_string(count));
+    return damaged_tensor(tag, "has " + std::to_string(given) + " values, and its shape " + to_text(dims) + " takes " + std::to_string(count));
   if (bytes.empty() && count - given > left_out_max)
-    return damaged_tensor(tag, "leaves out " + std::to_string(count - given) + " values of its shape " + to_string(dims) + ", and at most "
+    return damaged_tensor(tag, "leaves out " + std::to_string(count - given) + " values of its shape " + to_text(dims) + ", and at most "
                           + std::to_string(left_out_max) + " are believed");
   auto buffer = allocate_buffer(std::max<int64_t>(1, dims.elements() * static_cast<int64_t>(sizeof(ours))));
   if (!buffer)
-    return fail(errc::resource_exhausted, "no memory for the tensor \"" + tag + "\" of shape " + to_string(dims));
+    return fail(errc::resource_exhausted, "no memory for the tensor \"" + tag + "\" of shape " + to_text(dims));
   auto* const values = reinterpret_cast<ours*>(buffer.get());
   for (size_t i = 0; i < count; ++i) {
     Stored one{};
@@ -166,7 +166,7 @@ expected<void> read_real(const std::string& tag, const std::string& plugin, cons
   if (!numbers)
     return fail(std::move(numbers.error()));
   if (!*numbers) {
-    into.others.push_back(opaque(tag, plugin, name_of(from.dtype()) + to_string(dims)));
+    into.others.push_back(opaque(tag, plugin, name_of(from.dtype()) + to_text(dims)));
     return {};
   }
   const auto& x = **numbers;

@@ -5,7 +5,7 @@ namespace troupe {
 namespace {
 
 std::string to_text(dtype type, const shape& dims) {
-  return std::string{to_string(type)} + " " + to_string(dims);
+  return std::string{to_string(type)} + " " + to_text(dims);
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ std::string kind_of(const struct stat& s) {
   return S_ISFIFO(s.st_mode) ? "a pipe" : S_ISSOCK(s.st_mode) ? "a socket" : "a device";
 }
 
-/// The path that the link at `path` leads to: its target, absolute or relative to the link's directory.
+/// The path that the link at `path` leads to. A relative target is joined to the path of the link's directory.
 expected<std::string> target_of(const std::string& path) {
   char target[PATH_MAX];
   const auto n = ::readlink(path.c_str(), target, sizeof target);

@@ -58,7 +58,7 @@ expected<void> prediction_file::impl::write_row(const std::string& key, const te
   }
   if (found == columns.end() || found->second.type != value.type() || found->second.row != value.dims())
     return fail(errc::invalid_argument, "'" + key + "' of result " + std::to_string(results) + " is " + std::string{to_string(value.type())} + " "
-                                          + to_string(value.dims()) + ", and was not in the first result");
+                                          + to_text(value.dims()) + ", and was not in the first result");
   return found->second.rows.append({reinterpret_cast<const char*>(value.data()), static_cast<size_t>(value.byte_size())});
 }
 

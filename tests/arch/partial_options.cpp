@@ -13,6 +13,7 @@
 #include <troupe/run_description.hpp>
 #include <troupe/sequential.hpp>
 #include <troupe/summary.hpp>
+#include <troupe/tfrecord.hpp>
 #include <troupe/troupe.hpp>
 
 namespace troupe {
@@ -27,7 +28,7 @@ void leave_out_the_rest(const Options&...) {}
 void of_jobs() {
   leave_out_the_rest(train_spec{.max_steps = 3}, eval_spec{.steps = 3}, predict_spec{.keys = {}},
                      start_options{.executor_deadline = {}},
-                     estimator{.config = {}}, run_config{.replicas = 2}, run_config_changes{.replicas = 2}, checkpoint_trigger{.steps = 3},
+                     estimator{.config = {}}, run_config{.replicas = 2}, checkpoint_trigger{.steps = 3},
                      needs{.holds = {.saved = true}}, held_facts{.evaluated = true}, need{.every = 1}, inspect_options{.verify = true},
                      field_range{.least = 0}, option_values{.kind = option_kind::text}, warm_start_settings{.freeze = true}, vocab_info{.axis = 1},
                      convert_options{.step = 3}, stop_rule_options{.min_steps = 3}, keep_best{.goal = {.smaller_is_better = false}});

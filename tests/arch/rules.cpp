@@ -89,8 +89,8 @@ std::string room_of(std::string path) {
 
 bool is_within(const std::string& room, const std::string& outer) { return room == outer || room.starts_with(outer + "/"); }
 
-/// Whether files of one folder may include those of another. The name of a divided folder stands for its subfolders,
-/// except in the rows of those subfolders.
+/// Whether files of one folder may include those of another. In the table, the name of a folder includes its
+/// subfolders, but in the rows of those subfolders it means only the folder itself.
 bool may_know(const std::string& from, const std::string& to) {
   if (from == to)
     return true;

@@ -37,7 +37,7 @@ double wall() { return now(clock_kind::wall); }
 template <class T>
 T need_of(expected<T> x) {
   if (!x)
-    give_up(to_string(x.error()));
+    give_up(to_text(x.error()));
   if constexpr (!std::is_void_v<T>)
     return std::move(*x);
 }
@@ -144,7 +144,7 @@ class commits final : public hook {
   void on_event(const job_event& e, job_control&) override {
     std::lock_guard lock{guard_};
     if (e.what == job_event::kind::failed)
-      failure_ = to_string(*e.failure);
+      failure_ = to_text(*e.failure);
     if (e.what == job_event::kind::saved)
       saved_.emplace_back(e.step, wall());
     changed_.notify_all();

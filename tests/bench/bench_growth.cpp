@@ -24,7 +24,7 @@ double wall() { return now(clock_kind::wall); }
 template <class T>
 T need_of(expected<T> x) {
   if (!x)
-    throw std::runtime_error(to_string(x.error()));
+    throw std::runtime_error(to_text(x.error()));
   return std::move(*x);
 }
 

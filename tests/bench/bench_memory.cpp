@@ -1,6 +1,6 @@
-// Compares the planned arena of a training step with its lower bound, the greatest sum of the bytes of values and
-// scratch memory that are alive at one call; and the arena with rematerialisation with the one without. No program
-// runs, so the numbers are the same on every machine of one CPU level.
+// Two comparisons. The planned arena of a training step is compared with its lower bound: the greatest sum of the bytes
+// of values and scratch memory that are alive at one call. If rematerialisation makes the arena smaller, that arena is
+// compared with the one without it. No program runs, so the numbers are the same on every machine of one CPU level.
 #include "compute/program/program.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/models.hpp"
@@ -18,7 +18,7 @@ std::unique_ptr<program> planned(const measured_model& m, bool recompute) {
   auto p = layout ? program::plan(g, spec, *layout, {.batch = m.batch, .recompute = recompute}) : tl::unexpected{layout.error()};
   if (p)
     return std::move(*p);
-  std::fprintf(stderr, "%s: %s\n", m.name.c_str(), to_string(p.error()).c_str());
+  std::fprintf(stderr, "%s: %s\n", m.name.c_str(), to_text(p.error()).c_str());
   std::exit(1);
 }
 

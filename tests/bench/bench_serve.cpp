@@ -1,7 +1,7 @@
 // Predictions of one row over HTTP on the loopback interface: 784-256-128-10 behind a server, compared with the same
 // listener that parses the same body and returns a constant of the same size. 1, 8 and 32 clients, each with a
-// connection of its own that stays open. Then bodies of 14 MiB. Then requests while newer versions replace the current
-// one, of which none may fail.
+// connection of its own that stays open. Then bodies of 14 MiB. Then requests during which newer versions replace
+// the current one; no request may fail.
 #include "serving/exported_servable.hpp"
 #include "serving/http_module.hpp"
 #include "serving/predict_request.hpp"
@@ -27,7 +27,7 @@ constexpr double seconds = 0.5;
 template <class T>
 T need(expected<T> x) {
   if (!x)
-    throw std::runtime_error(to_string(x.error()));
+    throw std::runtime_error(to_text(x.error()));
   return std::move(*x);
 }
 

@@ -46,7 +46,7 @@ outcome simulate(int32_t hosts, int32_t each, int64_t steps, const world_conditi
   test::simulated_job running{std::move(job), 1, conditions};
   const auto result = running.wait(24h);
   if (!result || !*result)
-    throw std::runtime_error(result ? to_string(result->error()) : "the job did not end");
+    throw std::runtime_error(result ? to_text(result->error()) : "the job did not end");
   return {static_cast<double>(running.turns()), std::chrono::duration<double>(running.now()).count(), now(clock_kind::thread) - start};
 }
 

@@ -51,7 +51,7 @@ double unavoidable_mebibytes(suite& s) {
   const auto layout = parameter_layout::of(g, spec.optimizer);
   const auto planned = layout ? program::plan(g, spec, *layout, {.batch = batch_rows}) : fail(layout.error());
   if (!planned) {
-    std::fprintf(stderr, "bench_startup: %s\n", to_string(planned.error()).c_str());
+    std::fprintf(stderr, "bench_startup: %s\n", to_text(planned.error()).c_str());
     std::exit(1);
   }
   const double state_bytes = static_cast<double>(layout->arena_bytes() + layout->shared_bytes() + layout->gradient_bytes());

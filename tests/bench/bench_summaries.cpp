@@ -26,7 +26,7 @@ constexpr int64_t flush_bytes = int64_t{1} << 20;
 
 void need(const expected<void>& done) {
   if (!done)
-    throw std::runtime_error(to_string(done.error()));
+    throw std::runtime_error(to_text(done.error()));
 }
 
 /// Discards what is appended, so that no disk is measured.
@@ -124,7 +124,7 @@ void encode(const log_event& event, proto::Event& message, std::string& buffer) 
 void run(suite& s, const std::string& name, log_event event) {
   auto log = event_log_writer::create(std::make_shared<forgetful_file_system>(), "/m", {.wall_time = 1});
   if (!log)
-    throw std::runtime_error(to_string(log.error()));
+    throw std::runtime_error(to_text(log.error()));
   const auto ours = [&](int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       event.step = i;
@@ -169,7 +169,7 @@ class recording_step {
     store_->initialise(1);
     auto made = make_program_engine({.graph = built, .delivered = element.components(), .store = store_, .batch_rows = rows});
     if (!made)
-      throw std::runtime_error(to_string(made.error()));
+      throw std::runtime_error(to_text(made.error()));
     engine_ = std::move(*made);
     x_ = allocate_buffer(rows * inputs * 4), y_ = allocate_buffer(rows * 4);
     for (int64_t i = 0; i < rows * inputs; ++i)

@@ -13,7 +13,7 @@ struct contestant {
 struct contest_result {
   std::vector<double> rates;       ///< Medians in units of work a second, by contestant.
   size_t best_other = 0;           ///< The index of the fastest other contestant; 0 if there is none.
-  double ratio = 0, ratio_min = 0, ratio_max = 0;  ///< The first's rate / the best other's, per round.
+  double ratio = 0, ratio_min = 0, ratio_max = 0;  ///< Median and range, over the rounds, of rates: first / best other.
   double probe = 0, first_per_probe = 0;           ///< Medians: the probe's rate, and first / probe.
 };
 

@@ -20,7 +20,7 @@ namespace {
 template <class T>
 T need(expected<T> x) {
   if (!x)
-    throw std::runtime_error(to_string(x.error()));
+    throw std::runtime_error(to_text(x.error()));
   if constexpr (!std::is_void_v<T>)
     return std::move(*x);
 }
@@ -50,7 +50,7 @@ void serve(const test::predicting_model& one, int64_t batch, const std::string& 
       const auto y = call.call(inputs);
       s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       if (!y)
-        throw std::runtime_error(to_string(y.error()));
+        throw std::runtime_error(to_text(y.error()));
     }
     std::string list = "[";
     char number[32];

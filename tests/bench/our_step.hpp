@@ -15,7 +15,7 @@ namespace troupe::bench {
 template <class T>
 T must(expected<T> x) {
   if (!x) {
-    std::fprintf(stderr, "%s\n", to_string(x.error()).c_str());
+    std::fprintf(stderr, "%s\n", to_text(x.error()).c_str());
     std::abort();
   }
   return std::move(*x);

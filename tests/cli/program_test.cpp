@@ -27,6 +27,18 @@ std::vector<std::string> names(const std::vector<nlohmann::json>& events) {
 
 }  // namespace
 
+TEST_CASE("help prints the pages of the guide by their names, and the help of a command") {
+  const auto list = run_program({"help"});
+  CHECK(list.status == 0);
+  CHECK(has(list.out, "\n  judge        Judge a model\n"));
+  const auto page = run_program({"help", "judge"});
+  CHECK(page.status == 0);
+  CHECK(page.out.starts_with("Judge a model\n\nHow good a model is"));
+  CHECK(has(run_program({"help", "configure"}).out, "\nrun.save_checkpoints_steps  "));
+  CHECK(run_program({"help", "train"}).out == run_program({"train", "--help"}).out);
+  CHECK(has(run_program({"help", "help"}).out, "troupe help first_model | less"));
+}
+
 TEST_CASE("with --json every line is an event, and the last one is finished") {
   const small_project project;
   const auto result = run_program(project.train({"--epochs", "2", "--json"}));

@@ -13,7 +13,7 @@ inline tensor evaluate(const std::function<symbol(graph&)>& build, const step_in
   spec.predictions["value"] = build(g);
   const auto layout = *parameter_layout::of(g, std::nullopt);
   auto p = program::plan(g, spec, layout, {});
-  REQUIRE_MESSAGE(p, (p ? "" : to_string(p.error())));
+  REQUIRE_MESSAGE(p, (p ? "" : to_text(p.error())));
   REQUIRE((*p)->run(in) == step_status::ok);
   return (*p)->output(0);
 }

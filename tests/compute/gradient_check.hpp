@@ -19,8 +19,8 @@ struct check {
 
 /// The inputs, followed by the variables that the expression has created.
 inline std::vector<symbol> with_variables(graph& g, std::vector<symbol> x) {
-  for (const auto& v : g.internals().variables)
-    x.push_back(g.make_symbol(v.node));
+  for (const auto& v : contents_of(g).variables)
+    x.push_back(symbol_of(g, v.node));
   return x;
 }
 
@@ -63,13 +63,13 @@ struct function {
       spec.predictions["dx" + std::to_string(spec.predictions.size() - 1)] = dx;
     const auto layout = *parameter_layout::of(g, std::nullopt);
     auto planned = program::plan(g, spec, layout, options);
-    REQUIRE_MESSAGE(planned, (planned ? "" : to_string(planned.error())));
+    REQUIRE_MESSAGE(planned, (planned ? "" : to_text(planned.error())));
     p = std::move(*planned);
     store = *parameter_store::create(layout, 1);
     store->initialise(5);
     for (const shape& dims : c.inputs)
       add_start(dims, [&](size_t, double raw) { return raw * c.factor + c.shift; });
-    for (const auto& v : g.internals().variables) {
+    for (const auto& v : contents_of(g).variables) {
       const tensor initial = store->view(0, layout.find(v.options.name));
       add_start(v.options.dims, [&](size_t i, double raw) { return initial.as<double>()[i] + 0.3 * raw; });
     }
@@ -89,7 +89,7 @@ struct function {
   }
   double operator()(const std::vector<tensor>& at) const {
     std::vector<const std::byte*> feeds;
-    const auto& variables = g.internals().variables;
+    const auto& variables = contents_of(g).variables;
     const size_t fed = at.size() - variables.size();
     for (size_t i = 0; i < fed; ++i)
       feeds.push_back(at[i].data());
@@ -124,7 +124,7 @@ inline void check_gradient(const check& c, bool second) {
       };
       const double want = (moved(step) - moved(-step)) / (2 * step);
       const double got = derived[i].as<double>()[static_cast<size_t>(j)];
-      INFO("input ", i, " ", to_string(at[i].dims()), " element ", j);
+      INFO("input ", i, " ", to_text(at[i].dims()), " element ", j);
       CHECK(std::abs(got - want) <= 2e-7 + 1e-6 * std::abs(want));
     }
   }

@@ -188,7 +188,7 @@ void add_images(checks_of& c) {
     const windows w = [&, x = x, kernel = kernel, o = o] {
       graph g;
       const auto constant = [&](const shape& dims) { return g.constant(tensor::zeros(dtype::float64, dims)); };
-      return g.internals().nodes[static_cast<size_t>(conv2d(constant(x), constant(kernel), o).node())].attr.window;
+      return contents_of(g).nodes[static_cast<size_t>(conv2d(constant(x), constant(kernel), o).node())].attr.window;
     }();
     graph g;
     const auto pooled = conv2d(g.constant(tensor::zeros(dtype::float64, x)), g.constant(tensor::zeros(dtype::float64, kernel)), o).dims();
@@ -205,7 +205,7 @@ void add_images(checks_of& c) {
     c["average_pool"].push_back({{x}, [o = o](graph&, list v) { return average_pool(v[0], o); }});
     graph g;
     const symbol pooled = max_pool(g.constant(tensor::zeros(dtype::float64, x)), o);
-    const windows w = g.internals().nodes[static_cast<size_t>(pooled.node())].attr.window;
+    const windows w = contents_of(g).nodes[static_cast<size_t>(pooled.node())].attr.window;
     const symbol_shape of_x{x.extents().begin(), x.extents().end()}, of_y{pooled.dims()};
     const tensor at = noise<double>(x, 40);
     c["max_pool_pick"].push_back({{x}, [=](graph& h, list v) { return max_pool_pick(h.constant(at), v[0], of_y, w, here); }});

@@ -40,12 +40,12 @@ struct trainer {
   trainer(const std::function<model_spec(graph&)>& build, const program_options& options, int arenas = 1, uint64_t seed = 7) {
     const model_spec spec = build(g);
     auto made = parameter_layout::of(g, spec.mode.value_or(mode::train) == mode::train ? spec.optimizer : std::nullopt);
-    REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
+    REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
     layout = *made;
     store = *parameter_store::create(layout, arenas);
     store->initialise(seed);
     auto planned = program::plan(g, spec, layout, options);
-    REQUIRE_MESSAGE(planned, (planned ? "" : to_string(planned.error())));
+    REQUIRE_MESSAGE(planned, (planned ? "" : to_text(planned.error())));
     run = std::move(*planned);
     gradient = allocate_buffer(layout.gradient_bytes());
     std::memset(gradient.get(), 0xff, static_cast<size_t>(layout.gradient_bytes()));

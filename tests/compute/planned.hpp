@@ -20,7 +20,7 @@ struct planned {
     for (const auto& [name, s] : f(g, g.placeholder("x", dtype::float32, symbol_shape(extents.begin(), extents.end()))))
       spec.predictions[name] = s;
     auto made = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), options);
-    REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
+    REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
     p = std::move(*made);
   }
   std::vector<tensor> run() {

@@ -53,7 +53,7 @@ TEST_CASE("[MET-35] an array of an evaluation is in its result, and in the event
   const auto e = told_classes(directory / "m");
   REQUIRE(train(e, {.input = told_data().batch(2), .max_steps = 1}));
   const auto result = evaluate(e, {.input = told_data().batch(4)});
-  REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+  REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   CHECK(result->arrays == std::map<std::string, tensor>{{"confusion", table}});
   CHECK(result->metrics.at("accuracy") == doctest::Approx(4.0 / 6));
   CHECK_FALSE(result->metrics.contains("confusion"));
@@ -69,7 +69,7 @@ TEST_CASE("[MET-35] an array is in events of training and evaluation, and in the
   const auto watcher = std::make_shared<array_hook>();
   const auto result = train_and_evaluate(told_classes(directory / "m"), {.input = told_data().batch(3), .max_steps = 2, .hooks = {watcher}},
                                          {.input = told_data().batch(4), .throttle_secs = 0});
-  REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+  REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   CHECK(result->arrays.at("confusion") == table);
   CHECK(watcher->seen.at("evaluated") == table);
   // Of the rows of step 1, which leads to the state of the log point.

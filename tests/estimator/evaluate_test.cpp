@@ -35,7 +35,7 @@ TEST_CASE("[EST-30] losses 1, 2 and 6 on batches of 1, 1 and 8 rows are 3 on ave
     return model_spec{.mode = m, .loss = reduce_mean(row), .optimizer = gradient_descent{}};
   }}, {}};
   const auto result = evaluate(e, {.input = dataset_over(source)});
-  REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+  REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   CHECK(result->batches == 3);
   CHECK(result->metrics.at("loss") == 3);
 }
@@ -82,7 +82,7 @@ TEST_CASE("[EST-31] an evaluation reads all seven batches, three where three are
   const auto run = [](std::optional<int64_t> steps) {
     const auto source = fake_batches(7);
     const auto result = evaluate(mean_of_x(), {.input = dataset_over(source), .steps = steps});
-    REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+    REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
     CHECK(source->reads.size() == static_cast<size_t>(result->batches));
     return std::pair{result->batches, result->metrics.at("loss")};
   };
@@ -101,11 +101,11 @@ TEST_CASE("[EST-31] an evaluation reads all seven batches, three where three are
 
 TEST_CASE("[DF-26] without a number of steps training and evaluation go on to the end of the data; with five, five batches are evaluated") {
   const auto trained = train(mean_of_x(), {.input = dataset_over(fake_batches(7))});
-  REQUIRE_MESSAGE(trained, (trained ? "" : to_string(trained.error())));
+  REQUIRE_MESSAGE(trained, (trained ? "" : to_text(trained.error())));
   CHECK(trained->global_step == 7);
   for (const auto& [wanted, read] : {std::pair<std::optional<int64_t>, int64_t>{std::nullopt, 7}, {5, 5}}) {
     const auto evaluated = evaluate(mean_of_x(), {.input = dataset_over(fake_batches(7)), .steps = wanted});
-    REQUIRE_MESSAGE(evaluated, (evaluated ? "" : to_string(evaluated.error())));
+    REQUIRE_MESSAGE(evaluated, (evaluated ? "" : to_text(evaluated.error())));
     CHECK(evaluated->batches == read);
   }
 }

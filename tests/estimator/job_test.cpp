@@ -24,7 +24,7 @@ TEST_CASE("a job that has finished answers every call: the same result, its last
   for (int i = 0; i < 3; ++i) {
     running->save();
     running->stop();
-    running->stop(true);
+    running->stop(stop_reason::signal);
     running->abort();
     const auto again = running->wait(std::chrono::milliseconds{0});
     REQUIRE(again.has_value());

@@ -20,14 +20,14 @@ estimator echo(std::optional<std::string> model_dir = {}) { return {echo_model()
 
 prediction_stream stream_of(const estimator& e, predict_spec spec) {
   auto stream = predict(e, spec);
-  REQUIRE_MESSAGE(stream, (stream ? "" : to_string(stream.error())));
+  REQUIRE_MESSAGE(stream, (stream ? "" : to_text(stream.error())));
   return std::move(*stream);
 }
 
 /// Takes the next result, which must exist.
 prediction taken(prediction_stream& stream) {
   auto next = stream.next();
-  REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
+  REQUIRE_MESSAGE(next, (next ? "" : to_text(next.error())));
   REQUIRE(next->has_value());
   return **next;
 }
@@ -191,7 +191,7 @@ TEST_CASE("data without labels predict as data with them do, and data without an
   CHECK_FALSE(*first.next());
   auto none = stream_of(e, {.input = dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {0, 2})}})->batch(2)});
   const auto next = none.next();
-  REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
+  REQUIRE_MESSAGE(next, (next ? "" : to_text(next.error())));
   CHECK_FALSE(*next);
 }
 

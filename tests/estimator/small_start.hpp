@@ -24,7 +24,7 @@ inline train_spec small_training(int64_t max_steps, std::vector<std::shared_ptr<
 /// The text of the error; empty if there is none.
 template <class T>
 std::string why(const expected<T>& x) {
-  return x ? "" : to_string(x.error());
+  return x ? "" : to_text(x.error());
 }
 
 /// The step of the newest checkpoint in `directory`; -1 if there is none.

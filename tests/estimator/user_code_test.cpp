@@ -151,7 +151,7 @@ TEST_CASE("a stream of the user's trains and evaluates without checkpoints, and 
   };
   const auto streamed = train(kept_nowhere(), {.input = stream().take(20).batch(4), .max_steps = 5});
   const auto known = train(kept_nowhere(), {.input = whole.take(20).batch(4), .max_steps = 5});
-  REQUIRE_MESSAGE(streamed.has_value(), (streamed ? "" : to_string(streamed.error())));
+  REQUIRE_MESSAGE(streamed.has_value(), (streamed ? "" : to_text(streamed.error())));
   CHECK(streamed->metrics == known->metrics);
   CHECK(evaluate(kept_nowhere(), {.input = stream().batch(8)})->metrics == evaluate(kept_nowhere(), {.input = whole.batch(8)})->metrics);
 

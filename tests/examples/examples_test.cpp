@@ -19,7 +19,7 @@ namespace {
 /// Inspects `directory`, which must exist and be undamaged.
 directory_report report_of(const std::string& directory) {
   const auto seen = inspect(directory);
-  REQUIRE_MESSAGE(seen.has_value(), (seen ? "" : to_string(seen.error())));
+  REQUIRE_MESSAGE(seen.has_value(), (seen ? "" : to_text(seen.error())));
   CHECK(is_sound(*seen));
   REQUIRE(std::holds_alternative<directory_report>(*seen));
   return std::get<directory_report>(*seen);

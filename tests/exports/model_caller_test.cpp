@@ -94,7 +94,7 @@ TEST_CASE("a model whose rows depend on each other is computed with just the row
   auto call = one.written().caller();
   REQUIRE_MESSAGE(call, why(call));
   CHECK_FALSE(call->rows_are_apart());
-  // More different numbers of rows than programs are kept.
+  // There are more different numbers of rows than the caller keeps programs.
   for (int64_t rows = 1; rows <= 12; ++rows) {
     std::vector<float> x(static_cast<size_t>(rows) * 4);
     for (size_t i = 0; i < x.size(); ++i)

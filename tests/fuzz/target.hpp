@@ -40,7 +40,7 @@ inline void require(bool holds, const char* what) {
 template <class T>
 T need(expected<T> x) {
   if (!x)
-    std::fprintf(stderr, "%s\n", to_string(x.error()).c_str());
+    std::fprintf(stderr, "%s\n", to_text(x.error()).c_str());
   require(x.has_value(), "an expected value is there");
   return std::move(*x);
 }

@@ -70,7 +70,7 @@ std::string outcome_of(const kept_job& job) {
   const estimator e{job.source, {.model_dir = path, .seed = 1, .save_summary_steps = 20, .save_checkpoints_steps = 30, .replicas = job.replicas}};
   const auto result = train_and_evaluate(e, {.input = data.train.shuffle().batch(32).repeat(), .max_steps = job.steps},
                                          {.input = data.test.take(500).batch(100), .throttle_secs = 0});
-  REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+  REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   std::string text;
   for (const auto& [name, value] : result->metrics)
     text += job.name + " result " + name + " " + bits(value) + "\n";

@@ -36,7 +36,7 @@ std::string trace_of(uint64_t seed) {
   if (seed == 7 || seed == 8) {  // One job is stopped, one loses a node.
     REQUIRE(job.crank_until([&] { return job.progress().step >= 11; }));
     if (seed == 7)
-      job.ask(request::stop, false);
+      job.ask(request::stop);
     else
       REQUIRE(job.kill("outfeed"));
   }

@@ -71,7 +71,7 @@ inline std::vector<optimizer> golden_optimizers() {
 
 inline void train_with(golden_lines& to, const optimizer& o) {
   trainer t([&](graph& g) { return classifier(g, {10, 16, 4}, dtype::float32, o, 0.1); }, {.batch = 32, .seed = 5});
-  train(to, to_string(o), t, {noise<float>({32, 10}, 1), classes(32, 4)}, 200);
+  train(to, to_text(o), t, {noise<float>({32, 10}, 1), classes(32, 4)}, 200);
 }
 
 // -- models ----------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ inline symbol of_words(symbol ids, symbol like) {
   return nn::gru(h, {.units = 12}).last;
 }
 
-/// Functions of numbers that no layer uses.
+/// An expression of elementary functions, most of which no layer above uses.
 inline symbol bent(symbol x) {
   graph& g = *x.owner();
   const symbol one = fill(g, 1, x.type(), {}, std::source_location::current()), above = add(square(x), one);
@@ -154,7 +154,7 @@ inline void follow_schedules(golden_lines& to) {
   for (const auto& schedule : all) {
     const optimizer o{.rule = gradient_descent{.rate = 0.3f}, .schedule = schedule, .warmup_steps = 10};
     for (int64_t step : {0, 7, 63, 131, 199})
-      to.add(to_string(o), "rate " + std::to_string(step), rate_at(o, step));
+      to.add(to_text(o), "rate " + std::to_string(step), rate_at(o, step));
   }
 }
 

@@ -45,7 +45,7 @@ golden_lines of_beginnings() {
 }  // namespace
 
 TEST_CASE("200 steps with each optimizer come to the golden bits") {
-  REQUIRE_MESSAGE(chosen_vectors(), (chosen_vectors() ? "" : to_string(chosen_vectors().error())));
+  REQUIRE_MESSAGE(chosen_vectors(), (chosen_vectors() ? "" : to_text(chosen_vectors().error())));
   MESSAGE("vectors: " << to_string(*chosen_vectors()));
   std::set<size_t> rules;
   for (const auto& o : golden_optimizers())

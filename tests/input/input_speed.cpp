@@ -21,7 +21,7 @@ double microseconds() {
 void measure(const char* what, const dataset& data, int batches) {
   auto it = data.node()->iterate({});
   if (!it)
-    return void(std::printf("%s\n", to_string(it.error()).c_str()));
+    return void(std::printf("%s\n", to_text(it.error()).c_str()));
   std::vector<std::shared_ptr<std::byte>> buffers;
   std::vector<std::byte*> into;
   for (const auto& c : (*it)->spec().components()) {

@@ -23,7 +23,7 @@ inline dataset numbered(int64_t count) {
 
 inline std::unique_ptr<dataset_iterator> iterate(const dataset& d, const iterate_options& options = {}) {
   auto it = d.node()->iterate(options);
-  REQUIRE_MESSAGE(it.has_value(), (it ? "" : to_string(it.error())));
+  REQUIRE_MESSAGE(it.has_value(), (it ? "" : to_text(it.error())));
   return std::move(*it);
 }
 
@@ -80,6 +80,6 @@ inline error refusal(const dataset& d, const iterate_options& options = {}) {
   return it.error();
 }
 
-inline bool names(const error& e, std::string_view what) { return to_string(e).find(what) != std::string::npos; }
+inline bool names(const error& e, std::string_view what) { return to_text(e).find(what) != std::string::npos; }
 
 }  // namespace troupe

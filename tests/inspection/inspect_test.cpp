@@ -45,7 +45,7 @@ struct finished_job {
     std::string pattern = (std::filesystem::temp_directory_path() / "troupe_inspect_XXXXXX").string();
     path = ::mkdtemp(pattern.data());
     const auto result = train(small(path), {.input = examples().batch(4).repeat(), .max_steps = 4});
-    REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+    REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   }
   ~finished_job() { std::filesystem::remove_all(path); }
   std::string path;
@@ -75,7 +75,7 @@ TEST_CASE("the plan of a job has its nodes, the credit of its edges and the part
 
 TEST_CASE("a graph is told with operations, variables, parameters and the program that is planned for it") {
   const auto graph = inspect_graph(small(), examples().batch(4).repeat(), mode::train);
-  REQUIRE_MESSAGE(graph, (graph ? "" : to_string(graph.error())));
+  REQUIRE_MESSAGE(graph, (graph ? "" : to_text(graph.error())));
   CHECK(graph->parameters == 4 * 5 + 5 + 5 * 3 + 3);
   CHECK(graph->trainable_parameters == graph->parameters);
   REQUIRE(graph->variables.size() == 4);
@@ -128,7 +128,7 @@ TEST_CASE("a program is told kernel by kernel, with buffers, bytes and FLOPs") {
 
 TEST_CASE("a profile has every kernel and the update, the longest first, and what they take together is the step") {
   const auto profile = profile_model(small(), examples().batch(4).repeat(), mode::train, 3);
-  REQUIRE_MESSAGE(profile, (profile ? "" : to_string(profile.error())));
+  REQUIRE_MESSAGE(profile, (profile ? "" : to_text(profile.error())));
   CHECK(profile->rows == 4);
   CHECK(profile->steps == 3);
   const auto graph = inspect_graph(small(), examples().batch(4).repeat(), mode::train);
@@ -253,7 +253,7 @@ TEST_CASE_FIXTURE(finished_job, "JSON with values has the bytes of every tensor,
 TEST_CASE_FIXTURE(finished_job, "checkpoints are deleted by step, the newest only on request, and nothing is made where nothing was") {
   CHECK(delete_checkpoints(path, {{0}})->deleted == ids({0}));
   CHECK(delete_checkpoints(path, {{4}}).error().category == errc::failed_precondition);
-  CHECK(delete_checkpoints(path, {{4}}, true)->deleted == ids({4}));
+  CHECK(delete_checkpoints(path, {{4}}, {.newest_too = true})->deleted == ids({4}));
   const auto left = inspect_directory(path);
   REQUIRE(left);
   REQUIRE(left->checkpoints.size() == 1);
@@ -267,7 +267,7 @@ TEST_CASE_FIXTURE(finished_job, "every point of a tag is told with step and time
   const estimator e{dnn_classifier({.hidden_units = {5}, .classes = 3}), {.model_dir = path, .save_summary_steps = 1, .save_checkpoints_steps = 2}};
   REQUIRE(train(e, {.input = examples().batch(4).repeat(), .max_steps = 9}));
   const auto all = event_points(path, "loss");
-  REQUIRE_MESSAGE(all, (all ? "" : to_string(all.error())));
+  REQUIRE_MESSAGE(all, (all ? "" : to_text(all.error())));
   CHECK(all->damages.empty());
   std::vector<int64_t> steps;
   for (const auto& p : all->points) {

@@ -22,14 +22,14 @@ struct kept_job {
     const auto data = *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {12, 4})}}, {{"y", tensor::zeros(dtype::int32, {12})}});
     const estimator e{dnn_classifier({.hidden_units = {5}, .classes = 3}), {.model_dir = path, .save_checkpoints_steps = 2}};
     const auto result = train(e, {.input = data.batch(4).repeat(), .max_steps = 4});
-    REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+    REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   }
   temporary_directory directory;
   std::string path = directory / "m";
 };
 
 int64_t step_of(const expected<std::map<std::string, tensor>>& variables) {
-  REQUIRE_MESSAGE(variables.has_value(), (variables ? "" : to_string(variables.error())));
+  REQUIRE_MESSAGE(variables.has_value(), (variables ? "" : to_text(variables.error())));
   return variables->at("global_step").as<int64_t>()[0];
 }
 
@@ -43,9 +43,9 @@ void damage_file(const std::string& path) {
 
 TEST_CASE_FIXTURE(kept_job, "the newest checkpoint is the one that the state file names") {
   CHECK(find_checkpoint(path) == path + "/model.ckpt-4");
-  REQUIRE(delete_checkpoints(path, {{4}}, true));
+  REQUIRE(delete_checkpoints(path, {{4}}, {.newest_too = true}));
   CHECK(find_checkpoint(path) == path + "/model.ckpt-2");
-  REQUIRE(delete_checkpoints(path, {{0}, {2}}, true));
+  REQUIRE(delete_checkpoints(path, {{0}, {2}}, {.newest_too = true}));
   CHECK(find_checkpoint(path).error() == error{errc::not_found, path + " holds no checkpoint that its state file names"});
   CHECK(find_checkpoint(path + "/none").error() == error{errc::not_found, path + "/none does not exist, and neither does a checkpoint in it"});
   CHECK_FALSE(std::filesystem::exists(path + "/none"));
@@ -55,7 +55,7 @@ TEST_CASE("a directory of TensorFlow's is told to be converted, whatever is aske
   const temporary_directory directory;
   const auto path = directory / "tf";
   std::filesystem::copy(TROUPE_GOLDEN_DIR "/tensorflow-v2/estimator", path);
-  const auto said = [](const auto& found) { return found ? std::string{} : to_string(found.error()); };
+  const auto said = [](const auto& found) { return found ? std::string{} : to_text(found.error()); };
   for (const auto& text : {said(find_checkpoint(path)), said(find_checkpoint(path, checkpoint_ref::best())),
                            said(load_variables(path)), said(load_variables(path, checkpoint_ref::of_step(6)))}) {
     CAPTURE(text);

@@ -16,7 +16,7 @@ namespace {
 template <class T>
 T need(expected<T> x) {
   if (!x)
-    throw std::runtime_error(to_string(x.error()));
+    throw std::runtime_error(to_text(x.error()));
   if constexpr (!std::is_void_v<T>)
     return std::move(*x);
 }

@@ -76,7 +76,7 @@ TEST_CASE("a binary head has the Estimator's metrics, with and without weights o
     CHECK(m.at("recall") == doctest::Approx(part(w, above, positive)));
     CHECK(m.at("auc") == doctest::Approx(area(w)).epsilon(0.01));
     CHECK(m.at("auc_precision_recall") > 0.8);
-    // The mean over the batches of 3, 3 and 1 examples of Σ weight · loss / rows of the batch.
+    // The batches have 3, 3 and 1 examples. Of each: Σ weight · loss / its rows; then the mean over the batches.
     const auto batch = [&](size_t first, size_t last) {
       double sum = 0;
       for (size_t i = first; i < last; ++i)
@@ -176,7 +176,7 @@ TEST_CASE("a multi-class head weighs rows by a feature of either shape and by th
 TEST_CASE("a confusion matrix has a row for each label and a column for each prediction, with the weights of the examples alone") {
   const auto matrix = [](const head& h, const head_data& data) {
     const auto result = evaluated(h, data);
-    REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+    REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
     return result->arrays;
   };
   CHECK(matrix(multi_class_head{.classes = 3}, class_data()).empty());

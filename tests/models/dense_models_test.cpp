@@ -112,7 +112,7 @@ TEST_CASE("a regression head takes labels of the logits' shape, or a plain numbe
     for (const symbol_shape& dims : {symbol_shape{}, symbol_shape{1}}) {
       const auto b = build(linear_regressor({}), mode::train, type, dims);
       const auto ok = check(b->spec, b->g, mode::train);
-      CHECK_MESSAGE(ok.has_value(), (ok ? "" : to_string(ok.error())));
+      CHECK_MESSAGE(ok.has_value(), (ok ? "" : to_text(ok.error())));
     }
   CHECK(has(refusal(linear_regressor({}), mode::train, dtype::float32, {2}), "the labels of a regression_head must be [batch, 1] or [batch], not [batch, 2]"));
   CHECK(has(refusal(linear_regressor({.label_dimension = 2}), mode::train, dtype::float32), "must be [batch, 2], not [batch]"));
@@ -125,7 +125,7 @@ TEST_CASE("the loss of a regression head is the mean squared error, and its metr
   const auto spec = regression_head{2}.spec(g, {.mode = mode::evaluate, .logits = logits, .labels = label});
   REQUIRE(check(spec, g, mode::evaluate));
   auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {});
-  REQUIRE_MESSAGE(p, (p ? "" : to_string(p.error())));
+  REQUIRE_MESSAGE(p, (p ? "" : to_text(p.error())));
   REQUIRE((*p)->run({}) == step_status::ok);
   std::map<std::string, float> out;
   for (size_t i = 0; i < (*p)->outputs().size(); ++i) {
@@ -145,7 +145,7 @@ TEST_CASE("a label of a regression head that is not finite is an error of the st
   const auto trained = train(e, {.input = wrong->batch(4).repeat(), .max_steps = 3});
   REQUIRE_FALSE(trained);
   CHECK(trained.error().category == errc::invalid_argument);
-  CHECK(has(to_string(trained.error()), "labels: nan at [3, 0] is not finite: check_numerics"));
+  CHECK(has(to_text(trained.error()), "labels: nan at [3, 0] is not finite: check_numerics"));
 }
 
 TEST_CASE("batch_norm stands behind every hidden layer under the Estimator's names, and keeps 0.999 of its statistics in a step") {
@@ -210,13 +210,13 @@ TEST_CASE("a classifier with a vocabulary is trained on words, and predicts them
                             dnn_classifier({.hidden_units = {8}, .optimizer = adam{.rate = 0.1f}, .vocabulary = kinds})}) {
     CAPTURE(what.name);
     const auto trained = train({what, {.seed = 1}}, {.input = data.batch(30).repeat(), .max_steps = 100});
-    REQUIRE_MESSAGE(trained, (trained ? "" : to_string(trained.error())));
+    REQUIRE_MESSAGE(trained, (trained ? "" : to_text(trained.error())));
     CHECK(trained->metrics.at("loss") < 0.1);
     auto stream = predict({what, {.seed = 1}}, {.input = data.batch(30), .keys = {"class_ids", "classes"}});
     REQUIRE(stream);
     for (int i = 0; i < 3; ++i) {
       const auto next = stream->next();
-      REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
+      REQUIRE_MESSAGE(next, (next ? "" : to_text(next.error())));
       const auto& one = **next;
       CHECK(one.texts.at("classes") == std::vector<std::string>{kinds[static_cast<size_t>(one.values.at("class_ids").as<int64_t>()[0])]});
     }

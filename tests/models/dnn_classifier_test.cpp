@@ -44,7 +44,7 @@ TEST_CASE("a classifier builds in every mode, under the Estimator's variable nam
     for (const symbol_shape& pixels : {symbol_shape{28, 28}, symbol_shape{784}, symbol_shape{28, 28, 3}, symbol_shape{}}) {
       auto b = build({.hidden_units = {16, 8}, .classes = 10, .dropout = 0.5}, m, pixels);
       const auto ok = check(b->spec, b->g, m);
-      CHECK_MESSAGE(ok.has_value(), (ok ? "" : to_string(ok.error())));
+      CHECK_MESSAGE(ok.has_value(), (ok ? "" : to_text(ok.error())));
       const auto text = b->g.to_text();
       for (const char* name : {"dnn/hiddenlayer_0/kernel", "dnn/hiddenlayer_0/bias", "dnn/hiddenlayer_1/kernel", "dnn/logits/kernel"})
         CHECK(has(text, name));

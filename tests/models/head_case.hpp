@@ -40,7 +40,7 @@ struct head_data {
 
   dataset read() const {
     auto data = dataset::from_tensors({features.begin(), features.end()}, {labels.begin(), labels.end()});
-    REQUIRE_MESSAGE(data, (data ? "" : to_string(data.error())));
+    REQUIRE_MESSAGE(data, (data ? "" : to_text(data.error())));
     return data->batch(batch);
   }
 };
@@ -49,7 +49,7 @@ inline expected<evaluation_result> evaluated(const head& h, const head_data& dat
 
 inline std::map<std::string, double> metrics_of(const head& h, const head_data& data) {
   auto result = evaluated(h, data);
-  REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+  REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   result->metrics.erase("global_step");
   return result->metrics;
 }
@@ -59,7 +59,7 @@ inline std::string refusal(const head& h, const head_data& data) {
   const auto result = evaluated(h, data);
   REQUIRE_FALSE(result);
   CHECK(result.error().category == errc::invalid_argument);
-  return to_string(result.error());
+  return to_text(result.error());
 }
 
 inline std::vector<std::string> names_of(const std::map<std::string, double>& metrics) {
@@ -75,7 +75,7 @@ inline std::vector<prediction> predictions_of(const head& h, const head_data& da
   std::vector<prediction> all;
   for (;;) {
     auto next = stream->next();
-    REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
+    REQUIRE_MESSAGE(next, (next ? "" : to_text(next.error())));
     if (!*next)
       return all;
     all.push_back(std::move(**next));

@@ -89,7 +89,7 @@ TEST_CASE("a head that smooths labels has a loss that a certain answer does not 
     const auto spec = multi_class_head{.classes = 3, .label_smoothing = smoothing}
                           .spec(g, {.mode = mode::evaluate, .logits = logits, .labels = g.placeholder("label", dtype::int32, {g.unknown("batch")})});
     if (!g.status())
-      return to_string(g.status().error());
+      return to_text(g.status().error());
     auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = 2});
     REQUIRE(p);
     const auto x = tensor::of<float>({2, 3}, {2, 1, 0, 0, 3, 0});

@@ -94,9 +94,9 @@ std::map<std::string, shape> variables_of(const model& m, const std::string& lab
   };
   const auto spec = m.build(g, features{&g, placed(data.features)}, labels{&g, placed(data.labels)}, mode::train);
   const auto valid = check(spec, g, mode::train);
-  REQUIRE_MESSAGE(valid, (valid ? "" : to_string(valid.error())));
+  REQUIRE_MESSAGE(valid, (valid ? "" : to_text(valid.error())));
   const auto layout = parameter_layout::of(g, spec.optimizer);
-  REQUIRE_MESSAGE(layout, (layout ? "" : to_string(layout.error())));
+  REQUIRE_MESSAGE(layout, (layout ? "" : to_text(layout.error())));
   std::map<std::string, shape> names;
   for (const auto& e : layout->entries())
     names[e.name] = e.dims;
@@ -115,15 +115,15 @@ TEST_CASE("every ready-made model learns under every head, is evaluated and pred
       const auto data = labelled(under.label).read();
       const estimator e{m, {.seed = 3}};
       const auto fresh = evaluate(e, {.input = data});
-      REQUIRE_MESSAGE(fresh, (fresh ? "" : to_string(fresh.error())));
+      REQUIRE_MESSAGE(fresh, (fresh ? "" : to_text(fresh.error())));
       const auto trained = train(e, {.input = data.repeat(), .max_steps = 120});
-      REQUIRE_MESSAGE(trained, (trained ? "" : to_string(trained.error())));
+      REQUIRE_MESSAGE(trained, (trained ? "" : to_text(trained.error())));
       const double before = fresh->metrics.at("loss"), after = trained->metrics.at("loss");
       CHECK(after < before * (model_name == "baseline_model" ? 1.05 : 0.95));  // The last batch's loss, and all rows'.
       auto stream = predict(e, {.input = data});
       REQUIRE(stream);
       const auto first = stream->next();
-      CHECK_MESSAGE(first, (first ? "" : to_string(first.error())));
+      CHECK_MESSAGE(first, (first ? "" : to_text(first.error())));
     }
   const auto linear = variables_of(linear_model({.head = regression_head{.weight_feature = "w"}, .optimizer = gradient_descent{}}), "sum");
   CHECK(linear == std::map<std::string, shape>{{"linear/linear_model/x/weights", {2, 1}}, {"linear/linear_model/bias_weights", {1}}});
@@ -161,10 +161,10 @@ optimizer optimizer_over(int count, dnn_linear_combined_model_options options) {
 
 TEST_CASE("a combined model has the rates of the Estimator's: 0.001, and 0.005 or one over the root of the features where they are more than 40,000") {
   for (const auto& [count, rate] : {std::pair{1, 0.005f}, {25, 0.005f}, {62'500, 0.004f}})
-    CHECK(to_string(optimizer_over(count, {}))
-          == to_string(optimizer{.rule = adagrad{.rate = 0.001f}, .groups = {{.prefix = "linear/", .rule = ftrl{.rate = rate}}}}));
+    CHECK(to_text(optimizer_over(count, {}))
+          == to_text(optimizer{.rule = adagrad{.rate = 0.001f}, .groups = {{.prefix = "linear/", .rule = ftrl{.rate = rate}}}}));
   const auto own = optimizer_over(2, {.optimizer = {.rule = adam{}, .groups = {{.prefix = "linear/", .rate_factor = 2}}}, .linear_rule = momentum{}});
-  CHECK(to_string(own) == to_string(optimizer{.groups = {{.prefix = "linear/", .rate_factor = 2}, {.prefix = "linear/", .rule = momentum{}}}}));
+  CHECK(to_text(own) == to_text(optimizer{.groups = {{.prefix = "linear/", .rate_factor = 2}, {.prefix = "linear/", .rule = momentum{}}}}));
 }
 
 TEST_CASE("a baseline model comes to the logit of how frequent a label is, whatever the features") {
@@ -174,7 +174,7 @@ TEST_CASE("a baseline model comes to the logit of how frequent a label is, whate
   temporary_directory directory;
   const estimator e{baseline_model({.head = binary_head{}}), {.model_dir = directory / "model", .seed = 1}};
   const auto trained = train_and_evaluate(e, {.input = data.batch(40).repeat(), .max_steps = 300}, {.input = data.batch(40)});
-  REQUIRE_MESSAGE(trained, (trained ? "" : to_string(trained.error())));
+  REQUIRE_MESSAGE(trained, (trained ? "" : to_text(trained.error())));
   CHECK(trained->metrics.at("prediction/mean") == doctest::Approx(0.25).epsilon(0.02));
   CHECK(trained->metrics.at("accuracy_baseline") == doctest::Approx(0.75));
   CHECK(trained->metrics.at("loss") == doctest::Approx(-0.25 * std::log(0.25) - 0.75 * std::log(0.75)).epsilon(0.01));

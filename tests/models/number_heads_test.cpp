@@ -127,7 +127,7 @@ TEST_CASE("heads of a multi-head may take the same label, and one of them may be
   const symbol both = g.placeholder("logits", dtype::float32, {g.unknown("batch"), 2});
   const labels y{&g, {{"size", g.placeholder("size", dtype::float32, {g.unknown("batch")})}}};
   const auto spec = outer.spec(g, {.mode = mode::evaluate, .logits = both, .labels = y});
-  CHECK_MESSAGE(g.status(), (g.status() ? "" : to_string(g.status().error())));
+  CHECK_MESSAGE(g.status(), (g.status() ? "" : to_text(g.status().error())));
   for (const char* name : {"inner/size/average_loss", "inner/loss/size", "loss/inner", "count/average_loss", "loss/count"})
     CHECK_MESSAGE(spec.metrics.contains(name), name);
   multi_head{.heads = {{.name = "none", .head = regression_head{}}}}.spec(g, {.mode = mode::train, .logits = slice(both, 1, 0, 1), .labels = y});

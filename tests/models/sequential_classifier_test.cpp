@@ -85,7 +85,7 @@ TEST_CASE("every layer there is can be listed, and variables are called by layer
   for (const mode m : {mode::train, mode::evaluate, mode::predict}) {
     const auto b = build(network, m);
     const auto ok = check(b->spec, b->g, m);
-    CHECK_MESSAGE(ok, (ok ? "" : to_string(ok.error())));
+    CHECK_MESSAGE(ok, (ok ? "" : to_text(ok.error())));
     CHECK((has(b->g.to_text(), "dropout")) == (m == mode::train));
     CHECK(b->variables.at("conv2d/kernel") == shape{3, 3, 2, 4});
     CHECK(b->variables.at("conv2d_1/kernel") == shape{1, 1, 4, 6});
@@ -139,15 +139,15 @@ TEST_CASE("a convolutional network learns where a bright pixel lies, and is eval
   test::temporary_directory directory;
   const estimator e{small_network(), {.model_dir = directory / "model", .seed = 1}};
   const auto trained = train_and_evaluate(e, {.input = quarters(256).shuffle().batch(32).repeat(), .max_steps = 240}, {.input = quarters(64).batch(32)});
-  REQUIRE_MESSAGE(trained, (trained ? "" : to_string(trained.error())));
+  REQUIRE_MESSAGE(trained, (trained ? "" : to_text(trained.error())));
   CHECK(trained->metrics.at("accuracy") > 0.95);
   const auto again = evaluate(e, {.input = quarters(64).batch(64)});
-  REQUIRE_MESSAGE(again, (again ? "" : to_string(again.error())));
+  REQUIRE_MESSAGE(again, (again ? "" : to_text(again.error())));
   CHECK(again->metrics.at("accuracy") == doctest::Approx(trained->metrics.at("accuracy")));
   auto stream = predict(e, {.input = quarters(4).batch(4), .keys = {"probabilities"}});
   REQUIRE(stream);
   const auto first = stream->next();
-  REQUIRE_MESSAGE(first, (first ? "" : to_string(first.error())));
+  REQUIRE_MESSAGE(first, (first ? "" : to_text(first.error())));
   CHECK((*first)->values.at("probabilities").dims() == shape{4});
 }
 

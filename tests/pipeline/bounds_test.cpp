@@ -23,7 +23,7 @@ size_t fullest_of(const std::string& node, const small_job_options& o) {
   crank_slowly(job, node);
   const auto result = job.wait(std::chrono::milliseconds{0});
   REQUIRE(result);
-  REQUIRE_MESSAGE(*result, to_string(result->error()));
+  REQUIRE_MESSAGE(*result, to_text(result->error()));
   CHECK((*result)->global_step == o.max_steps);
   return job.gauge().fullest_mailboxes.at(node);
 }
@@ -45,10 +45,10 @@ TEST_CASE("a stop by a signal does not wait for an event file that hangs, since 
   const auto stands = job.progress().step;
   CHECK(stands < 10);  // The credit covers the results of a few evaluations.
   const auto asked = job.now();
-  job.ask(request::stop, true);
+  job.ask(request::stop, stop_reason::signal);
   const auto result = job.wait(std::chrono::seconds{500});
   REQUIRE(result);
-  REQUIRE_MESSAGE(result->has_value(), to_string(result->error()));
+  REQUIRE_MESSAGE(result->has_value(), to_text(result->error()));
   CHECK((*result)->global_step == stands);
   CHECK((*result)->stopped);
   CHECK((*result)->remark == "summary_writer/eval did not end in time");

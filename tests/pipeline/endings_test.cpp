@@ -107,7 +107,7 @@ TEST_CASE("a node that dies after a stop was asked for costs no deadline, whethe
       small_job_options o{.max_steps = 400, .save_steps = 7, .replicas = 2};
       simulated_job job{prepare_small(o), seed};
       REQUIRE(job.crank_until([&] { return job.progress().step >= 9; }));
-      job.ask(request::stop, false);
+      job.ask(request::stop);
       for (uint64_t turn = 0; turn < seed % 23; ++turn)
         job.crank();
       const bool killed = job.kill(node);
@@ -119,7 +119,7 @@ TEST_CASE("a node that dies after a stop was asked for costs no deadline, whethe
         continue;
       ++failed;
       CHECK(killed);
-      CHECK_MESSAGE(end.result.error().source == node, to_string(end.result.error()));
+      CHECK_MESSAGE(end.result.error().source == node, to_text(end.result.error()));
       CHECK(newest_checkpoint(o.files).content.id.step >= 0);
     }
   CHECK(failed > 40);
@@ -140,7 +140,7 @@ TEST_CASE("a failure after a failure re-opens no save: a dead disk beside an eva
     const auto end = end_of(job);
     REQUIRE_FALSE(end.result);
     const auto& e = end.result.error();
-    CHECK_MESSAGE((e.category == errc::unavailable || (seed % 2 == 0 && e.source == "evaluator")), to_string(e));
+    CHECK_MESSAGE((e.category == errc::unavailable || (seed % 2 == 0 && e.source == "evaluator")), to_text(e));
     CHECK(end.took < 60s);
   }
 }
@@ -152,7 +152,7 @@ TEST_CASE("an input that cannot go back to where it stood fails the resumed job 
       {
         simulated_job job{prepare_small(o), seed};
         REQUIRE(job.crank_until([&] { return job.progress().committed_step >= 5; }));
-        job.ask(request::stop, false);
+        job.ask(request::stop);
         REQUIRE(end_of(job).result);
       }
       auto node = std::make_shared<stubborn_node>(small_batches());
@@ -167,7 +167,7 @@ TEST_CASE("an input that cannot go back to where it stood fails the resumed job 
       if (seed % 2 == 0) {
         for (uint64_t turn = 0; turn < 3 * seed; ++turn)
           job.crank();
-        job.ask(request::stop, true);
+        job.ask(request::stop, stop_reason::signal);
       }
       CAPTURE(seed);
       const auto end = end_of(job);
@@ -191,14 +191,14 @@ TEST_CASE("an input that cannot be saved fails the job where its position is ask
     small_job_options o{.max_steps = 400, .save_steps = seed % 2 == 0 ? std::optional<int64_t>{3} : std::optional<int64_t>{1000}, .input = dataset{node}};
     simulated_job job{prepare_small(o), seed};
     REQUIRE(job.crank_until([&] { return job.progress().step >= 8 || job.progress().now == job_progress::phase::failed; }));
-    job.ask(request::stop, false);
+    job.ask(request::stop);
     CAPTURE(seed);
     const auto end = end_of(job);
     CHECK(end.took < 1s);
     if (*saves <= 20)
       continue;
     REQUIRE_FALSE(end.result);
-    CHECK_MESSAGE(end.result.error().message == "the position of my_map cannot be saved", to_string(end.result.error()));
+    CHECK_MESSAGE(end.result.error().message == "the position of my_map cannot be saved", to_text(end.result.error()));
     CHECK(end.result.error().source == "infeed/0");
   }
 }
@@ -208,7 +208,7 @@ TEST_CASE("a job that goes on with another number of hosts is refused: an infeed
   {
     simulated_job job{prepare_small(o), 1};
     REQUIRE(job.crank_until([&] { return job.progress().committed_step >= 5; }));
-    job.ask(request::stop, false);
+    job.ask(request::stop);
     REQUIRE(end_of(job).result);
   }
   o.hosts = 1;
@@ -226,7 +226,7 @@ TEST_CASE("the resumed line says where the data stand") {
     simulated_job job{prepare_small(o), 1};
     if (stops) {
       REQUIRE(job.crank_until([&] { return job.progress().step >= 15; }));
-      job.ask(request::stop, false);
+      job.ask(request::stop);
     }
     REQUIRE(end_of(job).result);
     return job.events().front().text;
@@ -273,7 +273,7 @@ TEST_CASE("with the policy go_on an evaluation that always fails is a warning ea
     })};
     simulated_job job{*prepare(std::move(description)), 1};
     const auto end = end_of(job);
-    REQUIRE_MESSAGE(end.result, to_string(end.result.error()));
+    REQUIRE_MESSAGE(end.result, to_text(end.result.error()));
     CHECK(end.result->global_step == 20);
     const auto warned = steps_of(job.events(), kind::warning);
     CHECK(warned.back() == 20);

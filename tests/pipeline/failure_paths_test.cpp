@@ -116,7 +116,7 @@ TEST_CASE("an evaluator that dies fails the job after a last save") {
     const auto e = fail_of(job, o.files);
     CAPTURE(seed);
     CHECK(e.category == errc::aborted);
-    CHECK_MESSAGE(e.source == "evaluator", to_string(e));
+    CHECK_MESSAGE(e.source == "evaluator", to_text(e));
     CHECK(newest_checkpoint(o.files).content.id.step >= 13);
   }
 }
@@ -163,7 +163,7 @@ TEST_CASE("a stop while a save is on its way waits for it and for the last one")
     // outside.
     job.crank_until([&] { return job.progress().step >= 20; });
     in_flight += job.progress().committed_step < job.progress().step / 20 * 20;
-    job.ask(request::stop, false);
+    job.ask(request::stop);
     auto result = job.wait(std::chrono::hours{1});
     CAPTURE(seed);
     REQUIRE(result);
@@ -181,7 +181,7 @@ TEST_CASE("a stop before the first step ends cleanly at step 0 with a checkpoint
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     small_job_options o{.max_steps = 400};
     simulated_job job{prepare_small(o), seed};
-    job.ask(request::stop, false);
+    job.ask(request::stop);
     auto result = job.wait(std::chrono::hours{1});
     REQUIRE(result);
     REQUIRE(result->has_value());
@@ -196,7 +196,7 @@ TEST_CASE("an abort ends the job at once; the last commit stands") {
   small_job_options o{.max_steps = 400};
   simulated_job job{prepare_small(o), 3};
   REQUIRE(train_past(job, 7));
-  job.ask(request::abort, false);
+  job.ask(request::abort);
   const auto e = fail_of(job, o.files);
   CHECK(e.category == errc::cancelled);
 }
@@ -233,7 +233,7 @@ TEST_CASE("a loss that is not finite fails the job at its exact step, and no suc
       CHECK(e.category == errc::nan_loss);
       CHECK(e.step == 3);
       CHECK(e.source.starts_with("replica/"));
-      CHECK_MESSAGE(e.notes == std::vector<std::string>{debug_numerics_hint}, to_string(e));
+      CHECK_MESSAGE(e.notes == std::vector<std::string>{debug_numerics_hint}, to_text(e));
       CHECK(newest_checkpoint(o.files).content.id.step <= 3);
       for (const auto& v : newest_checkpoint(o.files).content.tensors)
         if (v.value.type() == dtype::float32)
@@ -261,7 +261,7 @@ TEST_CASE("with debug_numerics the job's error names the row and component, or t
         simulated_job job{*prepare(std::move(description)), seed};
         const auto e = fail_of(job, o.files);
         CAPTURE(seed);
-        CAPTURE(to_string(e));
+        CAPTURE(to_text(e));
         CHECK(e.category == errc::nan_loss);
         CHECK(e.step == 3);
         CHECK(e.source == "replica/0");
@@ -293,7 +293,7 @@ TEST_CASE("with debug_numerics an update that overflowed is named with its varia
     description.basis.config.debug_numerics = true;
     simulated_job job{*prepare(std::move(description)), 1};
     const auto e = fail_of(job, nullptr);
-    CAPTURE(to_string(e));
+    CAPTURE(to_text(e));
     CHECK(e.category == errc::nan_loss);
     CHECK(e.step == 1);
     CHECK(e.message == "the loss is not finite; variable w has -inf at [0], which became so in the update of step 0");

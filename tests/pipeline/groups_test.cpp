@@ -69,7 +69,7 @@ TEST_CASE("the same plan on real threads ends in the same state") {
   const auto job = local_launcher{}.train(two_candidates(o.input).prepared(describe_small(o)));
   const auto result = job->wait(std::chrono::minutes{2});
   REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
   check_state(newest_checkpoint(o.files).content, by_hand(o, 200));
   CHECK((*result)->metrics.contains("a/loss"));
   CHECK((*result)->metrics.contains("b/loss"));
@@ -111,10 +111,10 @@ TEST_CASE("a job of several groups that is stopped ends at one step for all, and
     {
       simulated_job job{two_candidates(o.input).prepared(describe_small(o)), seed};
       REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
-      job.ask(request::stop, false);
+      job.ask(request::stop);
       const auto result = job.wait(std::chrono::hours{1});
       REQUIRE(result.has_value());
-      REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+      REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
       CHECK((*result)->stopped);
       stopped_at = (*result)->global_step;
       CHECK(newest_checkpoint(o.files).content.id.step == stopped_at);
@@ -194,7 +194,7 @@ TEST_CASE("an infeed that gives each of two replicas a batch of its own feeds th
     if (stop_at > 0) {
       simulated_job job{make(), seed + 100};
       REQUIRE(job.crank_until([&] { return job.progress().step >= stop_at; }));
-      job.ask(request::stop, false);
+      job.ask(request::stop);
       REQUIRE(job.wait(std::chrono::hours{1}));
     }
     simulated_job job{make(), seed};

@@ -131,7 +131,7 @@ TEST_CASE("a job grows on threads, with two replicas, to the bits of one in simu
     const auto running = local_launcher{}.train(prepare_growing(threaded));
     const auto result = running->wait(soon);
     REQUIRE(result);
-    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
     CHECK(same_state(newest_checkpoint(threaded.o.files).content, newest_checkpoint(simulated.o.files).content));
   }
 }
@@ -210,7 +210,7 @@ TEST_CASE("a job that is stopped while its next plan is prepared stops at the fi
   job.hang("preparer");
   REQUIRE(job.crank_until([&] { return job.node("preparer") != nullptr; }));
   SUBCASE("stopped") {
-    job.ask(request::stop, false);
+    job.ask(request::stop);
     for (int i = 0; i < 50; ++i)
       job.crank();
     job.unhang("preparer");
@@ -220,7 +220,7 @@ TEST_CASE("a job that is stopped while its next plan is prepared stops at the fi
     CHECK((newest_checkpoint(j.o.files).content.id == checkpoint_id{20, 1}));
   }
   SUBCASE("aborted") {
-    job.ask(request::abort, false);
+    job.ask(request::abort);
     const auto failed = failure_of(job);
     CHECK(failed.category == errc::cancelled);
     CHECK((newest_checkpoint(j.o.files).content.id == checkpoint_id{20}));

@@ -246,7 +246,7 @@ TEST_CASE("beside training, the best checkpoint is there at the end and is what 
     REQUIRE(best);
     CHECK(result.best_checkpoint == "/run/model.ckpt-" + to_string(*best));
     const auto restored = store->restore(*best);
-    CHECK_MESSAGE(restored, (restored ? "" : to_string(restored.error())));
+    CHECK_MESSAGE(restored, (restored ? "" : to_text(restored.error())));
     for (size_t i = 0; i < events.size(); ++i)
       overtaken += events[i].what == kind::evaluated && i > 0 && events[i - 1].what == kind::saved && events[i - 1].step > events[i].step ? 1 : 0;
   }

@@ -32,7 +32,7 @@ checkpoint_content checkpoint_of(const small_job_options& o, int64_t step) {
   auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
   REQUIRE(store);
   auto found = (*store)->restore_step(step);
-  REQUIRE_MESSAGE(found, (found ? "" : to_string(found.error())));
+  REQUIRE_MESSAGE(found, (found ? "" : to_text(found.error())));
   return found->content;
 }
 
@@ -278,7 +278,7 @@ TEST_CASE("on real threads a candidate leaves, and the others end in the state o
   const auto job = local_launcher{}.train(breaking(o, 60));
   const auto result = job->wait(std::chrono::minutes{2});
   REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
   CHECK((*result)->remark.starts_with("group 'b' left at step 60: "));
   CHECK(same_state(newest_checkpoint(o.files).content, newest_checkpoint(simulated.files).content));
 }

@@ -103,7 +103,7 @@ TEST_CASE_FIXTURE(listening, "[EST-24] a listener hears of each save before anyt
       log.clear();
       const auto a = listener("a "), b = listener("b ");
       const auto result = run({a, b, a}, seed);
-      REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+      REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
       calls wanted{"a begin 0", "b begin 0"};
       for (const char* step : {"0", "5", "10", "12"})
         for (const char* what : {"a before # not committed", "b before # not committed", "a after # committed", "b after # committed"}) {
@@ -205,7 +205,7 @@ TEST_CASE_FIXTURE(listening, "whoever dies at whichever turn, each commit that a
     job.kill(seed % 2 == 0 ? "replica/0" : "infeed/0");
     const auto result = job.wait(std::chrono::hours{2});
     REQUIRE(result.has_value());
-    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
     CHECK(job.left().empty());
     CHECK(same_state(newest_checkpoint(options.files).content, wanted));
     recovered += steps_of(job.events(), kind::recovered).empty() ? 0 : 1;

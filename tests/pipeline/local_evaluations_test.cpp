@@ -67,7 +67,7 @@ TEST_CASE("[EST-68] without max_steps no export is the final one, unless a rule 
     simulated_job job{*prepare(std::move(description)), 1};
     if (!ends_by_rule) {
       REQUIRE(job.crank_until([&] { return job.progress().step >= 12; }));
-      job.ask(request::stop, false);
+      job.ask(request::stop);
     }
     CHECK(run_to_end(job).stopped != ends_by_rule);
     CHECK(seen.each.size() >= 2);

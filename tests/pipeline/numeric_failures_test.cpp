@@ -53,7 +53,7 @@ TEST_CASE("[EST-44] where a step that is not finite stops the job, the state bef
           simulated_job job{*prepared, seed};
           auto result = job.wait(std::chrono::hours{2});
           REQUIRE(result.has_value());
-          REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+          REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
           CHECK(job.left().empty());
           CHECK((*result)->remark.starts_with("stopped before step 2, which is not finite: nan_loss: the loss is not finite"));
           CHECK(steps_of(job.events(), kind::warning) == steps{2});
@@ -79,7 +79,7 @@ TEST_CASE("an evaluation of the state before a step that is not finite may be no
   simulated_job job{*prepared, 1};
   const auto result = job.wait(std::chrono::hours{2});
   REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
   CHECK((*result)->stopped);
   CHECK((*result)->global_step < 10);
   CHECK(steps_of(job.events(), kind::warning).size() == 2);
@@ -112,7 +112,7 @@ TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite f
       simulated_job job{prepare_small(o), seed};
       CAPTURE(seed);
       const auto e = failure_of(job);
-      CAPTURE(to_string(e));
+      CAPTURE(to_text(e));
       CHECK(e.category == errc::nan_loss);
       CHECK(e.source == "checkpoint_writer");
       CHECK(e.message == "variable w is not finite; the checkpoint is not written");

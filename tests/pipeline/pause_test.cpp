@@ -13,7 +13,7 @@ using kind = job_event::kind;
 /// Asks for a pause once `step` is reached, and waits until the job reports that it is paused.
 void pause_at(simulated_job& job, int64_t step) {
   REQUIRE(job.crank_until([&] { return job.progress().step >= step; }));
-  job.ask(request::pause, false);
+  job.ask(request::pause);
   REQUIRE(job.crank_until([&] { return job.progress().paused; }));
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("a job that is paused for days, at several states, ends with the bits 
         job.crank();
       CHECK(stands() == at);
       CHECK(job.now() - from >= std::chrono::hours{72});
-      job.ask(request::resume, false);
+      job.ask(request::resume);
     }
     CHECK(same_state(state_at_end(job, o.files, std::chrono::hours{10'000}), expected_state));
     CHECK_FALSE(job.progress().paused);
@@ -59,14 +59,14 @@ TEST_CASE("a paused job saves when it is asked to, and ends when it is stopped o
     for (int turn = 0; turn < 200; ++turn)
       job.crank();
     CHECK(steps_of(job.events(), kind::saved) == steps{0});
-    job.ask(request::save, false);
+    job.ask(request::save);
     REQUIRE(job.crank_until([&] { return job.progress().committed_step > 0; }));
     CHECK(job.progress().paused);
     CHECK(job.progress().committed_step == job.progress().step);
-    job.ask(request::stop, false);
+    job.ask(request::stop);
   }
-  SUBCASE("a stop") { job.ask(request::stop, false); }
-  SUBCASE("an abort") { job.ask(request::abort, false); }
+  SUBCASE("a stop") { job.ask(request::stop); }
+  SUBCASE("an abort") { job.ask(request::abort); }
   const auto result = job.wait(std::chrono::minutes{5});
   REQUIRE(result.has_value());
   CHECK_FALSE(job.progress().paused);
@@ -94,7 +94,7 @@ TEST_CASE("a stop of a paused job grants no further step") {
   for (int turn = 0; turn < 500; ++turn)
     job.crank();
   const auto stood = job.progress().step;
-  job.ask(request::stop, false);
+  job.ask(request::stop);
   const auto result = job.wait(std::chrono::hours{1});
   REQUIRE(result.has_value());
   REQUIRE(result->has_value());
@@ -107,13 +107,13 @@ TEST_CASE("a job that is paused while it recovers goes on with that once it is r
   REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
   REQUIRE(job.kill("replica/0"));
   REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering; }));
-  job.ask(request::pause, false);
+  job.ask(request::pause);
   REQUIRE(job.crank_until([&] { return job.progress().paused; }));
   job.pass(std::chrono::hours{1});
   for (int turn = 0; turn < 100; ++turn)
     job.crank();
   CHECK(job.progress().now == job_progress::phase::recovering);
-  job.ask(request::resume, false);
+  job.ask(request::resume);
   state_at_end(job, o.files, std::chrono::hours{10'000});
 }
 

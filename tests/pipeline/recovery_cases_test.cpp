@@ -157,7 +157,7 @@ TEST_CASE("a save that is requested while the job recovers is made once it train
   REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
   REQUIRE(job.kill("replica/0"));
   REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering; }));
-  job.ask(request::save, false);
+  job.ask(request::save);
   REQUIRE(job.crank_until([&] { return job.progress().committed_step > 0 || job.ended(); }));
   CHECK(job.progress().committed_step < 2'000);
 }

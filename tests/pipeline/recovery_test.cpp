@@ -207,8 +207,8 @@ TEST_CASE("a stop or an abort during the delay ends the job at once, and the las
   REQUIRE(job.kill("replica/0"));
   REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering; }));
   const auto before = job.now();
-  SUBCASE("a stop") { job.ask(request::stop, false); }
-  SUBCASE("an abort") { job.ask(request::abort, false); }
+  SUBCASE("a stop") { job.ask(request::stop); }
+  SUBCASE("an abort") { job.ask(request::abort); }
   CHECK(failure_of(job).category == errc::aborted);
   CHECK(job.now() - before < std::chrono::milliseconds{900});
   CHECK(newest_checkpoint(o.files).content.id.step == job.progress().committed_step);

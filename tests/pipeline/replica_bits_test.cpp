@@ -59,7 +59,7 @@ TEST_CASE("a model of words is the same for one replica, two and four, whatever 
   for (const optimizer& by :
        {optimizer{.rule = momentum{.rate = 0.1f}, .clip = {.global_norm = 0.1f}, .weight_decay = 0.01f}, optimizer{.rule = adagrad{}, .moving_average = 0.9f},
         optimizer{ftrl{}}, optimizer{.rule = adamw{.rate = 0.01f}, .clip = {.norm = 0.05f}}}) {
-    CAPTURE(to_string(by));
+    CAPTURE(to_text(by));
     const model source{"words", [by](graph& g, const features& x, const labels& labels, mode m) {
       const auto h = nn::embedding(x["x"], {.entries = 40, .units = 7});
       const auto logits = nn::dense(reshape(h, {extent{-1}, extent{21}}), {.units = 3});
@@ -72,7 +72,7 @@ TEST_CASE("a model of words is the same for one replica, two and four, whatever 
 TEST_CASE("norms of gradients and of updates are the same for one replica, two and four") {
   for (const optimizer& by : {optimizer{.rule = adam{.rate = 0.01f}, .clip = {.global_norm = 0.1f}}, optimizer{.rule = momentum{}, .clip = {.norm = 0.1f}},
                               optimizer{.rule = lamb{.rate = 0.01f}, .schedule = cosine_decay{.decay_steps = 20}, .moving_average = 0.9f}}) {
-    CAPTURE(to_string(by));
+    CAPTURE(to_text(by));
     check_replicas({.source = small_model(0.2, by)});
   }
 }

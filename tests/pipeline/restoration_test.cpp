@@ -34,7 +34,7 @@ TEST_CASE("a replica may die again at any turn of its recovery, and the state is
       job.kill(turns % 2 == 0 || replicas == 1 ? "replica/0" : "replica/1");
       const auto result = job.wait(std::chrono::hours{2});
       REQUIRE(result.has_value());
-      REQUIRE_MESSAGE(result->has_value(), (result->has_value() ? "" : to_string(result->error())));
+      REQUIRE_MESSAGE(result->has_value(), (result->has_value() ? "" : to_text(result->error())));
       CHECK((*result)->global_step == 12);
       CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
       const auto saved = steps_of(job.events(), kind::saved);

@@ -90,7 +90,7 @@ TEST_CASE("a job that goes on with other replicas of as many shards has nothing 
   {
     simulated_job job{prepare_small(changed), 1};
     REQUIRE(job.crank_until([&] { return job.progress().step >= 10; }));
-    job.ask(request::stop, false);
+    job.ask(request::stop);
     REQUIRE(job.wait(std::chrono::hours{2}));
   }
   CHECK(newest_checkpoint(changed.files).content.id.step < 200);

@@ -110,7 +110,7 @@ TEST_CASE("a job that goes on in other data of the same shape names them and tra
     const auto told_until = [&](int64_t step) {
       simulated_job job{prepare_small(o), seed};
       REQUIRE(job.crank_until([&] { return job.progress().step >= step; }));
-      job.ask(request::stop, false);
+      job.ask(request::stop);
       CHECK(run_to_end(job).stopped);
       std::vector<std::string> told;
       for (const auto& e : job.events())
@@ -204,7 +204,7 @@ TEST_CASE("[SUP-55] a job that was stopped at step 12 and goes on reads its thir
     {
       simulated_job job{prepare_small(o), seed};
       REQUIRE(job.crank_until([&] { return job.progress().step >= 12; }));
-      job.ask(request::stop, false);
+      job.ask(request::stop);
       ends.push_back(run_to_end(job).global_step);
       CHECK(source->reads == from_to(0, ends.back()));
     }
@@ -250,7 +250,7 @@ TEST_CASE("[SUP-61] an evaluation between two runs reads its data from their sta
     source->reads.clear();
     simulated_job job{prepare_small(o), static_cast<uint64_t>(run + 1)};
     REQUIRE(job.crank_until([&] { return job.progress().step >= stands + 5; }));
-    job.ask(request::stop, false);
+    job.ask(request::stop);
     const int64_t reached = run_to_end(job).global_step;
     CHECK(source->reads == from_to(stands, reached));
     stands = reached;
@@ -259,7 +259,7 @@ TEST_CASE("[SUP-61] an evaluation between two runs reads its data from their sta
     auto prepared = prepare(evaluation_job{.basis = small_basis(o), .data = {.input = dataset_over(other)}});
     REQUIRE(prepared);
     const auto result = local_launcher{}.evaluate(*prepared)->wait();
-    REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+    REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
     CHECK(result->global_step == stands);
     CHECK(other->reads == batches{0, 1, 2});
   }

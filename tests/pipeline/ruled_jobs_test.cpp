@@ -195,7 +195,7 @@ TEST_CASE_FIXTURE(ruled, "a predicate is asked on the thread of its evaluator, a
   released.notify_all();
   const auto result = job->wait(soon);
   REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
   CHECK((*result)->remark == "ended early: mine, at step 5");
   CHECK(asked_on == evaluation->on);
 }

@@ -84,7 +84,7 @@ TEST_CASE("an LSTM and a transformer with dropout that stop and go on, or lose t
     {
       simulated_job job{prepare_small(broken), 1};
       job.crank_until([&] { return job.progress().step >= 3; });
-      job.ask(request::stop, false);
+      job.ask(request::stop);
       const auto stopped = state_at_end(job, broken.files).id.step;
       CHECK(stopped >= 3);
       CHECK(stopped < 16);

@@ -48,7 +48,7 @@ struct signer : hook {
 train_result run_session(training_job description, std::vector<job_event>* events = nullptr, std::chrono::nanoseconds takes = 0s) {
   description.basis.deadlines.start += 10 * std::chrono::ceil<std::chrono::milliseconds>(takes);
   auto prepared = prepare(std::move(description));
-  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
+  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_text(prepared.error())));
   world_conditions conditions;
   if (takes > 0s)
     conditions.cost["replica"] = {takes, takes};
@@ -65,7 +65,7 @@ training_job configured(const small_job_options& o, run_config config) {
   auto job = describe_small(o);
   config.seed = 7;
   const auto settled = resolve_config(config);
-  REQUIRE_MESSAGE(settled, (settled ? "" : to_string(settled.error())));
+  REQUIRE_MESSAGE(settled, (settled ? "" : to_text(settled.error())));
   job.basis.config = *settled;
   return job;
 }
@@ -137,7 +137,7 @@ TEST_CASE("[SUP-13] where one hook asks to stop at a state the other is still sh
       CHECK(newest_checkpoint(o.files).content.id.step == 3);
       CHECK(book == texts{"begin 0 A", "begin 0 B", "started 0 A", "started 0 B", "state 1 A", "state 1 B", "state 2 A", "state 2 B", "state 3 A", "state 3 B",
                           "end 3 A", "end 3 B"});
-      job.ask(request::save, false);  // The job has ended: nothing happens.
+      job.ask(request::save);  // There is nobody left to run for.
       CHECK(job.progress().step == 3);
     }
 }

@@ -25,7 +25,7 @@ struct shown {
   }
   expected<train_result> run(uint64_t seed, std::vector<job_event>& events) const {
     auto prepared = prepare(description());
-    REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
+    REQUIRE_MESSAGE(prepared, (prepared ? "" : to_text(prepared.error())));
     simulated_job job{*prepared, seed};
     auto result = job.wait(std::chrono::hours{2});
     REQUIRE(result.has_value());
@@ -63,7 +63,7 @@ TEST_CASE_FIXTURE(shown, "[EST-48] every 3 steps the state is evaluated, saved o
       options.replicas = replicas;
       options.shards = 2;
       const auto result = run(seed, events);
-      REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+      REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
       CHECK(steps_of(events, kind::evaluated) == steps{3, 6, 9, 10, 12});
       CHECK(losses_of(events) == wanted);
       CHECK(steps_of(events, kind::saved) == steps{0, 10, 12});
@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(shown, "a rule that applies to a state that is not saved ends 
     options.files = memory_disk::make();
     std::vector<job_event> events;
     const auto result = run(seed, events);
-    REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+    REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
     CHECK(result->global_step == 6);
     CHECK(steps_of(events, kind::saved) == steps{0, 6});
     CHECK_MESSAGE((steps_of(events, kind::evaluated) == steps{3, 6}), "the checkpoint of step 6 is of the state that was evaluated");
@@ -175,7 +175,7 @@ TEST_CASE_FIXTURE(shown, "a state is shown once earlier checkpoints are evaluate
       options.files = memory_disk::make();
       std::vector<job_event> events;
       const auto result = run(seed, events);
-      REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+      REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
       const auto told = steps_of(events, kind::evaluated);
       CHECK(std::is_sorted(told.begin(), told.end()));
       for (int64_t step = each; step <= 14; step += each)
@@ -195,13 +195,13 @@ TEST_CASE_FIXTURE(shown, "an evaluator that may fail and dies at whichever turn 
     both.evaluations.back().data.name = "other";
     both.evaluations.back().on_evaluator_failure = failure_policy::go_on;
     auto prepared = prepare(std::move(both));
-    REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
+    REQUIRE_MESSAGE(prepared, (prepared ? "" : to_text(prepared.error())));
     simulated_job job{*prepared, seed};
     job.crank_some(seed, 0, 400);
     job.kill("evaluator/other");
     const auto result = job.wait(std::chrono::minutes{2});
     REQUIRE(result.has_value());
-    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
     std::map<int64_t, double> found;
     for (const auto& e : job.events())
       if (e.what == kind::evaluated && e.evaluation.empty())
@@ -214,7 +214,7 @@ TEST_CASE_FIXTURE(shown, "a stop while the next attempt waits for the evaluation
   // An evaluation takes longer than the delay before the next attempt.
   const world_conditions slow{.cost = {{"evaluator/replica", {std::chrono::seconds{5}, std::chrono::seconds{5}}}}};
   options.recovers = 10;
-  for (const bool by_signal : {false, true})
+  for (const auto reason : {stop_reason::request, stop_reason::signal})
     for (uint64_t seed = 1; seed <= 10; ++seed) {
       CAPTURE(seed);
       simulated_job job{*prepare(description()), seed, slow};
@@ -225,7 +225,7 @@ TEST_CASE_FIXTURE(shown, "a stop while the next attempt waits for the evaluation
       const auto failed_at = job.now();
       REQUIRE(job.crank_until([&] { return job.now() > failed_at + std::chrono::seconds{2}; }));
       REQUIRE(is_evaluated(6));
-      job.ask(request::stop, by_signal);
+      job.ask(request::stop, reason);
       CHECK(failure_of(job).source == "replica/0");
       for (const auto& e : job.events())
         CHECK(e.what != kind::recovered);

@@ -33,7 +33,7 @@ struct outcome {
 
 outcome run(training_job description) {
   auto prepared = prepare(std::move(description));
-  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
+  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_text(prepared.error())));
   world_conditions half_a_second;
   half_a_second.cost["replica"] = {std::chrono::milliseconds{500}, std::chrono::milliseconds{500}};
   simulated_job job{*prepared, 1, half_a_second};

@@ -58,7 +58,7 @@ metrics_outcome outcome_of(small_job_options o, train_metrics which, int64_t sum
   d.basis.config.train_metrics = which;
   d.basis.config.summary_steps = summary_steps;
   auto prepared = prepare(std::move(d));
-  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
+  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_text(prepared.error())));
   simulated_job job{*prepared, 5};
   run_to_end(job);
   metrics_outcome all;
@@ -180,7 +180,7 @@ TEST_CASE("[MET-36] a function of a metric that throws in training ends the job 
   const auto result = job.wait(std::chrono::hours{2});
   REQUIRE(result.has_value());
   REQUIRE_FALSE(result->has_value());
-  CHECK(has(to_string(result->error()), "an exception left metric 'mine': no luck"));
+  CHECK(has(to_text(result->error()), "an exception left metric 'mine': no luck"));
 }
 
 }  // namespace troupe::test

@@ -256,7 +256,7 @@ TEST_CASE("who falls with a group whose node dies is dropped with it, and the de
       REQUIRE_FALSE(job.ended());
       if (of_last) {
         REQUIRE(job.kill("a/replica/0"));
-        CHECK(has(to_string(failure_of(job)), "a/replica/0 ended"));
+        CHECK(has(to_text(failure_of(job)), "a/replica/0 ended"));
         continue;
       }
       CHECK(has(run_to_end(job).remark, ": cancelled: it falls with the first of the groups 'a', 'b'"));
@@ -275,9 +275,9 @@ TEST_CASE("a job of several groups is paused with one of them gone, and goes on 
   group_job j{.breaks = {{of_b, 12}}};
   simulated_job job{j.prepared(), 3};
   REQUIRE(job.crank_until([&] { return job.progress().step >= 13; }));
-  job.ask(request::pause, false);
+  job.ask(request::pause);
   REQUIRE(job.crank_until([&] { return job.progress().paused; }));
-  job.ask(request::resume, false);
+  job.ask(request::resume);
   run_to_end(job);
   CHECK(same_state(newest_checkpoint(j.o.files).content, newest_checkpoint(whole.o.files).content));
 }
@@ -290,7 +290,7 @@ TEST_CASE("on real threads a mixture falls, and the others end in the state of t
   const auto job = local_launcher{}.train(real.prepared());
   const auto result = job->wait(std::chrono::minutes{2});
   REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
   CHECK(same_state(newest_checkpoint(real.o.files).content, newest_checkpoint(simulated.o.files).content));
 }
 

@@ -16,7 +16,7 @@ checked_plan planned(const plan_options& o) {
   auto made = make_plan(o);
   REQUIRE(made);
   auto checked = checked_plan::of(std::move(*made));
-  REQUIRE_MESSAGE(checked, (checked ? "" : to_string(checked.error())));
+  REQUIRE_MESSAGE(checked, (checked ? "" : to_text(checked.error())));
   return std::move(*checked);
 }
 

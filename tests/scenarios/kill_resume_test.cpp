@@ -105,7 +105,7 @@ bool live_and_die(const std::string& directory, uint64_t seed, int64_t number, i
   CHECK(child.started == committed_before);
   const auto after = newest(directory);
   if (!after) {
-    CHECK_MESSAGE(after.error().category == errc::not_found, to_string(after.error()));
+    CHECK_MESSAGE(after.error().category == errc::not_found, to_text(after.error()));
     CHECK(child.saved < 0);
     CHECK(child.reached <= lost_max);
     return caught;
@@ -172,8 +172,8 @@ TEST_CASE("killed at least 20 times, 3 of them while saving, training ends byte 
   CHECK(while_saving >= kills_while_saving_min);
 
   const auto a = newest(unbroken), b = newest(broken);
-  REQUIRE_MESSAGE(a, (a ? "" : to_string(a.error())));
-  REQUIRE_MESSAGE(b, (b ? "" : to_string(b.error())));
+  REQUIRE_MESSAGE(a, (a ? "" : to_text(a.error())));
+  REQUIRE_MESSAGE(b, (b ? "" : to_text(b.error())));
   CHECK(a->content.id.step == max_steps);
   CHECK(a->content.tensors.size() >= 3 * 4);  // Four variables, each with two slots.
   check_equal(a->content, b->content);

@@ -91,9 +91,9 @@ int train(cli::signal_watch& signals, const std::string& directory, int batch_ms
   }
   auto prepared = prepare(std::move(description));
   if (!prepared)
-    return std::printf("ended 0 failed 0 %s\n", to_string(prepared.error()).c_str()), 1;
+    return std::printf("ended 0 failed 0 %s\n", to_text(prepared.error()).c_str()), 1;
   const auto job = local_launcher{}.train(std::move(*prepared));
-  signals.at_first([&job] { job->ask(request::stop, true); });
+  signals.at_first([&job] { job->ask(request::stop, stop_reason::signal); });
 
   std::string heard;
   int64_t shown = -1;
@@ -102,7 +102,7 @@ int train(cli::signal_watch& signals, const std::string& directory, int batch_ms
       if (*result)
         std::printf("ended %lld %s %d \n", static_cast<long long>((*result)->global_step), (*result)->stopped ? "stopped" : "done", watching->ended.load());
       else
-        std::printf("ended %lld failed %d %s\n", static_cast<long long>(job->progress().step), watching->ended.load(), to_string(result->error()).c_str());
+        std::printf("ended %lld failed %d %s\n", static_cast<long long>(job->progress().step), watching->ended.load(), to_text(result->error()).c_str());
       std::fflush(stdout);
       signals.at_first({});
       return 0;
@@ -116,9 +116,9 @@ int train(cli::signal_watch& signals, const std::string& directory, int batch_ms
       heard.append(bytes, static_cast<size_t>(n));
     }
     if (heard.find("stop\n") != std::string::npos)
-      job->ask(request::stop, false);
+      job->ask(request::stop);
     if (heard.find("abort\n") != std::string::npos)
-      job->ask(request::abort, false);
+      job->ask(request::abort);
     heard.clear();
     if (const auto step = job->progress().step; step != shown) {
       shown = step;

@@ -52,7 +52,7 @@ struct narrator final : tr::hook {
 };
 
 int give_up(const tr::error& e) {
-  std::printf("error %s\n", to_string(e).c_str());
+  std::printf("error %s\n", to_text(e).c_str());
   return 1;
 }
 

@@ -84,6 +84,7 @@ struct fake_exports {
   std::mutex guard;
   std::map<int64_t, float> factors;
   std::set<int64_t> broken;
+  std::optional<error> unlisted = {};  ///< What listing the versions fails with.
   int64_t opened = 0;  ///< Calls of `open`, including those that failed.
   std::shared_ptr<fake_facts> facts = std::make_shared<fake_facts>();
 };
@@ -93,6 +94,8 @@ class fake_source final : public version_source {
   explicit fake_source(std::shared_ptr<fake_exports> exports) : exports_(std::move(exports)) {}
   expected<std::vector<int64_t>> list() override {
     const std::lock_guard held{exports_->guard};
+    if (exports_->unlisted)
+      return fail(*exports_->unlisted);
     std::vector<int64_t> numbers;
     for (const auto& [number, factor] : exports_->factors)
       numbers.push_back(number);

@@ -18,7 +18,7 @@ const test::fake_servable& model() {
 
 predict_request parsed(std::string_view body) {
   auto request = parse_predict_request(body, model().signatures(), 100);
-  REQUIRE_MESSAGE(request, (request ? "" : to_string(request.error())));
+  REQUIRE_MESSAGE(request, (request ? "" : to_text(request.error())));
   return std::move(*request);
 }
 

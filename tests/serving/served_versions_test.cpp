@@ -87,6 +87,20 @@ TEST_CASE_FIXTURE(with_exports, "a version that vanishes goes on answering, whic
   CHECK(versions.current()->number() == 5);
 }
 
+TEST_CASE_FIXTURE(with_exports, "versions that cannot be listed for a while are told once, and have not vanished; a refused one is still known") {
+  exports->factors = {{5, 2.f}, {6, 2.f}};
+  exports->broken = {6};
+  REQUIRE(versions.refresh()->opened == 5);
+  exports->unlisted = error{errc::unavailable, "the disk does not answer"};
+  CHECK(versions.refresh()->warnings == warnings{"the versions cannot be listed: the disk does not answer"});
+  CHECK(versions.refresh()->warnings.empty());
+  exports->unlisted.reset();
+  CHECK(versions.refresh()->warnings.empty());
+  CHECK(versions.current()->number() == 5);
+  exports->unlisted = error{errc::unavailable, "the disk does not answer"};
+  CHECK(versions.refresh()->warnings.size() == 1);
+}
+
 TEST_CASE_FIXTURE(with_exports, "without any version that can be opened there is the error of the newest, or that there is none") {
   CHECK(versions.refresh().error().category == errc::not_found);
   exports->factors = {{1, 2.f}, {2, 2.f}};

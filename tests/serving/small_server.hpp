@@ -18,7 +18,7 @@ struct small_server {
     options.port = 0;
     options.poll_secs = 0.01;
     auto started = running_server::start(std::make_unique<fake_source>(exports), "half", options, std::move(told));
-    REQUIRE_MESSAGE(started, (started ? "" : to_string(started.error())));
+    REQUIRE_MESSAGE(started, (started ? "" : to_text(started.error())));
     server = std::move(*started);
   }
   int port() const { return server->port(); }

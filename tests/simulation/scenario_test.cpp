@@ -30,7 +30,7 @@ TEST_CASE("a scenario fixes what it says, and its seed draws the rest") {
     after = "progress"
     step = 9
   )", "here");
-  REQUIRE_MESSAGE(s.has_value(), to_string(s.error()));
+  REQUIRE_MESSAGE(s.has_value(), to_text(s.error()));
   CHECK(s->title() == "two hosts");
   bool drawn = false;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
@@ -64,7 +64,7 @@ TEST_CASE("a recipe that is written as a scenario and read again is the same one
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     const auto r = draw_timed_recipe(seed);
     const auto s = scenario::parse(to_toml(r, "again"), "here");
-    REQUIRE_MESSAGE(s.has_value(), to_string(s.error()));
+    REQUIRE_MESSAGE(s.has_value(), to_text(s.error()));
     CHECK(to_text(s->draw(seed)) == to_text(r));
   }
   const auto r = draw_timed_recipe(3);

@@ -94,7 +94,7 @@ int run(const wishes& w) {
   for (const auto& path : w.scenarios) {
     auto read = scenario::read(path);
     if (!read) {
-      std::cerr << "simulate: " << to_string(read.error()) << "\n";
+      std::cerr << "simulate: " << to_text(read.error()) << "\n";
       return 2;
     }
     scenarios.emplace_back(path, std::move(*read));

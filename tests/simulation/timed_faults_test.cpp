@@ -47,7 +47,7 @@ TEST_CASE("timed faults break no rule in any scenario of tests/scenarios") {
   REQUIRE(files.size() >= 8);
   for (const auto& file : files) {
     const auto read = scenario::read(file);
-    REQUIRE_MESSAGE(read.has_value(), to_string(read.error()));
+    REQUIRE_MESSAGE(read.has_value(), to_text(read.error()));
     play_all(*read, "--scenario tests/scenarios/" + file.filename().string() + " ", 1, 15);
   }
 }

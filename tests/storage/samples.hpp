@@ -52,13 +52,13 @@ inline bool same(const checkpoint_content& a, const checkpoint_content& b) {
 inline std::unique_ptr<checkpoint_store> open_store(std::shared_ptr<file_system> fs, checkpoint_store_options options = {},
                                                     const std::string& directory = "/m") {
   auto store = checkpoint_store::open(std::move(fs), directory, options);
-  REQUIRE_MESSAGE(store, (store ? "" : to_string(store.error())));
+  REQUIRE_MESSAGE(store, (store ? "" : to_text(store.error())));
   return std::move(*store);
 }
 
 inline commit_result commit(checkpoint_store& store, int64_t step, int64_t iteration = 0) {
   auto result = store.commit(sample(step, iteration));
-  REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+  REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   return std::move(*result);
 }
 

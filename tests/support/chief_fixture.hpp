@@ -78,7 +78,7 @@ inline std::shared_ptr<const checked_plan> plan_of(const std::vector<member>& li
   p.nodes.push_back({.id = chief, .what = role::chief, .name = "chief"});
   add_service_edges(p, counts.contains(role::checkpoint_writer));
   auto checked = checked_plan::of(std::move(p));
-  REQUIRE_MESSAGE(checked, (checked ? "" : to_string(checked.error())));
+  REQUIRE_MESSAGE(checked, (checked ? "" : to_text(checked.error())));
   return std::make_shared<checked_plan>(std::move(*checked));
 }
 

@@ -18,13 +18,13 @@ inline expected<train_result> result_of(simulated_job& job, std::chrono::millise
 /// Runs a job that must succeed.
 inline train_result run_to_end(simulated_job& job, std::chrono::milliseconds within = std::chrono::hours{2}) {
   const auto result = result_of(job, within);
-  REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+  REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   return *result;
 }
 
 inline train_result run_to_end(training_job description, uint64_t seed = 1, std::vector<job_event>* events = nullptr) {
   auto prepared = prepare(std::move(description));
-  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
+  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_text(prepared.error())));
   simulated_job job{std::move(*prepared), seed};
   auto result = run_to_end(job);
   if (events)

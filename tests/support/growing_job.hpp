@@ -33,7 +33,7 @@ inline model mixture_of(std::vector<std::string> names) {
 inline model frozen(const model& from) {
   return {from.name, [f = from.build](graph& g, const features& x, const labels& y, mode m) {
     auto spec = f(g, x, y, m);
-    for (auto& v : g.internals().variables)
+    for (auto& v : contents_of(g).variables)
       v.options.trainable = false;
     return spec;
   }};
@@ -105,7 +105,7 @@ inline training_job growing_job(const growing_options& j) {
 inline std::shared_ptr<prepared_job> prepare_growing(const growing_options& j = {}) {
   auto made = prepare(growing_job(j));
   if (!made)
-    throw std::runtime_error(to_string(made.error()));
+    throw std::runtime_error(to_text(made.error()));
   return *made;
 }
 

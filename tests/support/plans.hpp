@@ -98,7 +98,7 @@ struct hand_written {
   std::shared_ptr<prepared_job> prepared(training_job job) const {
     auto made = prepare(std::move(job), {plan, resources});
     if (!made)
-      throw std::runtime_error(to_string(made.error()));
+      throw std::runtime_error(to_text(made.error()));
     return *made;
   }
 };

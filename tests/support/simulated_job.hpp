@@ -50,8 +50,8 @@ class simulated_job final : public one_simulated {
   ~simulated_job() { world().end_all(); }
 
   job_progress progress() const { return running_->progress(); }
-  void ask(uint8_t request_kind, bool by_signal) { running_->ask(request_kind, by_signal); }
-  /// Cranks the world until the job has a result, or until `deadline` in virtual time.
+  void ask(uint8_t request_kind, stop_reason reason = stop_reason::request) { running_->ask(request_kind, reason); }
+  /// Cranks until there is a result. The deadline is in virtual time.
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) { return running_->wait(deadline); }
   /// True: the job has a result.
   bool ended() const { return running_->ended(); }

@@ -80,7 +80,7 @@ inline job_basis small_basis(const small_job_options& o) {
     config.save_checkpoints_steps = o.save_steps ? setting<int64_t>{*o.save_steps} : setting<int64_t>{std::nullopt};
   auto settled = resolve_config(config);
   if (!settled)
-    throw std::runtime_error(to_string(settled.error()));
+    throw std::runtime_error(to_text(settled.error()));
   return {.source = std::make_shared<const model>(o.source), .config = *settled, .files = o.files};
 }
 
@@ -96,7 +96,7 @@ inline training_job describe_small(const small_job_options& o) {
 inline std::shared_ptr<prepared_job> prepare_small(const small_job_options& o = {}) {
   auto job = prepare(describe_small(o));
   if (!job)
-    throw std::runtime_error(to_string(job.error()));
+    throw std::runtime_error(to_text(job.error()));
   return *job;
 }
 
@@ -104,10 +104,10 @@ inline std::shared_ptr<prepared_job> prepare_small(const small_job_options& o = 
 inline restored_checkpoint newest_checkpoint(const std::shared_ptr<file_system>& files) {
   auto store = checkpoint_store::open(files, "/run", {.read_only = true});
   if (!store)
-    throw std::runtime_error(to_string(store.error()));
+    throw std::runtime_error(to_text(store.error()));
   auto found = (*store)->restore_newest();
   if (!found)
-    throw std::runtime_error(to_string(found.error()));
+    throw std::runtime_error(to_text(found.error()));
   return *found;
 }
 

@@ -123,7 +123,7 @@ IN_FRONT_OF(scheduled_cleanup, SCHEDULED_CLEANUP, void* self, void* reason, void
   return next(self, reason, unit);
 }
 
-// Here the messages that arrive until the mailbox of an ending actor is closed.
+// Here it drops those that arrive after that, until its mailbox is closed.
 IN_FRONT_OF(bounce, BOUNCE, void* reason, void* element) {
   FIND_NEXT(BOUNCE, void*, void*);
   __tsan_acquire(element);

@@ -91,13 +91,13 @@ TEST_CASE("a value that is no number never stops a job as higher or lower, and c
 }
 
 TEST_CASE("a rule that cannot be is refused with its value") {
-  CHECK(why(check(stop_if_higher("accuracy", .6))).empty());
-  CHECK(why(check(stop_if_higher("", .6))) == "the rule ' higher than 0.6': there is no metric");
-  CHECK(why(check(stop_if_higher("a", std::numeric_limits<double>::infinity()))).ends_with("the threshold must be finite"));
-  CHECK(why(check(stop_if_no_increase("a", 0))) == "the rule 'no increase of a within 0 steps': max_steps must be at least 1, not 0");
-  CHECK(why(check(stop_if_no_increase("a", 1, {.min_delta = -1}))).ends_with("min_delta must be at least 0, not -1"));
-  CHECK(why(check(stop_if_no_increase("a", 1, {.patience = 0}))).ends_with("patience must be at least 1, not 0"));
-  CHECK(why(check(stop_if("p", {}))) == "the rule 'p': there is no predicate");
+  CHECK(why(validate(stop_if_higher("accuracy", .6))).empty());
+  CHECK(why(validate(stop_if_higher("", .6))) == "the rule ' higher than 0.6': there is no metric");
+  CHECK(why(validate(stop_if_higher("a", std::numeric_limits<double>::infinity()))).ends_with("the threshold must be finite"));
+  CHECK(why(validate(stop_if_no_increase("a", 0))) == "the rule 'no increase of a within 0 steps': max_steps must be at least 1, not 0");
+  CHECK(why(validate(stop_if_no_increase("a", 1, {.min_delta = -1}))).ends_with("min_delta must be at least 0, not -1"));
+  CHECK(why(validate(stop_if_no_increase("a", 1, {.patience = 0}))).ends_with("patience must be at least 1, not 0"));
+  CHECK(why(validate(stop_if("p", {}))) == "the rule 'p': there is no predicate");
 }
 
 }  // namespace troupe::test

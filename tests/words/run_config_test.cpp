@@ -67,16 +67,16 @@ TEST_CASE("[EST-2] two checkpoint triggers with values are refused, naming both"
 
 TEST_CASE("[EST-3] replacing one checkpoint trigger turns the other off and leaves the original as it was") {
   const run_config original;
-  const auto by_steps = replace(original, {.save_checkpoints_steps = 20});
+  const auto by_steps = replace(original, [](run_config& c) { c.save_checkpoints_steps = 20; });
   REQUIRE(by_steps);
   CHECK(resolved(*by_steps) == checkpoint_trigger{.steps = 20});
-  const auto by_secs = replace(*by_steps, {.save_checkpoints_secs = 30});
+  const auto by_secs = replace(*by_steps, [](run_config& c) { c.save_checkpoints_secs = 30; });
   REQUIRE(by_secs);
   CHECK(resolved(*by_secs) == checkpoint_trigger{.secs = 30});
   CHECK(resolved(*by_steps) == checkpoint_trigger{.steps = 20});
   CHECK(original == run_config{});
-  CHECK_FALSE(replace(original, {.save_checkpoints_steps = 1, .save_checkpoints_secs = 1}));
-  CHECK(resolved(*replace(*by_secs, {.save_checkpoints_steps = std::nullopt})) == checkpoint_trigger{.secs = 30});
+  CHECK_FALSE(replace(original, [](run_config& c) { c.save_checkpoints_steps = 1, c.save_checkpoints_secs = 1; }));
+  CHECK(resolved(*replace(*by_secs, [](run_config& c) { c.save_checkpoints_steps = std::nullopt; })) == checkpoint_trigger{.secs = 30});
 }
 
 TEST_CASE("[EST-3] replacing a field that does not exist names it and those there are") {
@@ -88,10 +88,10 @@ TEST_CASE("[EST-3] replacing a field that does not exist names it and those ther
 
 TEST_CASE("a change is applied alone, and none is a value like others") {
   const run_config original{.model_dir = "a", .seed = 3, .keep_checkpoint_max = 2};
-  const auto changed = replace(original, {.seed = std::nullopt, .keep_checkpoint_max = std::nullopt, .replicas = 2});
+  const auto changed = replace(original, [](run_config& c) { c.seed = std::nullopt, c.keep_checkpoint_max = std::nullopt, c.replicas = 2; });
   REQUIRE(changed);
   CHECK(*changed == run_config{.model_dir = "a", .keep_checkpoint_max = std::nullopt, .replicas = 2});
-  CHECK(*replace(original, run_config_changes{}) == original);
+  CHECK(*replace(original, [](run_config&) {}) == original);
 }
 
 TEST_CASE("a field replaced by name takes the text of a value or none, and refuses another by name") {

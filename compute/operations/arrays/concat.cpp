@@ -58,7 +58,7 @@ std::vector<symbol> concat_gradient(const gradient_input& in) {
 symbol concat_few(const std::vector<symbol>& parts, int axis, std::source_location at) {
   graph* g = common_graph("concat", parts, at);
   if (!g)
-    return parts[0].owner() ? parts[0].owner()->make_symbol(-1) : symbol{};
+    return parts[0].owner() ? symbol_of(*parts[0].owner(), -1) : symbol{};
   const symbol first = parts[0];
   const auto from_front = normal_axis(axis, first.rank());
   const auto along = static_cast<size_t>(from_front.value_or(0));

@@ -132,7 +132,7 @@ symbol many(graph& g, symbol a, symbol b, const symbol_shape& lead, symbol_shape
 symbol matmul(symbol a, symbol b, matmul_options options, std::source_location at) {
   graph* g = common_graph("matmul", {a, b}, at);
   if (!g)
-    return a.owner() ? a.owner()->make_symbol(-1) : symbol{};
+    return a.owner() ? symbol_of(*a.owner(), -1) : symbol{};
   const auto operands = [&] {
     return to_string(*g, a.dims()) + (options.transpose_a ? " transposed" : "") + " and " + to_string(*g, b.dims())
            + (options.transpose_b ? " transposed" : "");

@@ -243,11 +243,11 @@ symbol transpose(symbol x, std::vector<int> order, std::source_location at) {
       attr.axes.push_back(*a);
   if (attr.axes.size() != order.size() || order.size() != x.dims().size())
     return refuse(*g, "transpose", list_of({order.begin(), order.end()}) + " is not an order of the axes of " + describe(x), at);
-  // Merges a transpose of a transpose into one transpose, or none.
-  if (const node& n = g->internals().nodes[static_cast<size_t>(x.node())]; n.op == &ops::transpose) {
+  // A transpose of a transpose becomes one transpose, or none.
+  if (const node& n = contents_of(*g).nodes[static_cast<size_t>(x.node())]; n.op == &ops::transpose) {
     for (int& axis : attr.axes)
       axis = n.attr.axes[static_cast<size_t>(axis)];
-    x = g->make_symbol(n.inputs[0]);
+    x = symbol_of(*g, n.inputs[0]);
   }
   if (std::is_sorted(attr.axes.begin(), attr.axes.end()))
     return x;

@@ -120,7 +120,7 @@ symbol logical_not(symbol x, std::source_location at) { return unary(ops::logica
 symbol select(symbol condition, symbol a, symbol b, std::source_location at) {
   graph* g = common_graph("select", {condition, a, b}, at);
   if (!g)
-    return condition.owner() ? condition.owner()->make_symbol(-1) : symbol{};
+    return condition.owner() ? symbol_of(*condition.owner(), -1) : symbol{};
   if (condition.type() != dtype::boolean || a.type() != b.type())
     return refuse(*g, "select", "the condition must be boolean and both values of one dtype, not " + describe(condition) + ", " + describe(a) + " and "
                                   + describe(b), at);

@@ -58,7 +58,7 @@ symbol dropout(symbol x, double rate, bool training, std::source_location at) {
   if (!training || rate == 0)
     return x;
   const symbol y = keyed_dropout(x, rate, {}, at);
-  auto& n = g->internals().nodes.back();
+  auto& n = contents_of(*g).nodes.back();
   n.attr.key = n.name;
   return y;
 }

@@ -17,7 +17,7 @@ bool is_in(domain d, dtype type) noexcept {
 symbol binary(const operation& op, domain of, symbol a, symbol b, std::source_location at, std::optional<dtype> result) {
   graph* g = common_graph(op.name, {a, b}, at);
   if (!g)
-    return a.owner() ? a.owner()->make_symbol(-1) : symbol{};
+    return a.owner() ? symbol_of(*a.owner(), -1) : symbol{};
   if (a.type() != b.type() || !is_in(of, a.type()))
     return refuse(*g, op.name, "no such operation on " + describe(a) + " and " + describe(b), at);
   auto dims = broadcast(a.dims(), b.dims());

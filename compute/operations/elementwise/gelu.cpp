@@ -20,7 +20,7 @@ inline double tanh_of(double x) { return elementary::tanh(x); }
 template <class P>
 P number(double x) { return Eigen::internal::pset1<P>(static_cast<typename Eigen::internal::unpacket_traits<P>::type>(x)); }
 
-/// t, from x and x².
+/// Returns t = tanh(u) (see above), given x and x².
 template <class P>
 P bend(const P& x, const P& squared) {
   using namespace simd;

@@ -176,14 +176,14 @@ const operation cross_entropy_with_gradient{.name = "cross_entropy_with_gradient
 symbol sparse_softmax_cross_entropy(symbol labels, symbol logits, std::source_location at) {
   graph* g = checked("sparse_softmax_cross_entropy", logits, labels, at);
   if (!g)
-    return logits.owner() ? logits.owner()->make_symbol(-1) : symbol{};
+    return logits.owner() ? symbol_of(*logits.owner(), -1) : symbol{};
   return append(*g, ops::sparse_softmax_cross_entropy, {logits, labels}, logits.type(), {logits.dims()[0]}, at);
 }
 
 symbol cross_entropy_gradient(symbol logits, symbol labels, symbol dy, std::source_location at) {
   graph* g = checked("cross_entropy_gradient", logits, labels, at);
   if (!g || !dy.valid())
-    return logits.owner() ? logits.owner()->make_symbol(-1) : symbol{};
+    return logits.owner() ? symbol_of(*logits.owner(), -1) : symbol{};
   return append(*g, ops::cross_entropy_gradient, {logits, labels, dy}, logits.type(), symbol_shape{logits.dims()}, at);
 }
 

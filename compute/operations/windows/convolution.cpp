@@ -290,7 +290,7 @@ graph* checked(std::string_view name, symbol x, symbol kernel, const conv2d_opti
   return g;
 }
 
-symbol invalid_of(symbol x) { return x.owner() ? x.owner()->make_symbol(-1) : symbol{}; }
+symbol invalid_of(symbol x) { return x.owner() ? symbol_of(*x.owner(), -1) : symbol{}; }
 
 }  // namespace
 

@@ -276,7 +276,7 @@ symbol pool(const operation& op, symbol x, const pool_options& o, std::source_lo
     return refuse(*g, op.name, "needs floating [batch, height, width, channels] with known extents, not " + describe(x), at);
   windows w{{o.size[0], o.strides[0], 1, 0}, {o.size[1], o.strides[1], 1, 0}, 1};
   const auto count = place_windows(op.name, w, x, o.padding, at);
-  return count ? windowed(op, {x}, {x.dims()[0], extent{(*count)[0]}, extent{(*count)[1]}, x.dims()[3]}, w, at) : g->make_symbol(-1);
+  return count ? windowed(op, {x}, {x.dims()[0], extent{(*count)[0]}, extent{(*count)[1]}, x.dims()[3]}, w, at) : symbol_of(*g, -1);
 }
 
 }  // namespace

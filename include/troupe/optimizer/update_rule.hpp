@@ -5,6 +5,8 @@
 // schedule. Slots start at 0 unless stated otherwise; "w/Momentum" is the slot "Momentum" of the variable "w".
 #pragma once
 
+#include <troupe/api.hpp>
+
 #include <cstdint>
 #include <variant>
 
@@ -17,7 +19,7 @@ struct optimizer;
 /// Plain gradient descent: v -= rate · g
 struct gradient_descent {
   float rate = 0.01f;
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 /// u = v - rate·g;  v = sign(u) · max(0, |u| - rate·l1) / (1 + rate·l2). Duchi & Singer 2009, section 2; tf.train's.
@@ -26,7 +28,7 @@ struct proximal_gradient_descent {
   float rate = 0.01f;
   float l1 = 0;
   float l2 = 0;
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 /// m = decay · m + g;  v -= rate · m  (`nesterov`: v -= rate · (g + decay · m)). Slot "Momentum". Polyak 1964, eq. 9;
@@ -35,7 +37,7 @@ struct momentum {
   float rate = 0.01f;
   float decay = 0.9f;  ///< TensorFlow's `momentum`.
   bool nesterov = false;
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 /// s += g²;  v -= rate · g / sqrt(s). Slot "Adagrad" (s), which starts at `initial_accumulator`. Duchi et al. 2011,
@@ -43,7 +45,7 @@ struct momentum {
 struct adagrad {
   float rate = 0.01f;
   float initial_accumulator = 0.1f;
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 /// s = decay·s + (1-decay)·g²;  m = momentum·m + rate · g / sqrt(s + ε);  v -= m. `centered`: s - a² in place of s,
@@ -55,7 +57,7 @@ struct rmsprop {
   float momentum = 0;
   float epsilon = 1e-10f;
   bool centered = false;
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 /// s = ρ·s + (1-ρ)·g²;  d = g · sqrt(u + ε) / sqrt(s + ε);  u = ρ·u + (1-ρ)·d²;  v -= rate · d. Slots "Adadelta" (s)
@@ -64,7 +66,7 @@ struct adadelta {
   float rate = 0.001f;
   float rho = 0.95f;
   float epsilon = 1e-8f;
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 /// m = β1·m + (1-β1)·g;  s = β2·s + (1-β2)·g²;  v -= rate·sqrt(1-β2^t)/(1-β1^t) · m / (sqrt(s) + ε).
@@ -74,7 +76,7 @@ struct adam {
   float beta1 = 0.9f;
   float beta2 = 0.999f;
   float epsilon = 1e-8f;
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 /// Adam, and in addition v -= η·weight_decay·v, where η is the schedule applied to 1: the decay is not multiplied by
@@ -85,7 +87,7 @@ struct adamw {
   float beta2 = 0.999f;
   float epsilon = 1e-8f;
   float weight_decay = 1e-4f;
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 /// m = β1·m + (1-β1)·g;  u = max(β2·u, |g|);  v -= rate/(1-β1^t) · m / (u + ε). Slots "AdaMax" (m) and "AdaMax_1" (u).
@@ -95,7 +97,7 @@ struct adamax {
   float beta1 = 0.9f;
   float beta2 = 0.999f;
   float epsilon = 1e-8f;
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 /// Adam's m and s;  ŝ = max(ŝ, s);  v -= rate·sqrt(1-β2^t)/(1-β1^t) · m / (sqrt(ŝ) + ε). Slots "AMSGrad" (m),
@@ -106,7 +108,7 @@ struct amsgrad {
   float beta1 = 0.9f;
   float beta2 = 0.999f;
   float epsilon = 1e-8f;
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 /// With p = learning_rate_power:  h = g + 2·l2_shrinkage·v;  z += h - ((s + g²)^-p - s^-p)/rate · v;  s += g²; v =
@@ -119,7 +121,7 @@ struct ftrl {
   float l2 = 0;
   float l2_shrinkage = 0;
   float learning_rate_power = -0.5f;  ///< At most 0.
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 /// Adam's m and s;  r = m/(1-β1^t) / (sqrt(s/(1-β2^t)) + ε) + weight_decay · v;  v -= rate · |v|/|r| · r. Norms are
@@ -131,7 +133,7 @@ struct lamb {
   float beta2 = 0.999f;
   float epsilon = 1e-6f;
   float weight_decay = 0;
-  operator optimizer() const;
+  TROUPE_API operator optimizer() const;
 };
 
 // NOLINTEND(google-explicit-constructor)

@@ -33,16 +33,7 @@ template <> struct option_choices<not_finite> {
   static const inline std::pair<std::string_view, not_finite> all[] = {{"fail", not_finite::fail}, {"stop", not_finite::stop}};
 };
 
-/// A row that also has the field of the same name in `run_config_changes`.
-template <class T>
-struct run_config_field : option_field<run_config, T> {
-  change<T> run_config_changes::* changed;
-
-  constexpr run_config_field(const option_field<run_config, T>& row, change<T> run_config_changes::* its_change)
-    : option_field<run_config, T>(row), changed(its_change) {}
-};
-
-#define TROUPE_FIELD(field, ...) run_config_field{option_field{#field, &run_config::field, __VA_ARGS__}, &run_config_changes::field}
+#define TROUPE_FIELD(field, ...) option_field{#field, &run_config::field, __VA_ARGS__}
 
 template <> struct option_fields<run_config> {
   static constexpr std::tuple all{

@@ -61,7 +61,7 @@ TEST_CASE("an input error outranks its consequences, whichever was recorded firs
     CHECK(root.step == 5);
     CHECK(root.notes.size() == 2);
   }
-  CHECK(root_cause(std::vector{cancelled, aborted, input}).notes == std::vector{to_string(cancelled), to_string(aborted)});
+  CHECK(root_cause(std::vector{cancelled, aborted, input}).notes == std::vector{to_text(cancelled), to_text(aborted)});
 }
 
 TEST_CASE("a cancellation is the cause only where there is nothing else") {
@@ -80,12 +80,12 @@ TEST_CASE("of several errors of one weight the earliest is the cause") {
 TEST_CASE("[DF-51] of two errors from one source the earlier is the cause, and the later is its note") {
   const error first{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5}, second{errc::not_found, "part 2 is gone", {}, "infeed/0", 6};
   CHECK(root_cause(std::vector{first, second}).message == first.message);
-  CHECK(root_cause(std::vector{first, second}).notes == std::vector{to_string(second)});
+  CHECK(root_cause(std::vector{first, second}).notes == std::vector{to_text(second)});
 }
 
 TEST_CASE("the cause keeps its own notes first, and no error becomes a note twice") {
   const error root{errc::data_loss, "a", {"its own"}}, aborted{errc::aborted, "b"};
-  CHECK(root_cause(std::vector{aborted, root, aborted}).notes == std::vector<std::string>{"its own", to_string(aborted)});
+  CHECK(root_cause(std::vector{aborted, root, aborted}).notes == std::vector<std::string>{"its own", to_text(aborted)});
   CHECK(root_cause(std::vector{root}).notes == std::vector<std::string>{"its own"});
 }
 

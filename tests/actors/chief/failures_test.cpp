@@ -172,7 +172,7 @@ TEST_CASE_FIXTURE(chief_alone, "[DF-51] the end of a source that has failed does
   REQUIRE_FALSE(board->result->has_value());
   const auto& found = board->result->error();
   CHECK(found.message == first.message);
-  CHECK(std::count(found.notes.begin(), found.notes.end(), to_string(second)) == 1);
+  CHECK(std::count(found.notes.begin(), found.notes.end(), to_text(second)) == 1);
 }
 
 TEST_CASE("the table in docs/actors.md is the one that the chief goes by") {
@@ -215,14 +215,14 @@ TEST_CASE("a log keeps each cause once, and after an abort all others are notes 
     log.add(input);
     log.add(input);
     CHECK(log.root().message == "record 5");
-    CHECK(log.root().notes == std::vector<std::string>{to_string(died)});
+    CHECK(log.root().notes == std::vector<std::string>{to_text(died)});
   }
   SUBCASE("an abort") {
     log.abort({errc::cancelled, "the job was aborted"});
     log.add(input);
     CHECK(log.aborted());
     CHECK(log.root().category == errc::cancelled);
-    CHECK(log.root().notes == std::vector<std::string>{to_string(input)});
+    CHECK(log.root().notes == std::vector<std::string>{to_text(input)});
   }
   SUBCASE("an abort of what had failed") {
     log.add(input);

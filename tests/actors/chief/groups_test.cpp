@@ -38,8 +38,8 @@ TEST_CASE("the books of states above its last one say that a group has left, and
   g.leave_at(12, group_id{2}, not_finite);
   CHECK_MESSAGE(g.left().at(group_id{2}).first_state == 13, "its part of state 12 had been sent");
   const auto books = g.book_of(group_id{2});
-  CHECK(write_books(books) == checkpoint_properties{{"left/b", "12 " + to_string(not_finite)}});
-  CHECK(g.text() == "group 'b' left at step 12: " + to_string(not_finite));
+  CHECK(write_books(books) == checkpoint_properties{{"left/b", "12 " + to_text(not_finite)}});
+  CHECK(g.text() == "group 'b' left at step 12: " + to_text(not_finite));
 
   auto later = of_three();
   later.restore(15, books);
@@ -73,7 +73,7 @@ TEST_CASE("a group leaves where the first of those does with which it falls, and
   CHECK_FALSE(g.any_remains());
   CHECK(g.first_cause().category == errc::nan_loss);
   CHECK(g.first_cause().step == 12);
-  CHECK(g.first_cause().message == "every group has left the job, group 'b' as the first: " + to_string(not_finite));
+  CHECK(g.first_cause().message == "every group has left the job, group 'b' as the first: " + to_text(not_finite));
   other.leave_at(12, group_id{2}, not_finite);
   CHECK(other.left().at(group_id{1}) == g.left().at(group_id{1}));
 

@@ -88,7 +88,7 @@ TEST_CASE("data that end pull the horizon back to where everyone has stopped") {
   auto h = at_the_start({}, 100);
   h.granted({}, 24);
   CHECK_FALSE(h.idle());
-  h.cut_at(15, true);
+  h.cut_at(15, job_end::finished);
   CHECK(h.until() == 15);
   CHECK(h.reached() == 15);
   CHECK(h.end() == 15);

@@ -29,7 +29,7 @@ enum class moment {
   training,    ///< Training goes on; evaluation of step 10, commit of step 20 and hooks' answers are pending.
   shown,       ///< The state of step 7 is shown to the evaluator.
   draining,    ///< The last steps are granted; an evaluation and hooks' answers are pending.
-  recovering,  ///< A replica has died, and its delay passes; an evaluation of the failed attempt goes on.
+  recovering,  ///< A replica has died; the delay before the next attempt runs. An evaluation of the failed one goes on.
   closing,     ///< The event files are being closed.
 };
 const std::pair<moment, std::string> moments[] = {{moment::starting, "starting"}, {moment::restoring, "restoring"}, {moment::gated, "gated"},
@@ -98,7 +98,7 @@ struct ordered_chief : answering_nodes {
     CAPTURE(reached);
     CAPTURE(granted_to);
     CAPTURE(board->events.size());
-    CAPTURE(board->result ? board->result->has_value() ? "well" : to_string(board->result->error()) : "no end");
+    CAPTURE(board->result ? board->result->has_value() ? "well" : to_text(board->result->error()) : "no end");
     CAPTURE(facts());
     REQUIRE(there());
   }
@@ -215,7 +215,7 @@ struct ordered_chief : answering_nodes {
     for (const auto step : durable)
       lines.push_back("commit " + std::to_string(step));
     std::sort(lines.begin(), lines.end());
-    std::string text = board->result ? (*board->result ? "well at " + std::to_string((*board->result)->global_step) : to_string(board->result->error()))
+    std::string text = board->result ? (*board->result ? "well at " + std::to_string((*board->result)->global_step) : to_text(board->result->error()))
                                      : "no end";
     for (const auto& l : lines)
       text += "\n" + l;

@@ -121,7 +121,7 @@ TEST_CASE("where the best checkpoint is to be used and is gone, nothing else is 
   const auto loaded = load_or_initialise(disk, "/m", {}, 1, parameters);
   REQUIRE_FALSE(loaded);
   CHECK(loaded.error().category == errc::not_found);
-  CHECK(has(to_string(loaded.error()), "the newest checkpoint says that the best one, of step 8, is to be used"));
+  CHECK(has(to_text(loaded.error()), "the newest checkpoint says that the best one, of step 8, is to be used"));
   CHECK(load_or_initialise(disk, "/m", {.step = 9}, 1, parameters)->id == checkpoint_id{9});
 }
 

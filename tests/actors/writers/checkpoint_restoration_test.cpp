@@ -166,7 +166,7 @@ TEST_CASE_FIXTURE(restoring_writer, "a checkpoint that turns out to be damaged a
     tell(writer, restore{4, {{{}, owner}}, stored});
     run();
     REQUIRE(chief.count<failure>() == 1);
-    const auto text = to_string(chief.last<failure>().what);
+    const auto text = to_text(chief.last<failure>().what);
     for (const auto* step : {"model.ckpt-5 is passed over", "model.ckpt-4 is passed over", "model.ckpt-3 is passed over"})
       CHECK(has(text, step));
   }

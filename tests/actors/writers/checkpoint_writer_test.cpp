@@ -289,7 +289,7 @@ TEST_CASE_FIXTURE(writer_alone, "a kill at any call while a grown state is saved
     run();
     disk->crash();
     const auto left = (*checkpoint_store::open(disk, "/m", {.read_only = true}))->restore_newest();
-    REQUIRE_MESSAGE(left, (left ? "" : to_string(left.error())));
+    REQUIRE_MESSAGE(left, (left ? "" : to_text(left.error())));
     CHECK(left->warnings.empty());
     CHECK((left->content.id == checkpoint_id{10, 1} || (left->content.id == checkpoint_id{10} && !reported)));
   }

@@ -55,7 +55,7 @@ struct old_run {
   }
   std::vector<std::string> names(const warm_start_settings& settings, const std::shared_ptr<parameter_store>& into = model_of()) const {
     const auto values = read(settings, into);
-    REQUIRE_MESSAGE(values, (values ? "" : to_string(values.error())));
+    REQUIRE_MESSAGE(values, (values ? "" : to_text(values.error())));
     std::vector<std::string> all;
     for (const auto& t : values->tensors)
       all.push_back(t.name);
@@ -69,7 +69,7 @@ struct old_run {
   }
   tensor value(const warm_start_settings& settings, const std::shared_ptr<parameter_store>& into = model_of()) const {
     const auto values = read(settings, into);
-    REQUIRE_MESSAGE(values, (values ? "" : to_string(values.error())));
+    REQUIRE_MESSAGE(values, (values ? "" : to_text(values.error())));
     REQUIRE(values->tensors.size() == 1);
     return values->tensors.front().value;
   }

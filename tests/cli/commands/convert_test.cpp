@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(small_project, "convert says what is misuse: flags, formats, n
   CHECK(has(misuse({"a", "b", "--beta1", "1"}), "--beta1 must be a number in [0, 1), not '1'"));
   CHECK(has(misuse({"a", "b", "--formt", "x"}), "unknown flag --formt; did you mean --format?"));
   CHECK(run_program({"convert", path("none"), path("b")}).status == 1);
-  CHECK(has(run_program({"convert", "--help"}).out, "What has no\nplace in TO is listed"));
+  CHECK(has(run_program({"convert", "--help"}).out, "place in TO is listed with the reason"));
 }
 
 TEST_CASE_FIXTURE(small_project, "a job begins with the variables that [warm_start] names, of a run of ours and of what it was converted to") {

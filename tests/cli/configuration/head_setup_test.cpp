@@ -48,7 +48,7 @@ std::vector<std::string> metrics_of(const head& h, const symbol_shape& label = {
   dims.insert(dims.begin(), g.unknown("batch"));
   const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), h.logits}), y = g.placeholder("label", dtype::int32, dims);
   const auto spec = h.spec(g, {.mode = mode::evaluate, .logits = logits, .labels = labels{&g, {{"label", y}}}});
-  CHECK_MESSAGE(g.status(), (g.status() ? "" : to_string(g.status().error())));
+  CHECK_MESSAGE(g.status(), (g.status() ? "" : to_text(g.status().error())));
   std::vector<std::string> names;
   for (const auto& [name, metric] : spec.metrics)
     names.push_back(name);
@@ -146,12 +146,12 @@ TEST_CASE("a model has the optimizer that it has in C++, unless keys say otherwi
     REQUIRE_MESSAGE(m, (m ? "" : m.error().message));
     graph g;
     const features x{&g, {{"x", g.placeholder("x", dtype::float32, {g.unknown("batch"), 2})}}};
-    return to_string(*m->build(g, x, labels{&g, {{"y", g.placeholder("y", dtype::float32, {g.unknown("batch")})}}}, mode::train).optimizer);
+    return to_text(*m->build(g, x, labels{&g, {{"y", g.placeholder("y", dtype::float32, {g.unknown("batch")})}}}, mode::train).optimizer);
   };
-  CHECK(by("dnn_model") == to_string(adam{}));
-  CHECK(by("baseline_model") == to_string(ftrl{.rate = 0.3f}));
-  CHECK(by("baseline_model", {"optimizer.l1=0.5"}) == to_string(ftrl{.rate = 0.3f, .l1 = 0.5f}));
-  CHECK(by("baseline_model", {"optimizer.name=ftrl"}) == to_string(ftrl{}));
+  CHECK(by("dnn_model") == to_text(adam{}));
+  CHECK(by("baseline_model") == to_text(ftrl{.rate = 0.3f}));
+  CHECK(by("baseline_model", {"optimizer.l1=0.5"}) == to_text(ftrl{.rate = 0.3f, .l1 = 0.5f}));
+  CHECK(by("baseline_model", {"optimizer.name=ftrl"}) == to_text(ftrl{}));
   CHECK(by("dnn_linear_combined_model").starts_with("adagrad(rate = 0.001, initial_accumulator = 0.1), group(\"linear/*\", ftrl(rate = 0.005, "));
   CHECK(by("dnn_linear_combined_model", {"optimizer.groups[0].prefix=linear/", "optimizer.groups[0].name=adam"})
           .starts_with("adagrad(rate = 0.001, initial_accumulator = 0.1), group(\"linear/*\", adam("));

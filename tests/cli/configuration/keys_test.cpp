@@ -75,7 +75,7 @@ TEST_CASE("--help has the defaults that the structs have, and says whose a key i
 TEST_CASE("--help has the flags in 40 lines, --help and a table the keys of that, and --help all has every key once") {
   const auto printed = [](std::vector<std::string> arguments, const std::string& command = "train") {
     const auto line = parse_command_line(command, arguments);
-    REQUIRE_MESSAGE(line, (line ? "" : to_string(line.error())));
+    REQUIRE_MESSAGE(line, (line ? "" : to_text(line.error())));
     REQUIRE(line->help);
     return *line->help;
   };

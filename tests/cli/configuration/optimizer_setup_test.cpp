@@ -27,7 +27,7 @@ expected<optimizer> made(const std::string& text, std::initializer_list<const ch
 
 std::string text_of(const std::string& text, std::initializer_list<const char*> more = {}) {
   const auto o = made(text, more);
-  return o ? to_string(*o) : o.error().message;
+  return o ? to_text(*o) : o.error().message;
 }
 
 /// Checks for every alternative that `key` has its name as a choice, and that each of its fields is a key.
@@ -50,9 +50,9 @@ TEST_CASE("every rule and schedule can be named, and every field of theirs is a 
 }
 
 TEST_CASE("sgd is gradient descent, in a file, on the command line and in a group, and is kept under that name") {
-  CHECK(text_of("name = \"sgd\"\nrate = 0.5\n") == to_string(gradient_descent{.rate = 0.5f}));
-  CHECK(text_of("", {"optimizer.name=sgd"}) == to_string(gradient_descent{}));
-  CHECK(text_of("[[optimizer.groups]]\nprefix = \"a\"\nname = \"sgd\"\n") == to_string(optimizer{.groups = {{.prefix = "a", .rule = gradient_descent{}}}}));
+  CHECK(text_of("name = \"sgd\"\nrate = 0.5\n") == to_text(gradient_descent{.rate = 0.5f}));
+  CHECK(text_of("", {"optimizer.name=sgd"}) == to_text(gradient_descent{}));
+  CHECK(text_of("[[optimizer.groups]]\nprefix = \"a\"\nname = \"sgd\"\n") == to_text(optimizer{.groups = {{.prefix = "a", .rule = gradient_descent{}}}}));
   const auto all = settings::merge({}, {*parse_assignment("optimizer.name=sgd")}, {});
   REQUIRE(all);
   CHECK(all->given().at("optimizer.name") == "gradient_descent");
@@ -81,15 +81,15 @@ TEST_CASE("10,000 groups in a file are read, each with its own rate") {
 }
 
 TEST_CASE("without keys the optimizer is Adam with its defaults") {
-  CHECK(text_of("") == to_string(adam{}));
+  CHECK(text_of("") == to_text(adam{}));
 }
 
 TEST_CASE("keys reach the rule, the schedule and what surrounds them") {
   CHECK(text_of("name = \"rmsprop\"\nrate = 0.5\nmomentum = 0.25\ncentered = true\n")
-        == to_string(rmsprop{.rate = 0.5f, .momentum = 0.25f, .centered = true}));
+        == to_text(rmsprop{.rate = 0.5f, .momentum = 0.25f, .centered = true}));
   CHECK(text_of("schedule = \"cosine\"\ndecay_steps = 100\nwarmup_steps = 10\nclip_global_norm = 1\nweight_decay = 0.01\nfreeze = [\"dnn/a\", \"dnn/b\"]\n",
                 {"optimizer.moving_average=0.5", "optimizer.moving_average_ramps=true"})
-        == to_string(optimizer{.schedule = cosine_decay{.decay_steps = 100},
+        == to_text(optimizer{.schedule = cosine_decay{.decay_steps = 100},
                                .warmup_steps = 10,
                                .clip = {.global_norm = 1},
                                .weight_decay = 0.01f,
@@ -97,15 +97,15 @@ TEST_CASE("keys reach the rule, the schedule and what surrounds them") {
                                .moving_average = 0.5f,
                                .moving_average_ramps = true}));
   CHECK(text_of("schedule = \"piecewise\"\nboundaries = [10, 20]\nvalues = [1, 0.5, 0.25]\n")
-        == to_string(optimizer{.schedule = piecewise_constant{{10, 20}, {1, 0.5f, 0.25f}}}));
-  CHECK(text_of("", {"schedule=piecewise", "boundaries=10", "values=1,0.5"}) == to_string(optimizer{.schedule = piecewise_constant{{10}, {1, 0.5f}}}));
+        == to_text(optimizer{.schedule = piecewise_constant{{10, 20}, {1, 0.5f, 0.25f}}}));
+  CHECK(text_of("", {"schedule=piecewise", "boundaries=10", "values=1,0.5"}) == to_text(optimizer{.schedule = piecewise_constant{{10}, {1, 0.5f}}}));
 }
 
 TEST_CASE("groups of variables are listed as tables, behind those that are frozen by their beginnings") {
   CHECK(text_of("freeze = [\"embedding\"]\n[[optimizer.groups]]\nprefix = \"dnn\"\nsuffix = \"bias\"\nweight_decay = 0\n"
                 "[[optimizer.groups]]\nprefix = \"dnn\"\nrate_factor = 0.5\n",
                 {"optimizer.groups[2].suffix=gamma", "optimizer.groups[2].frozen=true"})
-        == to_string(optimizer{.groups = {{.prefix = "embedding", .frozen = true},
+        == to_text(optimizer{.groups = {{.prefix = "embedding", .frozen = true},
                                           {.prefix = "dnn", .suffix = "bias", .weight_decay = 0.0f},
                                           {.prefix = "dnn", .rate_factor = 0.5f},
                                           {.suffix = "gamma", .frozen = true}}}));
@@ -126,9 +126,9 @@ TEST_CASE("a group without variables or without anything to do to them is refuse
 
 TEST_CASE("a group may have a rule of its own, with its fields, which are refused where no rule is named") {
   CHECK(text_of("name = \"adagrad\"\nrate = 0.05\n[[optimizer.groups]]\nprefix = \"linear/\"\nname = \"ftrl\"\nrate = 0.2\nl1 = 0.5\n")
-        == to_string(optimizer{.rule = adagrad{.rate = 0.05f}, .groups = {{.prefix = "linear/", .rule = ftrl{.rate = 0.2f, .l1 = 0.5f}}}}));
+        == to_text(optimizer{.rule = adagrad{.rate = 0.05f}, .groups = {{.prefix = "linear/", .rule = ftrl{.rate = 0.2f, .l1 = 0.5f}}}}));
   CHECK(text_of("[[optimizer.groups]]\nprefix = \"a\"\nname = \"adamw\"\nweight_decay = 0.5\n")
-        == to_string(optimizer{.groups = {{.prefix = "a", .rule = adamw{.weight_decay = 0.5f}, .weight_decay = 0.5f}}}));
+        == to_text(optimizer{.groups = {{.prefix = "a", .rule = adamw{.weight_decay = 0.5f}, .weight_decay = 0.5f}}}));
   CHECK(text_of("[[optimizer.groups]]\nprefix = \"a\"\nl1 = 0.5\n")
         == "my.toml:4: optimizer.groups[0].l1 is the field of a rule: give optimizer.groups[0].name too");
   CHECK(text_of("[[optimizer.groups]]\nprefix = \"a\"\nname = \"adam\"\nl1 = 0.5\n")
@@ -138,8 +138,8 @@ TEST_CASE("a group may have a rule of its own, with its fields, which are refuse
 }
 
 TEST_CASE("weight_decay is that of a rule that has one, and beside any other") {
-  CHECK(text_of("name = \"adamw\"\nweight_decay = 0.25\n") == to_string(adamw{.weight_decay = 0.25f}));
-  CHECK(text_of("name = \"momentum\"\nweight_decay = 0.25\n") == to_string(optimizer{.rule = momentum{}, .weight_decay = 0.25f}));
+  CHECK(text_of("name = \"adamw\"\nweight_decay = 0.25\n") == to_text(adamw{.weight_decay = 0.25f}));
+  CHECK(text_of("name = \"momentum\"\nweight_decay = 0.25\n") == to_text(optimizer{.rule = momentum{}, .weight_decay = 0.25f}));
 }
 
 TEST_CASE("a key of another optimizer or schedule is refused, unless a flag has put that one aside") {
@@ -147,7 +147,7 @@ TEST_CASE("a key of another optimizer or schedule is refused, unless a flag has 
         == "my.toml:3: optimizer.beta1 belongs to adam, adamw, adamax, amsgrad, lamb, and optimizer.name is momentum");
   CHECK(text_of("name = \"adam\"\ncentered = false\n") == "my.toml:3: optimizer.centered belongs to rmsprop, and optimizer.name is adam");
   CHECK(text_of("alpha = 0.5\n") == "my.toml:2: optimizer.alpha belongs to cosine, cosine_restarts, and optimizer.schedule is constant");
-  CHECK(text_of("beta1 = 0.5\n", {"optimizer.name=momentum"}) == to_string(momentum{}));
+  CHECK(text_of("beta1 = 0.5\n", {"optimizer.name=momentum"}) == to_text(momentum{}));
   CHECK(text_of("beta1 = 0.5\n", {"optimizer.name=momentum", "optimizer.beta2=0.5"}).starts_with("--set: optimizer.beta2 belongs to"));
 }
 

@@ -40,7 +40,7 @@ std::string complaint(const std::vector<assignment>& of_file, const std::vector<
 
 expected<job_setup> setup(const std::string& text, std::initializer_list<const char*> more = {}) {
   auto all = settings::merge(file("[model]\nhidden_units = [4]\nclasses = 2\n" + text), set(more), {});
-  return all ? make_job_setup(*all, true) : fail(all.error());
+  return all ? make_job_setup(*all, job_purpose::training) : fail(all.error());
 }
 
 }  // namespace
@@ -244,7 +244,7 @@ TEST_CASE("seconds between checkpoints on the command line take the place of ste
 
 TEST_CASE("a missing key that a job needs is named") {
   const auto without = [](const std::string& text) {
-    const auto made = make_job_setup(merged(file(text)), true);
+    const auto made = make_job_setup(merged(file(text)), job_purpose::training);
     return made ? "" : made.error().message.substr(0, made.error().message.find(':'));
   };
   CHECK(without("") == "model.hidden_units is missing");

@@ -35,13 +35,13 @@ struct exposing {
   explicit exposing(int32_t shards) {
     const element_spec element{{{"x", dtype::float32, {width}}}, {{"y", dtype::int32, {}}}};
     auto made = build_graph(shown_model(), element, mode::train);
-    REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
+    REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
     built = std::move(*made);
     store = *parameter_store::create(*layout_of(*built), 1);
     store->initialise(3);
     auto planned = make_program_engine({.graph = built, .delivered = element.components(), .store = store, .shards = shards, .batch_rows = rows,
                                         .seed = 5, .expose = {"logits", "hidden"}});
-    REQUIRE_MESSAGE(planned, (planned ? "" : to_string(planned.error())));
+    REQUIRE_MESSAGE(planned, (planned ? "" : to_text(planned.error())));
     engine = std::move(*planned);
     std::vector<float> values(rows * width);
     for (size_t i = 0; i < values.size(); ++i)

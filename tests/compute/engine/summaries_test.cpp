@@ -89,12 +89,12 @@ TEST_CASE("feeds, variables and values inside a fused layer can be recorded") {
   symbol inside, fed_in, variable;
   trainer t{[&](graph& g) {
     auto spec = classifier(g, {6, 5, 3}, dtype::float32, momentum{});
-    // The first product. Without the summary it would be fused with the bias and relu after it.
-    for (int32_t n = 0; n < static_cast<int32_t>(g.internals().nodes.size()); ++n)
-      if (g.internals().nodes[static_cast<size_t>(n)].name == "dense/matmul")
-        g.histogram("product", g.make_symbol(n));
-    g.histogram("x", g.make_symbol(g.internals().placeholders[0]));
-    g.histogram("kernel", g.make_symbol(g.internals().variables[0].node));
+    // The first product: without the summary it is fused with the bias and relu that follow.
+    for (int32_t n = 0; n < static_cast<int32_t>(contents_of(g).nodes.size()); ++n)
+      if (contents_of(g).nodes[static_cast<size_t>(n)].name == "dense/matmul")
+        g.histogram("product", symbol_of(g, n));
+    g.histogram("x", symbol_of(g, contents_of(g).placeholders[0]));
+    g.histogram("kernel", symbol_of(g, contents_of(g).variables[0].node));
     return spec;
   }, {.batch = 4}};
   const tensor kernel = t.value("dense/kernel");
@@ -135,7 +135,7 @@ TEST_CASE("a tag stands under its scope, and one that is taken gets a number") {
   }
   REQUIRE(g.status());
   std::vector<std::string> tags;
-  for (const auto& s : g.internals().summaries)
+  for (const auto& s : contents_of(g).summaries)
     tags.push_back(s.tag);
   CHECK(tags == std::vector<std::string>{"loss", "head/loss", "head/loss_1"});
 }

@@ -127,7 +127,7 @@ TEST_CASE("the gradients of the parts of a split are put side by side, without z
     spec.mode = mode::predict;
     spec.predictions["dx"] = gradients(y, std::vector{x})[0];
     const auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {});
-    REQUIRE_MESSAGE(p, (p ? "" : to_string(p.error())));
+    REQUIRE_MESSAGE(p, (p ? "" : to_text(p.error())));
     return (*p)->to_text();
   };
   for (const auto& text : {kernels({2, 5, 1}), kernels({1, 1, 1, 1, 1, 1, 1, 1})}) {

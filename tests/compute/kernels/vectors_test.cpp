@@ -18,7 +18,7 @@ TEST_CASE("a wish for vectors is granted where the processor has them, and refus
   const auto refused = [](std::string_view wish, vector_level widest) {
     const auto level = vectors_for(wish, widest);
     REQUIRE_FALSE(level);
-    return to_string(level.error());
+    return to_text(level.error());
   };
   CHECK(refused("avx512", avx2) == "failed_precondition: TROUPE_VECTORS=avx512: this processor has no AVX-512; its widest level is avx2");
   CHECK(refused("avx2", baseline) == "failed_precondition: TROUPE_VECTORS=avx2: this build is for cpu=baseline, which has one level only");

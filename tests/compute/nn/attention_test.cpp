@@ -214,7 +214,7 @@ TEST_CASE("attention over a batch that is not known keeps its shape") {
   CHECK(nn::multi_head_attention(x, {.heads = 3, .units = 5, .causal = true}).dims() == symbol_shape{g.unknown("batch"), 4, 5});
   const symbol m = g.placeholder("m", dtype::float32, {g.unknown("batch"), 2, 6});
   CHECK(nn::multi_head_attention(x, {.heads = 3, .memory = m, .relative = true, .dropout = 0.1, .training = true}).dims() == x.dims());
-  CHECK_MESSAGE(g.status(), (g.status() ? "" : to_string(g.status().error())));
+  CHECK_MESSAGE(g.status(), (g.status() ? "" : to_text(g.status().error())));
 }
 
 TEST_CASE("attention refuses what does not fit, and says what it needs") {

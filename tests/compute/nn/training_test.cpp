@@ -67,7 +67,7 @@ struct crew {
     for (int32_t r = 0; r < replicas; ++r) {
       auto made = make_program_engine({.graph = built, .delivered = element.components(), .store = store, .replica = r, .replicas = replicas, .shards = 2,
                                        .batch_rows = rows});
-      REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
+      REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
       engines.push_back(std::move(*made));
     }
   }

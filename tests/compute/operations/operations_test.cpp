@@ -19,7 +19,7 @@ tensor f32(const shape& dims, std::initializer_list<float> x) { return tensor::o
 tensor value(const std::function<symbol(graph&)>& build) { return evaluate(build); }
 
 void check_close(const tensor& got, const shape& dims, std::initializer_list<double> want) {
-  CHECK(to_string(got.dims()) == to_string(dims));
+  CHECK(to_text(got.dims()) == to_text(dims));
   REQUIRE(got.elements() == static_cast<int64_t>(want.size()));
   size_t i = 0;
   for (double w : want) {

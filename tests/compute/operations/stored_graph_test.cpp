@@ -36,7 +36,7 @@ struct stored {
 
   stored(const graph& g, const std::vector<int32_t>& roots) : tensors(starting_values(g)) {
     auto made = slice_of(g, roots);
-    REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
+    REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
     slice = std::move(*made);
     tensors.insert(slice.constants.begin(), slice.constants.end());
   }
@@ -69,7 +69,7 @@ void comes_back(const graph& g, const std::vector<int32_t>& roots) {
   const stored s{g, roots};
   graph again;
   const auto symbols = s.restore(again);
-  REQUIRE_MESSAGE(symbols, (symbols ? "" : to_string(symbols.error())));
+  REQUIRE_MESSAGE(symbols, (symbols ? "" : to_text(symbols.error())));
   std::vector<int32_t> places;
   for (const int32_t p : s.slice.roots)
     places.push_back((*symbols)[static_cast<size_t>(p)].node());
@@ -131,7 +131,7 @@ TEST_CASE("a graph that comes back predicts the bits of the one that was stored"
   const stored s{l.g, nodes_of(l.spec)};
   graph again;
   const auto symbols = s.restore(again);
-  REQUIRE_MESSAGE(symbols, (symbols ? "" : to_string(symbols.error())));
+  REQUIRE_MESSAGE(symbols, (symbols ? "" : to_text(symbols.error())));
   model_spec spec;
   spec.mode = mode::predict;
   size_t root = 0;
@@ -143,7 +143,7 @@ TEST_CASE("a graph that comes back predicts the bits of the one that was stored"
     auto store = *parameter_store::create(*parameter_layout::of(g, std::nullopt), 1);
     store->initialise(3);
     auto p = program::plan(g, what, store->layout(), {.batch = 3});
-    REQUIRE_MESSAGE(p, (p ? "" : to_string(p.error())));
+    REQUIRE_MESSAGE(p, (p ? "" : to_text(p.error())));
     const std::byte* feeds[] = {images.data(), words.data()};
     REQUIRE((*p)->run({.parameters = store->arena(0), .shared = store->shared(), .feeds = feeds}) == step_status::ok);
     return std::pair{(*p)->output(0), (*p)->output(1)};

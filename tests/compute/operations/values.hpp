@@ -41,7 +41,7 @@ inline std::vector<double> numbers(const tensor& t) {
 /// Equal within `epsilon` times the larger of 1 and the number's magnitude. NaN equals NaN, and each infinity equals
 /// itself.
 inline void check_close(const tensor& got, const shape& dims, const std::vector<double>& want, double epsilon = 1e-6) {
-  CHECK(to_string(got.dims()) == to_string(dims));
+  CHECK(to_text(got.dims()) == to_text(dims));
   REQUIRE(got.elements() == static_cast<int64_t>(want.size()));
   const auto x = numbers(got);
   for (size_t i = 0; i < want.size(); ++i) {

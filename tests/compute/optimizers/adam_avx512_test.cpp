@@ -24,7 +24,7 @@ float updated(const adam_avx512::factors& f, float g, float v, float& m, float& 
   return v + f.minus_rate * m / (std::sqrt(s) + f.epsilon);
 }
 
-/// How many of these second moments give another result than the formula. The first moments are 1 and more.
+/// How many of these second moments give another result than the formula. The first moments are 1 or greater.
 int64_t wrong_updates(const std::vector<float>& moments) {
   const adam_avx512::factors f{.beta1 = 1, .rest1 = 0, .beta2 = 1, .rest2 = 0, .minus_rate = 1, .epsilon = 0, .surrounded = false,
                                .clip_value = 0, .gradient_scale = 1, .keep = 1, .average_rest = 1};

@@ -28,13 +28,13 @@ struct made_up {
                                         {"b/kernel", int64_t{777}, dtype::float32}, {"b/scale", int64_t{4100}, dtype::float64}})
       g.variable({.name = name, .dims = {n}, .type = type, .initial = init::normal(0, 1)});
     auto made = parameter_layout::of(g, o);
-    REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
+    REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
     layout = *made;
     store = *parameter_store::create(layout, 1);
     store->initialise(3);
     gradient = allocate_buffer(layout.gradient_bytes());
     auto planned = planned_update::of(o, layout);
-    REQUIRE_MESSAGE(planned, (planned ? "" : to_string(planned.error())));
+    REQUIRE_MESSAGE(planned, (planned ? "" : to_text(planned.error())));
     update = std::move(*planned);
   }
   const parameter_entry& entry(std::string_view name) const { return layout.entries()[static_cast<size_t>(layout.find(name))]; }
@@ -103,7 +103,7 @@ TEST_CASE("one, two, three, four and seven slices of an update have the same bit
                              optimizer{.rule = ftrl{.l1 = 0.01f}, .clip = {.global_norm = 1}, .groups = {{.suffix = "/kernel", .rule = amsgrad{}},
                                                                                                         {.prefix = "b/", .rule = gradient_descent{}}},
                                        .moving_average = 0.9f}}) {
-    CAPTURE(to_string(o));
+    CAPTURE(to_text(o));
     made_up whole{o};
     for (int replicas : {2, 3, 4, 7}) {
       CAPTURE(replicas);

@@ -60,7 +60,7 @@ double worst_difference(const optimizer& o, int64_t n) {
 
 TEST_CASE("a hundred steps of each optimizer follow its recurrence in both floating types") {
   for (const optimizer& o : all_rules()) {
-    CAPTURE(to_string(o));
+    CAPTURE(to_text(o));
     CHECK(worst_difference<double>(o, 37) < 1e-12);
     CHECK(worst_difference<float>(o, 37) < 5e-5);
   }
@@ -152,7 +152,7 @@ TEST_CASE("slots have TensorFlow's names and begin with its values") {
 
 TEST_CASE("an element's update does not depend on where it stands, and padding stays finite") {
   for (const optimizer& o : all_rules()) {
-    CAPTURE(to_string(o));
+    CAPTURE(to_text(o));
     fed_gradient<float> model{37, o};
     const std::vector<float> ones(37, 1.0f);
     const tensor same = tensor::of<float>({37}, std::span<const float>{ones});

@@ -159,7 +159,7 @@ std::vector<T> gradient_in(const trainer& t, const std::byte* gradient) {
 TEST_CASE("a hundred sparse updates of each optimizer follow its recurrence, for rows of any width") {
   for (const optimizer& o : all_rules())
     for (int64_t units : {1, 5, 16, 37}) {
-      CAPTURE(to_string(o));
+      CAPTURE(to_text(o));
       CAPTURE(units);
       CHECK(worst_difference<double>(o, 40, units) < 1e-12);
       CHECK(worst_difference<float>(o, 40, units) < 5e-5);
@@ -168,7 +168,7 @@ TEST_CASE("a hundred sparse updates of each optimizer follow its recurrence, for
 
 TEST_CASE("rows that never occur keep their values and slots, unless the rule goes on with every row") {
   for (const optimizer& o : all_rules()) {
-    CAPTURE(to_string(o));
+    CAPTURE(to_text(o));
     if (every_row(o.rule) || std::holds_alternative<lamb>(o.rule))
       continue;
     table<float> m{40, 5, o};
@@ -194,7 +194,7 @@ TEST_CASE("one, two, three, four and seven slices of a sparse update have the sa
       if (std::holds_alternative<adamw>(o.rule) || std::holds_alternative<lamb>(o.rule) || std::holds_alternative<ftrl>(o.rule))
         o.weight_decay = 0;  // These rules refuse weight decay.
       for (int replicas : {2, 3, 4, 7}) {
-        CAPTURE(to_string(o));
+        CAPTURE(to_text(o));
         CAPTURE(replicas);
         table<float> whole{40, 5, o}, sliced{40, 5, o};
         for (int64_t step = 0; step < 4; ++step) {
@@ -210,7 +210,7 @@ TEST_CASE("sparse updates into a spare arena leave in it what updates in place d
   for (const optimizer& rule : all_rules())
     for (const float average : {0.0f, 0.9f}) {
       const optimizer o{.rule = rule.rule, .moving_average = average};
-      CAPTURE(to_string(o));
+      CAPTURE(to_text(o));
       table<double> in_place{40, 5, o}, spare{40, 5, o, reads::twice, 2};
       for (int64_t step = 0; step < 6; ++step) {
         in_place.step(step);

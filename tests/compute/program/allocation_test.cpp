@@ -80,7 +80,7 @@ TEST_CASE("a thousand steps of 784-128-10 allocate nothing") {
                                        .clip = {.value = 1, .norm = 2, .global_norm = 3}, .groups = {{.prefix = "dense/", .rate_factor = 2}},
                                        .moving_average = 0.9f}})
     for (int64_t batch : {8, 128}) {
-      CAPTURE(to_string(o));
+      CAPTURE(to_text(o));
       trainer t([&](graph& g) { return classifier(g, {784, 128, 10}, dtype::float32, o, 0.1); }, {.batch = batch});
       const tensor x = noise<float>({batch + 1, 784}, 1), y = classes(batch, 10);
       const std::atomic<bool> cancel{false};

@@ -225,7 +225,7 @@ struct sharded {
 
   sharded(int32_t shards, mode m = mode::train) {
     const auto source = std::make_shared<const model>(model{"sum", [](graph& g, const features&, const labels&, mode what) {
-      const symbol x = g.make_symbol(g.internals().placeholders.front());
+      const symbol x = symbol_of(g, contents_of(g).placeholders.front());
       model_spec spec;
       spec.mode = what;
       spec.loss = reduce_sum(mul(log(x), g.variable({.name = "w", .dims = {1}, .initial = init::ones()})));
@@ -237,7 +237,7 @@ struct sharded {
     store = *parameter_store::create(*layout_of(*built), 1);
     store->initialise(1);
     auto made = make_program_engine({.graph = built, .delivered = element.components(), .store = store, .shards = shards, .batch_rows = 8});
-    REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
+    REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
     engine = std::move(*made);
   }
   std::optional<numeric_fault> find(std::vector<float> x) {

@@ -101,7 +101,7 @@ TEST_CASE("every operation of the registry and its gradients have the same bits 
 
 TEST_CASE("loops over many elements, fused and apart, have the same bits on 1, 2 and 3 threads") {
   for (const shape& dims : {shape{5000}, shape{3, 4001}, shape{2, 3, 1500}}) {
-    CAPTURE(to_string(dims));
+    CAPTURE(to_text(dims));
     const shape row{dims[dims.rank() - 1]};
     const check chain{{dims, dims, row}, [](graph&, list x) { return add(mul(exp(x[0]), tanh(x[1])), x[2]); }};
     check_same(chain, false);

@@ -162,7 +162,7 @@ std::shared_ptr<prepared_job> prepared(const fact_job& j, training_job d) {
   }
   auto job = prepare(std::move(d));
   if (!job)
-    throw std::runtime_error("a job that cannot be prepared: " + to_string(job.error()));
+    throw std::runtime_error("a job that cannot be prepared: " + to_text(job.error()));
   return *job;
 }
 
@@ -195,17 +195,18 @@ void note_commit(const checkpoint_content& c, std::string& to) {
       to += at + name + " " + text + "\n";
 }
 
-/// The newest ones; 0: all. Which older ones are still held where others are deleted depends on the order of turns.
+/// Notes the `newest` newest commits; 0: all. Where old checkpoints are deleted, it depends on the order of turns which
+/// of them are still held.
 void note_commits(const std::shared_ptr<file_system>& files, int64_t newest, std::string& to) {
   auto store = checkpoint_store::open(files, "/run", {.read_only = true});
   if (!store)
-    throw std::runtime_error(to_string(store.error()));
+    throw std::runtime_error(to_text(store.error()));
   const auto listed = (*store)->listed();
   const size_t all = listed.size(), from = newest > 0 ? all - std::min(all, static_cast<size_t>(newest)) : 0;
   for (size_t i = from; i < all; ++i) {
     auto found = (*store)->restore(listed[i]);
     if (!found)
-      throw std::runtime_error(to_string(found.error()));
+      throw std::runtime_error(to_text(found.error()));
     note_commit(found->content, to);
   }
 }
@@ -242,7 +243,7 @@ void note_exports(file_system& files, std::string& to) {
     for (const int64_t n : *numbers) {
       const auto read = read_export(files, join_path(base, std::to_string(n)));
       if (!read)
-        throw std::runtime_error(to_string(read.error()));
+        throw std::runtime_error(to_text(read.error()));
       const auto at = by.name + " of step " + std::to_string(read->origin.global_step) + " ";
       for (const auto& [name, value] : read->tensors)
         to += at + name + " " + crc(value) + "\n";

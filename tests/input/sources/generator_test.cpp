@@ -17,7 +17,7 @@ const element_spec one_id{.features = {{.name = "id", .type = dtype::int64}}};
 example_tensors with_id(int64_t id) { return {.features = {{"id", tensor::scalar(id)}}}; }
 
 dataset made(const expected<dataset>& d) {
-  REQUIRE_MESSAGE(d.has_value(), (d ? "" : to_string(d.error())));
+  REQUIRE_MESSAGE(d.has_value(), (d ? "" : to_text(d.error())));
   return *d;
 }
 

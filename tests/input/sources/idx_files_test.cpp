@@ -35,7 +35,7 @@ TEST_CASE("the four published files become a training and a test set") {
   dir.write("t10k-images-idx3-ubyte", idx({1, 1, 2}, "ab"));
   dir.write("t10k-labels-idx1-ubyte", idx({1}, "\x07"));
   const auto data = fashion_mnist(dir.path);
-  REQUIRE_MESSAGE(data.has_value(), (data ? "" : to_string(data.error())));
+  REQUIRE_MESSAGE(data.has_value(), (data ? "" : to_text(data.error())));
   CHECK(data->train.source_size() == 3);
   CHECK(data->test.source_size() == 1);
   CHECK(data->test.to_text() == "idx(t10k-images)");

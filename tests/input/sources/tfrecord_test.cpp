@@ -36,7 +36,7 @@ dataset data_of(const std::vector<int64_t>& counts, compression how, std::shared
     write(fs, paths.back(), records, how);
   }
   auto data = input::tfrecord_dataset(fs, paths, {.features = {{"id", dtype::int64, {}}}, .compression = how});
-  REQUIRE_MESSAGE(data, (data ? "" : to_string(data.error())));
+  REQUIRE_MESSAGE(data, (data ? "" : to_text(data.error())));
   return *data;
 }
 

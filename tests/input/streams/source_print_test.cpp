@@ -27,7 +27,7 @@ dataset with_ids(std::vector<int64_t> ids) {
 std::vector<std::string> warned(const dataset& data, const std::string& saved) {
   auto it = iterate(data);
   const auto restored = it->restore(saved);
-  REQUIRE_MESSAGE(restored, (restored ? "" : to_string(restored.error())));
+  REQUIRE_MESSAGE(restored, (restored ? "" : to_text(restored.error())));
   CHECK(*it->save() != "");
   return it->warnings();
 }
@@ -70,7 +70,7 @@ void write_examples(const std::shared_ptr<file_system>& fs, const std::string& p
 
 dataset record_data(const std::shared_ptr<file_system>& fs, const std::vector<std::string>& paths, compression how) {
   auto data = input::tfrecord_dataset(fs, paths, {.features = {{"id", dtype::int64, {}}}, .compression = how});
-  REQUIRE_MESSAGE(data, (data ? "" : to_string(data.error())));
+  REQUIRE_MESSAGE(data, (data ? "" : to_text(data.error())));
   return *data;
 }
 

@@ -9,7 +9,7 @@
 namespace troupe::test {
 
 struct hostile_request {
-  std::string line;    ///< The line of the file.
+  std::string line;    ///< The line of hostile_requests.txt that describes the request.
   std::string kind;
   int status = 0;      ///< The status of the only answer.
   std::string bytes;

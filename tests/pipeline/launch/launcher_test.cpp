@@ -33,7 +33,7 @@ evaluation_job evaluate_small(const small_job_options& o) {
 }
 std::shared_ptr<prepared_job> must_prepare(any_job job) {
   auto prepared = prepare(std::move(job));
-  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
+  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_text(prepared.error())));
   return *prepared;
 }
 
@@ -53,20 +53,20 @@ outcome outcome_of(launcher& by) {
     const auto job = by.train(prepare_small(o));
     const auto result = job->wait(60s);
     REQUIRE(result);
-    REQUIRE_MESSAGE(*result, (*result ? "" : to_string(result->error())));
+    REQUIRE_MESSAGE(*result, (*result ? "" : to_text(result->error())));
     CHECK((*result)->global_step == 12);
     CHECK(job->ended());
   }
   all.state = newest_checkpoint(o.files).content;
   const auto files_before = list_event_logs(*o.files, "/run/eval")->size();
   const auto found = by.evaluate(must_prepare(evaluate_small(o)))->wait();
-  REQUIRE_MESSAGE(found, (found ? "" : to_string(found.error())));
+  REQUIRE_MESSAGE(found, (found ? "" : to_text(found.error())));
   all.found = *found;
   all.event_files = list_event_logs(*o.files, "/run/eval")->size() - files_before;
   const auto predictions = by.predict(must_prepare(predict_small(o)));
   for (;;) {
     auto next = predictions->next();
-    REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
+    REQUIRE_MESSAGE(next, (next ? "" : to_text(next.error())));
     if (!*next)
       break;
     all.predictions.push_back(std::move(**next));

@@ -162,7 +162,7 @@ TEST_CASE("an abort frees a replica that is inside a long step, and the job ends
     while (job->progress().committed_step < 10)  // Waits for the commit, since an abort waits for no save.
       std::this_thread::yield();
     const auto asked = std::chrono::steady_clock::now();
-    job->ask(request::abort, false);
+    job->ask(request::abort);
     const auto result = result_of(*job);
     CHECK(std::chrono::steady_clock::now() - asked < 10s);  // An actor that does not end would take 30 s.
     REQUIRE_FALSE(result.has_value());
@@ -185,7 +185,7 @@ TEST_CASE("a disk that is full ends a job on real threads with file and step; it
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().category == errc::resource_exhausted);
     CHECK(result.error().source == "checkpoint_writer");
-    CHECK_MESSAGE(result.error().step == 10, to_string(result.error()));
+    CHECK_MESSAGE(result.error().step == 10, to_text(result.error()));
     CHECK(has(result.error().message, "no space left"));
     CHECK(job->progress().now == job_progress::phase::failed);
   }
@@ -237,7 +237,7 @@ TEST_CASE("a stop from outside saves where it ends") {
   small_job_options o{.max_steps = endless, .save_steps = 1'000'000'000};
   const auto job = local_launcher{}.train(prepare_small(o));
   REQUIRE(eventually(*job, [&] { return job->progress().step >= 50; }));
-  job->ask(request::stop, false);
+  job->ask(request::stop);
   const auto result = result_of(*job);
   REQUIRE(result.has_value());
   CHECK(result->stopped);
@@ -262,15 +262,15 @@ TEST_CASE("saves asked for by several threads at once are all answered by commit
     for (int i = 0; i < 4; ++i)
       askers.emplace_back([&] {
         for (int k = 0; k < 50; ++k) {
-          job->ask(request::save, false);
+          job->ask(request::save);
           static_cast<void>(job->progress());
         }
       });
   }
   const auto asked = job->progress().step;
-  job->ask(request::save, false);
+  job->ask(request::save);
   CHECK(eventually(*job, [&] { return job->progress().committed_step >= asked; }));
-  job->ask(request::stop, false);
+  job->ask(request::stop);
   REQUIRE(result_of(*job).has_value());
   const auto saved = steps_of(log->events(), kind::saved);
   CHECK(saved.size() >= 3);  // At the start, for the threads, and at the end.

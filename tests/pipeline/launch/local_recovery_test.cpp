@@ -23,7 +23,7 @@ std::shared_ptr<prepared_job> without_delay(const small_job_options& o) {
   described.basis.config.recovery.first_delay_secs = 0;
   auto job = prepare(std::move(described));
   if (!job)
-    throw std::runtime_error(to_string(job.error()));
+    throw std::runtime_error(to_text(job.error()));
   return *job;
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("on real threads, a job whose replicas die in steps ends in the state 
     const auto job = local_launcher{}.train(prepared);
     const auto result = job->wait(soon);
     REQUIRE(result.has_value());
-    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
     CHECK((*result)->global_step == 200);
     CHECK(fate->steps.empty());
     CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
@@ -62,7 +62,7 @@ TEST_CASE("on real threads, a job whose input is away for 3 s goes on by itself,
   const auto job = local_launcher{}.train(prepare_small(o));
   const auto result = job->wait(soon);
   REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_text(result->error())));
   CHECK(trouble->refused >= 2);
   CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
 }

@@ -35,7 +35,7 @@ expected<std::shared_ptr<prepared_job>> prepare_case(const case_options& o) {
 
 std::shared_ptr<prepared_job> prepared(const case_options& o) {
   auto job = prepare_case(o);
-  REQUIRE_MESSAGE(job, (job ? "" : to_string(job.error())));
+  REQUIRE_MESSAGE(job, (job ? "" : to_text(job.error())));
   return *job;
 }
 

@@ -117,7 +117,7 @@ TEST_CASE("[SUP-61] a job that stops anywhere, evaluations in between, and goes 
       simulated_job job{prepare_small(broken), seed * 100 + static_cast<uint64_t>(stops)};
       const int64_t at = job.turns() + 30 + static_cast<int64_t>(seed * 37 % 200);
       job.crank_until([&] { return job.turns() >= at; });
-      job.ask(request::stop, false);
+      job.ask(request::stop);
       last = run_to_end(job);
     }
     CAPTURE(seed);
@@ -161,7 +161,7 @@ TEST_CASE("a job with a schedule, a warm-up and averages that stops and goes on 
   for (int64_t step : {3, 11}) {
     simulated_job job{prepare_small(broken), 1};
     job.crank_until([&] { return job.progress().step >= step; });
-    job.ask(request::stop, false);
+    job.ask(request::stop);
     CHECK(run_to_end(job).stopped);
   }
   simulated_job job{prepare_small(broken), 1};
@@ -204,7 +204,7 @@ TEST_CASE("R may change between runs: a checkpoint of two replicas is gone on wi
   {
     simulated_job job{prepare_small(changed), 1};
     job.crank_until([&] { return job.progress().step >= 7; });
-    job.ask(request::stop, false);
+    job.ask(request::stop);
     CHECK(run_to_end(job).stopped);
   }
   changed.replicas = 1;

@@ -23,7 +23,7 @@ finished_job run_whole(const world_conditions& conditions, uint64_t seed = 1, in
   simulated_job job{prepare_small(o), seed, conditions};
   const auto result = job.wait(1h);
   REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), to_string(result->error()));
+  REQUIRE_MESSAGE(result->has_value(), to_text(result->error()));
   finished_job f{job.now(), job.trace_hash(), {}};
   CHECK(job.left().empty());
   f.state = newest_checkpoint(o.files).content;

@@ -36,8 +36,8 @@ struct rules {
   void fault(const std::string& text) { to.push_back({"facts in order", text}); }
   void ran_past(const std::string& text) { to.push_back({"nothing runs past what a hook holds", text}); }
 
-  /// Checks that the progress up to the last log point before a state comes before other facts of that state. `from` is
-  /// the state where the attempt began: an evaluation may be of an earlier one.
+  /// Checks that progress was told up to the last log point at or below the state of the event. A log point at or below
+  /// `from`, the state where the attempt began, is not checked, because an evaluation may be of an earlier state.
   void logged_before(const job_event& e, int64_t progress, int64_t from) {
     const int64_t point = e.step / of.log_steps * of.log_steps;
     if (point > from && progress < point && !reports_lost)
@@ -108,7 +108,7 @@ struct rules {
         fault("call " + std::to_string(i) + " of the hook is " + std::string{to_string(c.where)});
       const bool last = c.where == hook_place::end || c.where == hook_place::on_abort;
       if (c.where == hook_place::end && seen.result && !*seen.result && !fails_in_end())
-        to.push_back({"no hook hears `end` of a job that fails", to_string(seen.result->error())});
+        to.push_back({"no hook hears `end` of a job that fails", to_text(seen.result->error())});
       if (last && seen.calls.front().where != hook_place::begin)
         fault(std::string{to_string(c.where)} + " of a hook that had not begun");
       if (last && i + 1 != seen.calls.size())

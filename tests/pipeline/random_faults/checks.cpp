@@ -38,7 +38,7 @@ void check_end(const recipe&, const observation& o, std::vector<finding>& to) {
   const auto last = o.happened.empty() ? std::chrono::nanoseconds{} : o.happened.back().at;
   if (o.result && o.ended - last - o.taken > in_time)
     to.push_back({"it ends in time", "the result came " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(o.ended - last).count())
-                                       + " virtual seconds after the last trouble: " + (*o.result ? "well" : to_string(o.result->error()))
+                                       + " virtual seconds after the last trouble: " + (*o.result ? "well" : to_text(o.result->error()))
                                        + "\n    came: " + came_text(o)});
   for (const auto& e : o.events)
     if (e.what == job_event::kind::warning && e.text == forgotten_text)
@@ -52,7 +52,7 @@ void check_end(const recipe&, const observation& o, std::vector<finding>& to) {
 namespace {
 
 bool says(const error& e, std::string_view text) {
-  return to_string(e).find(text) != std::string::npos;
+  return to_text(e).find(text) != std::string::npos;
 }
 
 bool is_in(const recipe& r, const std::string& node, const std::string& place) {
@@ -164,14 +164,14 @@ void check_cause(const recipe& r, const observation& o, std::vector<finding>& to
   if (!o.result || (!*o.result && is_of_nobody_left(r, o.result->error())))
     return;
   if (!*o.result && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_harmless(h.what); }))
-    to.push_back({"what only takes time fails nothing", to_string(o.result->error()) + "\n    came: " + came_text(o)});
+    to.push_back({"what only takes time fails nothing", to_text(o.result->error()) + "\n    came: " + came_text(o)});
   if (!*o.result && should_recover(r, o))
-    to.push_back({"what can be recovered is", to_string(o.result->error()) + "\n    came: " + came_text(o)});
+    to.push_back({"what can be recovered is", to_text(o.result->error()) + "\n    came: " + came_text(o)});
   if (!*o.result) {
     const auto& e = o.result->error();
     const bool explained = std::any_of(o.happened.begin(), o.happened.end(), [&](const auto& h) { return explains(r, h.what, e); });
     if (!explained)
-      to.push_back({"the cause is one that came", to_string(e) + "\n    came: " + came_text(o)});
+      to.push_back({"the cause is one that came", to_text(e) + "\n    came: " + came_text(o)});
     return;
   }
   const auto& result = **o.result;
@@ -270,7 +270,7 @@ void check_state(const story& s, std::vector<finding>& to) {
     if (o.result && !*o.result && is_of_nobody_left(s.of, o.result->error()))
       return;
     if (o.result && !*o.result)
-      to.push_back({"an undisturbed run ends well", to_string(o.result->error())});
+      to.push_back({"an undisturbed run ends well", to_text(o.result->error())});
     if (!o.result || !*o.result)
       return;
     if ((*o.result)->global_step != reference.id.step)

@@ -164,7 +164,7 @@ std::vector<std::string> findings_of(const growth_recipe& r) {
         wrong.push_back("it ended in other bits");
       break;
     }
-    const auto why = to_string(result->error());
+    const auto why = to_text(result->error());
     const bool cured = r.what == growth_trouble::outage
                        || (r.what == growth_trouble::dies && (r.node == "feed" || r.node.find("/replica/") != std::string::npos));
     if (process > 0 || cured)

@@ -39,13 +39,13 @@ void look_at_exports(file_system& disk, observation& o) {
     const auto base = "/run/export/" + name;
     const auto numbers = exports_in(disk, base);
     if (!numbers)
-      throw std::runtime_error("exports that cannot be listed: " + to_string(numbers.error()));
+      throw std::runtime_error("exports that cannot be listed: " + to_text(numbers.error()));
     for (const int64_t n : *numbers) {
       auto& sight = o.exports.emplace_back(export_sight{name, join_path(base, std::to_string(n)), {}, {}});
       if (auto read = read_export(disk, sight.path))
         sight.content = std::move(*read);
       else
-        sight.trouble = to_string(read.error());
+        sight.trouble = to_text(read.error());
     }
   }
 }
@@ -57,7 +57,7 @@ void look_at(const std::shared_ptr<file_system>& disk, const std::string& curve,
     return;
   auto store = checkpoint_store::open(disk, "/run", {.read_only = true});
   if (!store)
-    throw std::runtime_error("a directory that cannot be opened: " + to_string(store.error()));
+    throw std::runtime_error("a directory that cannot be opened: " + to_text(store.error()));
   if (auto found = (*store)->restore_newest())
     o.newest = std::move(found->content);
   const auto listed = (*store)->listed();

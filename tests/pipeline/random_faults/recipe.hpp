@@ -122,7 +122,7 @@ struct recipe {
   /// The listener stops the job at the first save of this state or a later one.
   std::optional<int64_t> listener_stops_from;
 
-  std::string slow_node;                             ///< A node that takes one of twenty of its turns.
+  std::string slow_node;                             ///< A node that gets one turn in twenty while other nodes have messages.
   int64_t read_ms = 0, hook_ms = 0;                  ///< The time of a read of training data, and of a hook's call.
   world_conditions conditions = {};
 

@@ -80,7 +80,7 @@ std::shared_ptr<prepared_job> prepared(const recipe& r, training_job d) {
     return prepared_groups(r, std::move(d));
   auto job = prepare(std::move(d));
   if (!job)
-    throw std::runtime_error("a recipe that cannot be prepared: " + to_string(job.error()));
+    throw std::runtime_error("a recipe that cannot be prepared: " + to_text(job.error()));
   return *job;
 }
 
@@ -202,10 +202,10 @@ class process {
         if (!job_->kill(t.node))
           return false;
         break;
-      case trouble_kind::stop: job_->ask(request::stop, false); break;
-      case trouble_kind::signal: job_->ask(request::stop, true); break;
-      case trouble_kind::save: job_->ask(request::save, false); break;
-      case trouble_kind::abort: job_->ask(request::abort, false); break;
+      case trouble_kind::stop: job_->ask(request::stop); break;
+      case trouble_kind::signal: job_->ask(request::stop, stop_reason::signal); break;
+      case trouble_kind::save: job_->ask(request::save); break;
+      case trouble_kind::abort: job_->ask(request::abort); break;
       case trouble_kind::power_loss:
         if (job_->turns() == 0)
           return false;
@@ -332,7 +332,7 @@ namespace {
 std::string to_text(const observation& o) {
   std::string text = "  run with schedule " + std::to_string(o.run.schedule) + " from step " + std::to_string(o.stood_at) + ": "
                      + (o.power_lost ? "power lost" : !o.result ? "no result" : *o.result ? "well, at step " + std::to_string((**o.result).global_step)
-                                                                                         : to_string(o.result->error()))
+                                                                                         : to_text(o.result->error()))
                      + "; " + std::to_string(o.turns) + " turns, trace " + std::to_string(o.trace_hash) + "\n";
   for (const auto& h : o.happened)
     text += "    turn " + std::to_string(h.turn) + ": " + to_text(h.what) + "\n";
@@ -373,7 +373,7 @@ const checkpoint_content& reference_of(const recipe& r) {
   if (!seen.newest)
     throw std::runtime_error("the undisturbed job left no checkpoint: "
                              + (!seen.result    ? "no result"
-                                : !*seen.result ? to_string(seen.result->error())
+                                : !*seen.result ? to_text(seen.result->error())
                                                 : "it ended well")
                              + " after " + std::to_string(seen.turns) + " turns; " + to_text(calm));
   return known.emplace(key, *seen.newest).first->second;

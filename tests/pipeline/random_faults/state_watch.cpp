@@ -50,9 +50,9 @@ void state_watch::look_at(const std::string& name, caf::actor_id id, const repli
 
 void state_watch::look_at(const outfeed_state& state) {
   for (const auto& g : state.groups)
-    if (const auto* end = g.end(true); end && end->kind == end_kind::failed && end->cause.category != errc::aborted
+    if (const auto* end = g.first_end(); end && end->kind == end_kind::failed && end->cause.category != errc::aborted
                                        && end->cause.category != errc::unavailable && end->cause.category != errc::cancelled)
-      seen_.known_failures.try_emplace(state.attempt, to_string(end->cause));
+      seen_.known_failures.try_emplace(state.attempt, to_text(end->cause));
 }
 
 bool state_watch::send_late_block(const simulated_job& job, const std::string& replica) const {

@@ -21,7 +21,7 @@ class input_troubles {
   expected<void> meet(input_place at, int32_t host);
   /// Called at every read of training data, to let time pass.
   std::function<void()> reading = [] {};
-  /// The virtual time, at which outages end.
+  /// Returns the current virtual time, by which outages end.
   std::function<std::chrono::nanoseconds()> now = [] { return std::chrono::nanoseconds{}; };
   /// True: the data of this read have to be corrupted.
   bool spoils(input_place at, int32_t host) { return due(at, host) != nullptr; }

@@ -13,7 +13,7 @@ namespace {
 
 conversion_report converted(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to, const convert_options& options = {}) {
   auto report = convert_archive(fs, from, to, options, 100);
-  REQUIRE_MESSAGE(report, (report ? "" : to_string(report.error())));
+  REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
   return std::move(*report);
 }
 error refused(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to, const convert_options& options = {}) {
@@ -25,7 +25,7 @@ error refused(const std::shared_ptr<file_system>& fs, const std::string& from, c
 /// The tensors of a checkpoint, by name.
 std::map<std::string, tensor> values_of(const std::shared_ptr<file_system>& fs, const std::string& path) {
   const auto archive = open_archive(fs, path);
-  REQUIRE_MESSAGE(archive, (archive ? "" : to_string(archive.error())));
+  REQUIRE_MESSAGE(archive, (archive ? "" : to_text(archive.error())));
   std::map<std::string, tensor> values;
   for (const auto& t : (*archive)->tensors())
     values.emplace(t.name, (*archive)->read(t).value());

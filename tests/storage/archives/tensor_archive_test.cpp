@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-std::string why(const expected<std::unique_ptr<tensor_archive>>& a) { return a ? "" : to_string(a.error()); }
+std::string why(const expected<std::unique_ptr<tensor_archive>>& a) { return a ? "" : to_text(a.error()); }
 
 /// A safetensors file with a tensor of half precision, which is no dtype of ours.
 std::string foreign_file() {

@@ -54,11 +54,11 @@ trial run(const scenario& s, int64_t calls, bool tear) {
 /// Checks the directory as a restarted process finds it.
 void check_after(const scenario& s, const trial& t) {
   auto opened = checkpoint_store::open(t.disk, "/runs/m", s.options);
-  REQUIRE_MESSAGE(opened, (opened ? "" : to_string(opened.error())));
+  REQUIRE_MESSAGE(opened, (opened ? "" : to_text(opened.error())));
   auto& store = **opened;
   auto restored = store.restore_newest();
   if (!restored) {
-    CHECK_MESSAGE(restored.error().category == errc::not_found, to_string(restored.error()));
+    CHECK_MESSAGE(restored.error().category == errc::not_found, to_text(restored.error()));
     CHECK(s.before.empty());
     CHECK_FALSE(t.reported);
   } else {
@@ -73,7 +73,7 @@ void check_after(const scenario& s, const trial& t) {
     restored->lease.reset();
   }
   const auto next = store.commit(sample(1000));
-  REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
+  REQUIRE_MESSAGE(next, (next ? "" : to_text(next.error())));
   CHECK(same(store.restore_newest()->content, sample(1000)));
   for (const auto id : s.preserved)
     CHECK(same(store.restore(id)->content, sample(id.step, id.iteration)));

@@ -36,7 +36,7 @@ TEST_CASE("the checkpoint directory that the first version wrote is read, value 
   CHECK(store->listed() == ids({100, 200}));
   CHECK(store->newest() == checkpoint_id{200});
   const auto newest = store->restore_newest();
-  REQUIRE_MESSAGE(newest, (newest ? "" : to_string(newest.error())));
+  REQUIRE_MESSAGE(newest, (newest ? "" : to_text(newest.error())));
   CHECK(newest->warnings.empty());
   CHECK(same(newest->content, version_1(200)));
   CHECK(same(store->restore({100})->content, version_1(100)));

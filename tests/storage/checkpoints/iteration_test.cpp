@@ -152,8 +152,8 @@ TEST_CASE("a state file that goes back behind a growth is obeyed, and nothing gr
   const auto restored = store->restore_newest();
   REQUIRE_FALSE(restored);
   CHECK(restored.error().category == errc::data_loss);
-  CHECK(has(to_string(restored.error()), "model.ckpt-7-iteration-1 was not tried"));
-  CHECK(has(to_string(restored.error()), "model.ckpt-9-iteration-1 was not tried"));
+  CHECK(has(to_text(restored.error()), "model.ckpt-7-iteration-1 was not tried"));
+  CHECK(has(to_text(restored.error()), "model.ckpt-9-iteration-1 was not tried"));
 }
 
 TEST_CASE("without a state file a later iteration is newer, whatever its step") {

@@ -105,7 +105,7 @@ TEST_CASE("asking who owns a directory refuses nobody the lock, and names the pr
   }};
   for (int i = 0; i < 500 || asked < 500; ++i) {
     const auto lock = fs->lock(disk.path);
-    REQUIRE_MESSAGE(lock, (lock ? "" : to_string(lock.error())));
+    REQUIRE_MESSAGE(lock, (lock ? "" : to_text(lock.error())));
     CHECK(fs->lock_owner(disk.path)->value_or("nobody") == "process " + std::to_string(::getpid()));
     CHECK_FALSE(fs->lock(disk.path));
   }

@@ -71,7 +71,7 @@ TEST_CASE("a manifest is read back as it was written, and only as that of its st
   const auto text = write_manifest(one_tensor());
   REQUIRE(text);
   const auto back = parse_manifest(*text, "f", {3});
-  REQUIRE_MESSAGE(back, (back ? "" : to_string(back.error())));
+  REQUIRE_MESSAGE(back, (back ? "" : to_text(back.error())));
   CHECK(write_manifest(*back) == text);
   CHECK(back->blobs == one_tensor().blobs);
   CHECK(back->properties == one_tensor().properties);
@@ -83,7 +83,7 @@ TEST_CASE("a manifest whose checksum is right and whose content cannot be is ref
   const auto refused = [&](const std::string& from, const std::string& to, errc category = errc::data_loss) {
     const auto parsed = parse_manifest(forged(text, from, to), "f", {3});
     REQUIRE_FALSE(parsed);
-    CHECK_MESSAGE(parsed.error().category == category, to_string(parsed.error()));
+    CHECK_MESSAGE(parsed.error().category == category, to_text(parsed.error()));
     CHECK(has(parsed.error().message, "f: "));
   };
   refused("\"format_version\": 1", "\"format_version\": 2", errc::unimplemented);

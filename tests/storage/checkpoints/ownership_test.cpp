@@ -133,7 +133,7 @@ TEST_CASE("a commit that loses its directory takes back nothing of the next owne
     if (!reached)
       break;
     const auto kept = fs->other->restore({2});
-    REQUIRE_MESSAGE(kept, (kept ? "" : to_string(kept.error())));
+    REQUIRE_MESSAGE(kept, (kept ? "" : to_text(kept.error())));
     CHECK(same(kept->content, sample(2)));
   }
   CHECK(replaced > 10);

@@ -69,7 +69,7 @@ TEST_CASE("a reader restores the newest checkpoint whole while its owner commits
   beside_a_writer(disk.path, [&] {
     const auto restored = reader->restore_newest();
     if (!restored) {
-      REQUIRE_MESSAGE(restored.error().category == errc::not_found, to_string(restored.error()));
+      REQUIRE_MESSAGE(restored.error().category == errc::not_found, to_text(restored.error()));
       REQUIRE(newest == 0);
       return;
     }
@@ -116,7 +116,7 @@ TEST_CASE("a process killed at any moment of its saves leaves the newest it had 
     ::close(reports[0]);
     const auto store = open_store(posix_file_system(), {.keep_checkpoint_max = 2, .shard_bytes_max = 64}, disk.path);
     const auto restored = store->restore_newest();
-    REQUIRE_MESSAGE(restored, (restored ? "" : to_string(restored.error())));
+    REQUIRE_MESSAGE(restored, (restored ? "" : to_text(restored.error())));
     CHECK(restored->warnings.empty());
     CHECK(restored->content.id.step >= reported);
     CHECK(restored->content.id.step <= reported + 1);

@@ -106,7 +106,7 @@ TEST_CASE("after a crash at any call of a deletion the list names nothing that i
     CAPTURE(points);
     auto store = open_store(disk);
     const auto newest = store->restore_newest();
-    REQUIRE_MESSAGE(newest, (newest ? "" : to_string(newest.error())));
+    REQUIRE_MESSAGE(newest, (newest ? "" : to_text(newest.error())));
     CHECK(newest->warnings.empty());
     for (const auto id : store->listed())
       CHECK(same(store->restore(id)->content, sample(id.step)));

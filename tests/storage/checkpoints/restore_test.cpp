@@ -104,7 +104,7 @@ TEST_CASE("what a hand-edited state file goes back behind is never restored inst
   const auto restored = store->restore_newest();
   REQUIRE_FALSE(restored);
   CHECK(restored.error().category == errc::data_loss);
-  CHECK(has(to_string(restored.error()), "model.ckpt-10 was not tried"));
+  CHECK(has(to_text(restored.error()), "model.ckpt-10 was not tried"));
 }
 
 TEST_CASE("when the state file is missing the newest whole checkpoint is found by scanning") {
@@ -149,8 +149,8 @@ TEST_CASE("when every listed checkpoint is damaged the error names each with its
   const auto restored = store->restore_newest();
   REQUIRE_FALSE(restored);
   CHECK(restored.error().category == errc::data_loss);
-  CHECK(has(to_string(restored.error()), "model.ckpt-1.manifest.json"));
-  CHECK(has(to_string(restored.error()), "model.ckpt-2-00000-of-00001.safetensors is missing"));
+  CHECK(has(to_text(restored.error()), "model.ckpt-1.manifest.json"));
+  CHECK(has(to_text(restored.error()), "model.ckpt-2-00000-of-00001.safetensors is missing"));
 }
 
 TEST_CASE("a state file that names only what is gone is refused with the names of those that lie there, and how to choose one") {
@@ -165,7 +165,7 @@ TEST_CASE("a state file that names only what is gone is refused with the names o
   const auto restored = store->restore_newest();
   REQUIRE_FALSE(restored);
   CHECK(restored.error().category == errc::data_loss);
-  const auto text = to_string(restored.error());
+  const auto text = to_text(restored.error());
   CHECK(has(text, "model.ckpt-9 is passed over"));
   CHECK(has(text, "whole, but not listed in the state file: model.ckpt-1, model.ckpt-3;"));
   CHECK(has(text, "let /m/checkpoint say model_checkpoint_path: \"model.ckpt-3\""));

@@ -44,7 +44,7 @@ TEST_CASE("[EST-51] with keep 0 nothing is deleted, and the list has all, so tha
     CHECK(store->restore({step}));
   disk->overwrite("/m/model.ckpt-5-00000-of-00001.safetensors", "rotten");
   const auto restored = store->restore_newest();
-  REQUIRE_MESSAGE(restored, (restored ? "" : to_string(restored.error())));
+  REQUIRE_MESSAGE(restored, (restored ? "" : to_text(restored.error())));
   CHECK(same(restored->content, sample(4)));
   store.reset();
   REQUIRE(disk->remove("/m/checkpoint"));

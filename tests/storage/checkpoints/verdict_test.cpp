@@ -12,7 +12,7 @@ namespace {
 
 std::string property(const checkpoint_store& store, int64_t step, const std::string& name) {
   const auto info = store.inspect({step});
-  REQUIRE_MESSAGE(info, (info ? "" : to_string(info.error())));
+  REQUIRE_MESSAGE(info, (info ? "" : to_text(info.error())));
   const auto found = info->properties.find(name);
   return found == info->properties.end() ? "none" : found->second;
 }
@@ -130,7 +130,7 @@ TEST_CASE("whoever restores a checkpoint whose verdict is damaged is warned, aft
   REQUIRE(write_file_atomically(*disk, "/m", verdict_name({1}), "{\"half\": "));
   REQUIRE(write_file_atomically(*disk, "/m", manifest_name({2}), "{\"half\": "));
   const auto newest = store->restore_newest();
-  REQUIRE_MESSAGE(newest, (newest ? "" : to_string(newest.error())));
+  REQUIRE_MESSAGE(newest, (newest ? "" : to_text(newest.error())));
   REQUIRE(newest->warnings.size() == 2);
   CHECK(newest->warnings[0].starts_with("model.ckpt-2 is passed over: "));
   CHECK(newest->warnings[1].starts_with("what was found out after the commit of model.ckpt-1 is lost, such as that the job had ended there or which "

@@ -34,7 +34,7 @@ expected<tensor> read(std::string_view bytes) {
 void refused(std::string_view bytes, errc category, std::string_view names) {
   const auto result = read(bytes);
   REQUIRE_FALSE(result);
-  CHECK_MESSAGE(result.error().category == category, to_string(result.error()));
+  CHECK_MESSAGE(result.error().category == category, to_text(result.error()));
   CHECK(has(result.error().message, names));
   CHECK(result.error().message.starts_with("f"));
 }
@@ -44,7 +44,7 @@ void refused(std::string_view bytes, errc category, std::string_view names) {
 TEST_CASE("an IDX file is read plain or compressed, at any rank from 1 to 4") {
   for (const auto& bytes : {images, gzip(images)}) {
     const auto t = read(bytes);
-    REQUIRE_MESSAGE(t, (t ? "" : to_string(t.error())));
+    REQUIRE_MESSAGE(t, (t ? "" : to_text(t.error())));
     CHECK(t->type() == dtype::uint8);
     CHECK(t->dims() == shape{2, 3, 2});
     CHECK(std::string(reinterpret_cast<const char*>(t->data()), 12) == "abcdefghijkl");

@@ -56,7 +56,7 @@ TEST_CASE("a tensor that is no image is refused with its dtype and shape") {
     const auto bytes = encode_png(t);
     REQUIRE_FALSE(bytes);
     CHECK(bytes.error().category == errc::invalid_argument);
-    CHECK(has(bytes.error().message, to_string(t.dims())));
+    CHECK(has(bytes.error().message, to_text(t.dims())));
   }
 }
 

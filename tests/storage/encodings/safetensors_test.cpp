@@ -69,7 +69,7 @@ TEST_CASE("headers that cannot be are refused, naming file, tensor and offset, b
   const auto refused = [](const std::string& bytes, errc category, std::string_view names) {
     const auto places = header_of(bytes);
     REQUIRE_FALSE(places);
-    CHECK_MESSAGE(places.error().category == category, to_string(places.error()));
+    CHECK_MESSAGE(places.error().category == category, to_text(places.error()));
     CHECK(has(places.error().message, names));
   };
   refused("", errc::data_loss, "f ");

@@ -37,7 +37,7 @@ TEST_CASE("writers that begin in the same second on the same host have a file ea
     std::vector<std::string> paths;
     for (int writer = 0; writer < 3; ++writer) {
       auto log = event_log_writer::create(std::make_shared<blind>(fs), directory, {.host = "node", .wall_time = now});
-      REQUIRE_MESSAGE(log, (log ? "" : to_string(log.error())));
+      REQUIRE_MESSAGE(log, (log ? "" : to_text(log.error())));
       REQUIRE((*log)->add({.wall_time = now, .step = writer + 1, .values = {{.tag = "loss", .scalar = 0.5}}}));
       REQUIRE((*log)->close());
       paths.push_back((*log)->path());

@@ -16,7 +16,7 @@ constexpr double logged_at = 1'700'000'000.25;
 
 std::unique_ptr<event_log_writer> open_log(std::shared_ptr<file_system> fs, double wall_time = logged_at, const std::string& host = "node") {
   auto log = event_log_writer::create(std::move(fs), "/m", {.host = host, .wall_time = wall_time});
-  REQUIRE_MESSAGE(log, (log ? "" : to_string(log.error())));
+  REQUIRE_MESSAGE(log, (log ? "" : to_text(log.error())));
   return std::move(*log);
 }
 
@@ -39,7 +39,7 @@ whole_event_log read_back(std::string_view bytes) {
   REQUIRE(fs->create_directories("/m"));
   REQUIRE(write_file_atomically(*fs, "/m", "events", bytes));
   auto log = read_whole_log(*fs, "/m/events");
-  REQUIRE_MESSAGE(log, (log ? "" : to_string(log.error())));
+  REQUIRE_MESSAGE(log, (log ? "" : to_text(log.error())));
   return std::move(*log);
 }
 
@@ -47,7 +47,7 @@ whole_event_log write_and_read(const log_event& event) {
   auto fs = memory_file_system();
   auto log = open_log(fs);
   const auto added = log->add(event);
-  REQUIRE_MESSAGE(added, (added ? "" : to_string(added.error())));
+  REQUIRE_MESSAGE(added, (added ? "" : to_text(added.error())));
   REQUIRE(log->close());
   return *read_whole_log(*fs, log->path());
 }

@@ -10,7 +10,7 @@ namespace {
 
 event_report shown(const std::string& name) {
   auto report = examine_event_file(*posix_file_system(), std::string{TROUPE_GOLDEN_DIR} + "/events/" + name + ".tfevents");
-  REQUIRE_MESSAGE(report, (report ? "" : to_string(report.error())));
+  REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
   CHECK(report->damages.empty());
   CHECK_FALSE(report->truncated);
   return std::move(*report);
@@ -94,7 +94,7 @@ TEST_CASE("a value that is no summary is no summary of 0 either: in reports and 
       CAPTURE(t.tag);
       CHECK(t.last.has_value() == !t.other);
       const auto points = examine_event_points(*posix_file_system(), std::string{TROUPE_GOLDEN_DIR} + "/events/" + name + ".tfevents", t.tag);
-      REQUIRE_MESSAGE(points, (points ? "" : to_string(points.error())));
+      REQUIRE_MESSAGE(points, (points ? "" : to_text(points.error())));
       for (const auto& p : points->points) {
         CHECK(p.value.has_value() == !t.other);
         CHECK(p.other.has_value() == t.other.has_value());

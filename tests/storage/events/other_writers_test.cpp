@@ -67,7 +67,7 @@ proto::Event strings_event(std::vector<std::string> strings, std::vector<int64_t
 
 log_event event_read(const proto::Event& event) {
   const auto log = read_back({event});
-  REQUIRE_MESSAGE(!log.damage, (log.damage ? to_string(*log.damage) : ""));
+  REQUIRE_MESSAGE(!log.damage, (log.damage ? to_text(*log.damage) : ""));
   REQUIRE(log.events.size() == 2);
   CHECK(log.events[1].step == 3);
   return log.events[1];

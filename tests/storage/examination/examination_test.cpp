@@ -23,12 +23,12 @@ struct examined_directory {
 
   checkpoint_report look(int64_t step, inspect_options options = {}) {
     auto report = examine_checkpoint(*disk, "/m", {step}, options);
-    REQUIRE_MESSAGE(report, (report ? "" : to_string(report.error())));
+    REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
     return *report;
   }
   directory_report look_around(inspect_options options = {}) {
     auto report = examine_directory(*disk, "/m", options);
-    REQUIRE_MESSAGE(report, (report ? "" : to_string(report.error())));
+    REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
     return *report;
   }
   void rewrite(const std::string& path, const std::function<void(std::string&)>& change) {
@@ -214,7 +214,7 @@ TEST_CASE_FIXTURE(examined_directory, "a file that may not be read is told apart
   forbid(shard_1);
   REQUIRE(disk->remove(manifest_1));
   const auto without = examine_checkpoint(*fs, "/m", {1}, {});
-  REQUIRE_MESSAGE(without, (without ? "" : to_string(without.error())));
+  REQUIRE_MESSAGE(without, (without ? "" : to_text(without.error())));
   REQUIRE(without->damages.size() == 2);
   CHECK(without->damages[0] == damage{manifest_1, "", {}, "is missing"});
   CHECK(without->damages[1] == damage{shard_1, "", {}, "may not be read: Permission denied (injected)", true});
@@ -301,7 +301,7 @@ TEST_CASE("a directory that is written to while it is verified shows no damage t
   int64_t checkpoints = 0;
   do {
     const auto r = examine_directory(*fs, place.path, {.verify = true});
-    REQUIRE_MESSAGE(r, (r ? "" : to_string(r.error())));
+    REQUIRE_MESSAGE(r, (r ? "" : to_text(r.error())));
     for (const auto& c : r->checkpoints)
       CHECK_MESSAGE(c.damages.empty(), c.id.step << " " << (c.damages.empty() ? "" : c.damages[0].file + ": " + c.damages[0].reason));
     checkpoints += static_cast<int64_t>(r->checkpoints.size());

@@ -44,7 +44,7 @@ TEST_CASE_FIXTURE(event_files, "points of a tag that a job made again count once
   using points = std::vector<std::pair<int64_t, double>>;
   const auto of = [&](const std::string& path) {
     const auto found = examine_event_points(*disk, path, "loss");
-    REQUIRE_MESSAGE(found, (found ? "" : to_string(found.error())));
+    REQUIRE_MESSAGE(found, (found ? "" : to_text(found.error())));
     points all;
     for (const auto& p : found->points)
       all.emplace_back(p.step, p.value->scalar);

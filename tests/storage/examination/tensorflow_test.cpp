@@ -12,7 +12,7 @@ const std::string golden = std::string{TROUPE_GOLDEN_DIR} + "/tensorflow-v2";
 
 checkpoint_report examined(file_system& fs, const std::string& prefix, const inspect_options& options = {}) {
   auto report = examine_tensorflow(fs, prefix, options);
-  REQUIRE_MESSAGE(report, (report ? "" : to_string(report.error())));
+  REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
   return std::move(*report);
 }
 
@@ -32,7 +32,7 @@ std::shared_ptr<memory_disk> copied(const std::string& from, const std::string& 
 
 TEST_CASE("an Estimator's model directory is shown with its checkpoints, whole and not as damaged ones of ours") {
   const auto report = examine_directory(*posix_file_system(), golden + "/estimator", {.verify = true});
-  REQUIRE_MESSAGE(report, (report ? "" : to_string(report.error())));
+  REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
   REQUIRE(report->checkpoints.size() == 2);
   CHECK(report->newest == checkpoint_id{6});
   for (const auto& c : report->checkpoints) {

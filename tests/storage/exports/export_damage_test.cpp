@@ -104,7 +104,7 @@ TEST_CASE("an export of format version 1 is read without a manifest, and says th
   for (const auto name : {graph_file_name, signature_file_name, preparation_file_name})
     e.disk->overwrite(join_path(e.path, name), as_version_1(*read_file(*e.disk, join_path(e.path, name))));
   const auto content = read_export(*e.disk, e.path);
-  REQUIRE_MESSAGE(content, (content ? "" : to_string(content.error())));
+  REQUIRE_MESSAGE(content, (content ? "" : to_text(content.error())));
   CHECK_FALSE(content->has_manifest);
   CHECK(same(*content, sample_export(7)));
   CHECK(read_export_origin(*e.disk, e.path) == sample_export(7).origin);

@@ -24,7 +24,7 @@ struct fake_clock {
 
 std::string write(file_system& fs, int64_t step, const fake_clock& clock = {}, const export_assets& assets = {}) {
   const auto path = write_export(fs, base, sample_export(step), assets, clock.get());
-  REQUIRE_MESSAGE(path, (path ? "" : to_string(path.error())));
+  REQUIRE_MESSAGE(path, (path ? "" : to_text(path.error())));
   return *path;
 }
 
@@ -35,7 +35,7 @@ std::vector<int64_t> steps_in(file_system& fs) {
   REQUIRE(numbers);
   for (const int64_t n : *numbers) {
     const auto content = read_export(fs, join_path(base, std::to_string(n)));
-    REQUIRE_MESSAGE(content, (content ? "" : to_string(content.error())));
+    REQUIRE_MESSAGE(content, (content ? "" : to_text(content.error())));
     CHECK(same(*content, sample_export(content->origin.global_step)));
     steps.push_back(content->origin.global_step);
   }
@@ -123,7 +123,7 @@ TEST_CASE("an export that somebody removes while it is made, with all that is be
     write(*disk, 1, clock);
     swept fs{disk, calls + 1};
     const auto path = write_export(fs, base, sample_export(2), {{"a.txt", "/words/a.txt"}}, clock.get());
-    REQUIRE_MESSAGE(path, (path ? "" : to_string(path.error())));
+    REQUIRE_MESSAGE(path, (path ? "" : to_text(path.error())));
     reached = fs.nth <= 0;
     if (reached && !disk->info(*path))
       continue;  // The whole export was removed after it was made.

@@ -29,17 +29,17 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 TEST_CASE("the files of an export are read as they were written, and written again to the same text") {
   const auto c = sample_export(7);
   const auto graph = parse_graph_json(graph_text(), "f");
-  REQUIRE_MESSAGE(graph, (graph ? "" : to_string(graph.error())));
+  REQUIRE_MESSAGE(graph, (graph ? "" : to_text(graph.error())));
   CHECK(graph->origin == c.origin);
   CHECK(graph->graph == c.graph);
   CHECK(graph->checksums == std::map<std::string, uint32_t>{{"w", 0x0123abcd}});
   CHECK(write_graph_json(*graph) == graph_text());
   const auto signatures = parse_signature_json(signature_text(), {"batch"}, "f");
-  REQUIRE_MESSAGE(signatures, (signatures ? "" : to_string(signatures.error())));
+  REQUIRE_MESSAGE(signatures, (signatures ? "" : to_text(signatures.error())));
   CHECK(*signatures == c.signatures);
   CHECK(write_signature_json(*signatures, {"batch"}) == signature_text());
   const auto preparation = parse_preparation_json(preparation_text(), "f");
-  REQUIRE_MESSAGE(preparation, (preparation ? "" : to_string(preparation.error())));
+  REQUIRE_MESSAGE(preparation, (preparation ? "" : to_text(preparation.error())));
   CHECK(*preparation == c.preparation);
   const best_evaluation best{390, {{"loss", 0.5}, {"odd", -std::numeric_limits<double>::infinity()}}};
   CHECK(parse_best_json(*write_best_json(best), "f") == best);

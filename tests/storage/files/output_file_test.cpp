@@ -24,7 +24,7 @@ expected<void> write_output(const std::shared_ptr<file_system>& files, const std
   return file->append(bytes).and_then([&] { return file->finish(); });
 }
 
-std::string output_error(const expected<void>& done) { return done ? "" : to_string(done.error()); }
+std::string output_error(const expected<void>& done) { return done ? "" : to_text(done.error()); }
 
 std::string output_text(const std::string& path) { return *read_file(*posix_file_system(), path); }
 

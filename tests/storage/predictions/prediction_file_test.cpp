@@ -23,7 +23,7 @@ prediction one_result(int64_t i) {
 
 prediction_file created(const std::shared_ptr<file_system>& files, const std::string& path, prediction_format format) {
   auto file = create_prediction_file(files, path, format);
-  REQUIRE_MESSAGE(file, (file ? "" : to_string(file.error())));
+  REQUIRE_MESSAGE(file, (file ? "" : to_text(file.error())));
   return std::move(*file);
 }
 

@@ -27,7 +27,7 @@ std::shared_ptr<file_system> disk_with(const run_record& record) {
 TEST_CASE("a record comes back as it was kept") {
   const auto fs = disk_with(sample_record);
   const auto read = load_run_record(*fs, "/m");
-  REQUIRE_MESSAGE(read, (read ? "" : to_string(read.error())));
+  REQUIRE_MESSAGE(read, (read ? "" : to_text(read.error())));
   CHECK(read->wall_time == sample_record.wall_time);
   CHECK(read->command == sample_record.command);
   CHECK(read->directory == sample_record.directory);

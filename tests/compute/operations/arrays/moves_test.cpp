@@ -49,7 +49,7 @@ TEST_CASE("a transpose of a transpose is one turn of what is below, and none whe
   const symbol c = g.constant(x), once = transpose(c, {1, 2, 0});
   CHECK(transpose(once, {2, 0, 1}).node() == c.node());
   const symbol twice = transpose(once, {1, 2, 0});
-  CHECK(g.internals().nodes[static_cast<size_t>(twice.node())].inputs == std::vector{c.node()});
+  CHECK(contents_of(g).nodes[static_cast<size_t>(twice.node())].inputs == std::vector{c.node()});
   CHECK(value([&](graph& h) { return transpose(transpose(h.constant(x), {1, 2, 0}), {1, 2, 0}); })
         == value([&](graph& h) { return transpose(h.constant(x), {2, 0, 1}); }));
 }

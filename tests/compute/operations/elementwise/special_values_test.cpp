@@ -64,7 +64,7 @@ std::vector<std::vector<double>> computed(const special_function& f, const std::
     for (const auto& dx : gradients(reduce_sum(y), x))
       spec.predictions[std::to_string(spec.predictions.size())] = dx;
   auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {});
-  REQUIRE_MESSAGE(p, (p ? "" : to_string(p.error())));
+  REQUIRE_MESSAGE(p, (p ? "" : to_text(p.error())));
   REQUIRE((*p)->run({}) == step_status::ok);
   std::vector<std::vector<double>> all;
   for (int32_t i = 0; i <= static_cast<int32_t>(f.slopes.size()); ++i)

@@ -75,8 +75,8 @@ TEST_CASE("a convolution is the sum over its kernel, with strides, dilation, gro
   for (const auto& c : cases()) {
     if (c.x.elements() > 20000)
       continue;  // The written-out sum would take too long; the adjoint test has it.
-    CAPTURE(to_string(c.x));
-    CAPTURE(to_string(c.kernel));
+    CAPTURE(to_text(c.x));
+    CAPTURE(to_text(c.kernel));
     const tensor x = noise<double>(c.x, 1), k = noise<double>(c.kernel, 2);
     const tensor y = value([&](graph& g) { return conv2d(g.constant(x), g.constant(k), c.o); });
     const auto want = by_hand(c, x, k, y.dims());
@@ -103,8 +103,8 @@ TEST_CASE("the extents of a convolution are those of TensorFlow's rules") {
 
 TEST_CASE("the gradients of a convolution are its adjoints for image and kernel") {
   for (const auto& c : cases()) {
-    CAPTURE(to_string(c.x));
-    CAPTURE(to_string(c.kernel));
+    CAPTURE(to_text(c.x));
+    CAPTURE(to_text(c.kernel));
     const tensor x = noise<double>(c.x, 1), k = noise<double>(c.kernel, 2);
     const tensor y = value([&](graph& g) { return conv2d(g.constant(x), g.constant(k), c.o); });
     const tensor dy = noise<double>(y.dims(), 3);
@@ -174,9 +174,8 @@ TEST_CASE("bias and relu after a convolution are part of it, but for a depthwise
   };
   const auto apart = [&](int groups, int64_t size) {
     return [=](graph& g, symbol x) {
-      // Only the convolution is an output, so nothing is fused with it.
-      const symbol y = layer(groups, size)(g, x)["whole"];
-      const symbol convolved = g.make_symbol(g.internals().nodes[static_cast<size_t>(g.internals().nodes[static_cast<size_t>(y.node())].inputs[0])].inputs[0]);
+      const symbol y = layer(groups, size)(g, x)["whole"];  // Only the convolution is an output, so nothing is fused with it.
+      const symbol convolved = symbol_of(g, contents_of(g).nodes[static_cast<size_t>(contents_of(g).nodes[static_cast<size_t>(y.node())].inputs[0])].inputs[0]);
       return std::map<std::string, symbol>{{"alone", convolved}};
     };
   };

@@ -1,0 +1,33 @@
+#include "cli/reference/guide_pages.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+using namespace troupe::cli;
+
+TEST_CASE("a page is shown without the marks of Markdown, and its code as it is") {
+  CHECK(page_text("# A title\n\nSee [data.md](data.md#a) and **this**.\n") == "A title\n\nSee data.md and this.\n");
+  CHECK(page_text("```sh\n# [x](y)\n\n  b\n```\n") == "    # [x](y)\n\n      b\n");
+}
+
+TEST_CASE("comments of a page are not shown, and leave no second blank line") {
+  CHECK(page_text("a\n\n<!-- before: x -->\n\nb\n") == "a\n\nb\n");
+  CHECK(page_text("a\n<!-- of two\nlines -->\nb") == "a\nb\n");
+}
+
+TEST_CASE("a row of a table is its cells side by side") {
+  CHECK(page_text("| key | about |\n| --- | --- |\n| a | [b](c) d |\n") == "key  about\na  b d\n");
+  CHECK(page_text("|") == "");
+}
+
+TEST_CASE("the program carries every page of the guide once, each with a title") {
+  std::set<std::string_view> names;
+  for (const auto& page : guide_pages()) {
+    CHECK_MESSAGE(names.insert(page.name).second, page.name);
+    CHECK_MESSAGE(page.text.starts_with("# " + std::string{page.title} + "\n"), page.name);
+    CHECK_MESSAGE(page_text(page.text).find("<!--") == std::string::npos, page.name);
+  }
+  CHECK(names == std::set<std::string_view>{"data", "embed", "first_model", "hooks", "judge", "model", "operate", "share", "test"});
+}
