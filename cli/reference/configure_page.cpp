@@ -13,20 +13,21 @@ constexpr std::string_view page_beginning = R"(# Configuration keys
 
 <!-- Made from the option tables: `./dev readme` writes this page, and a test compares it with them. -->
 
-Every key of a configuration file. `troupe train --help all` prints the same list in the terminal, and
-`troupe train --help run` prints one table.
+Every key of a configuration file. `troupe train --help all` prints the same list in the terminal,
+and `troupe train --help run` prints one table.
 
-- The commands `train`, `evaluate`, `predict`, `export` and `inspect` read a TOML file: `--config FILE`.
-- `--set KEY=VALUE` sets one key: `--set run.save_checkpoints_steps=100`. A list is written with commas:
-  `--set model.hidden_units=256,128`. An element of a list of tables has a number, and the first one
-  is 0: `--set model.layers[6].units=64`.
-- Some keys have a flag of their own: `--max-steps` sets `run.max_steps`. A flag overrides `--set`, and
-  both override the file.
+- The commands `train`, `evaluate`, `predict`, `export` and `inspect` read a TOML file:
+  `--config FILE`.
+- `--set KEY=VALUE` sets one key: `--set run.save_checkpoints_steps=100`. A list is written with
+  commas: `--set model.hidden_units=256,128`. An element of a list of tables has a number, and the
+  first one is 0: `--set model.layers[6].units=64`.
+- Some keys have a flag of their own: `--max-steps` sets `run.max_steps`. A flag overrides `--set`,
+  and both override the file.
 - An unknown key, a value of another type and a value outside of its range are errors. The message
   names the key, the value, and what would be right.
 - A default of – means that the key is not set. The effect says what happens then.
-- An effect that begins with names and a colon is that of a key which only these models, layers, heads,
-  rules or schedules have.
+- An effect that begins with names and a colon is that of a key which only these models, layers,
+  heads, rules or schedules have.
 
 | table | what it configures |
 | --- | --- |

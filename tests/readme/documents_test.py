@@ -2,10 +2,14 @@
 import collections
 import pathlib
 import re
+import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "scripts"))
+import format_prose  # noqa: E402
 README_LINES_MAX = 120
 GUIDE_LINES_MAX = 200
 MADE = {"configure.md"}  # Pages that are made from tables, as long as these are.
@@ -72,6 +76,27 @@ def first_column(text, heading):
     """The names between backquotes in the first column of the table below a heading."""
     section = text.split(f"\n{heading}\n", 1)[1].split("\n#", 1)[0]
     return re.findall(r"^\| `([a-z_]+)` \|", section, re.MULTILINE)
+
+
+class Prose(unittest.TestCase):
+    def test_no_line_of_prose_is_longer_than_100_columns(self):
+        found = [f"{page.relative_to(ROOT)}:{line}" for page in documents(ROOT) for line in format_prose.too_long(page.read_text())]
+        self.assertEqual(found, [], "./dev format wraps them")
+
+    def test_a_paragraph_with_a_long_line_is_wrapped_and_nothing_else(self):
+        long = "word " * 30 + "`a span of code that stays whole`"
+        text = f"# {long}\n\n{long}\n\n- {long}\n  more\n- short\n\n| {long} |\n\n```\n{long}\n```\n"
+        wrapped = format_prose.formatted(text)
+        self.assertEqual(wrapped.split(), text.split())
+        self.assertEqual(format_prose.too_long(wrapped), [])
+        self.assertEqual(format_prose.formatted(wrapped), wrapped)
+        self.assertIn(f"\n| {long} |\n\n```\n{long}\n```\n", wrapped)
+        self.assertIn("\n- short\n", wrapped)
+        self.assertIn("`a span of code that stays whole`", wrapped)
+        self.assertTrue(all(line.startswith(("- word", "  ")) for line in wrapped.split("\n\n")[2].split("\n")[:-1]))
+
+    def test_a_wrapped_line_does_not_begin_like_an_item(self):
+        self.assertNotRegex(format_prose.formatted("w " * 49 + "- " + "w " * 9), r"(?m)^- ")
 
 
 class Documents(unittest.TestCase):
