@@ -24,9 +24,9 @@ TROUPE_API void add_troupe_types(caf::actor_system_config& config);
 
 /// Like `start` of job.hpp, but the job's actors run in `system`, which must outlive the handle. Actors that may block
 /// have threads of their own; the chief shares the system's workers and needs one for a moment every few milliseconds.
-/// The actors end with the job. One that is inside a call into the program that never returns is abandoned after the
-/// stop deadline, and then keeps the system from ending. failed_precondition: the messages are not registered in
-/// `system`; other errors as in job.hpp.
+/// The actors end with the job. If an actor has called a function of the program and the function never returns, the
+/// actor is abandoned after the stop deadline, and then keeps the system from ending. failed_precondition: the messages
+/// are not registered in `system`; other errors as in job.hpp.
 TROUPE_API expected<job> start(caf::actor_system& system, const estimator& e, const train_spec& training,
                                const eval_specs& evaluations = {}, const start_options& options = {});
 

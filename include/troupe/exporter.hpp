@@ -51,7 +51,7 @@ struct export_occasion {
   std::map<std::string, double> metrics = {};
   std::string checkpoint = {};               ///< The prefix of the evaluated checkpoint; empty: the newest.
   bool is_final = false;                     ///< The last evaluation of the job, for export_rule::final.
-  bool again = false;                        ///< The job began here, without a step: an existing export is kept.
+  bool again = false;                        ///< The job began here and made no step: an existing export is kept.
 };
 
 /// Returns whether the metrics `current` are better than `best`.

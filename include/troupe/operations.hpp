@@ -214,9 +214,9 @@ TROUPE_API symbol conv2d(symbol x, symbol kernel, conv2d_options options = {}, T
 /// Each channel by itself: kernel [kernel height, kernel width, channels, multiplier] -> [..., channels · multiplier].
 TROUPE_API symbol depthwise_conv2d(symbol x, symbol kernel, conv2d_options options = {}, TROUPE_AT);
 /// The transpose of conv2d with respect to its image: kernel [kernel height, kernel width, outputs / groups, channels],
-/// x [batch, h, w, channels] -> [batch, height, width, outputs]. The height, as in Keras, is h·stride with `same`, and
-/// with `valid` h·stride + max(reach - stride, 0), where reach = (kernel height - 1)·dilation + 1; from it conv2d makes
-/// h. The width likewise. Elements that no kernel reaches are 0.
+/// x [batch, h, w, channels] -> [batch, height, width, outputs]. The height is that of Keras: h·stride with `same`, and
+/// h·stride + max(reach - stride, 0) with `valid`, where reach = (kernel height - 1)·dilation + 1. An image of that
+/// height gives height h in conv2d. The width likewise. Elements that no kernel reaches are 0.
 TROUPE_API symbol conv2d_transpose(symbol x, symbol kernel, conv2d_options options = {}, TROUPE_AT);
 
 struct pool_options {

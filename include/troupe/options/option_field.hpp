@@ -98,7 +98,7 @@ struct option_part {
 template <class Options>
 struct option_fields;
 
-/// The name in the table of a struct, if there is one: alternatives, such as update rules, have names.
+/// The name of a struct whose table gives it one, as the tables of alternatives do, such as those of update rules.
 template <class Options>
   requires requires { option_fields<Options>::name; }
 constexpr std::string_view name_of(const Options&) { return option_fields<Options>::name; }
