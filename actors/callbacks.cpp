@@ -47,7 +47,7 @@ void callbacks_state::show(const fact& x) {
   // This actor waits for the call, so the calling thread may use its state; the actor sends nothing before the call
   // returns.
   std::vector<error> thrown;
-  const auto called = options.turns->call([&] {
+  const auto called = options.hook_thread->call([&] {
     thrown = listeners.show(x, job);
     for (auto& e : hooks.show(x, job))
       thrown.push_back(std::move(e));

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "actors/hook_roll.hpp"
-#include "actors/hook_turns.hpp"
+#include "actors/hook_calls.hpp"
 #include "actors/listener_roll.hpp"
 #include "messages/interfaces.hpp"
 
@@ -15,7 +15,7 @@ struct callbacks_options {
   std::vector<std::shared_ptr<hook>> hooks;  ///< No pointer is null.
   std::vector<std::shared_ptr<saving_listener>> listeners = {};  ///< Called before the hooks; no pointer is null.
   std::shared_ptr<hook> log;         ///< Receives events before the hooks, on the callbacks' own thread; may be null.
-  std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();
+  std::shared_ptr<hook_calls> hook_thread = std::make_shared<hook_calls>();
 };
 
 struct callbacks_state {

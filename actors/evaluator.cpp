@@ -3,7 +3,7 @@
 #include "actors/exit_reason.hpp"
 #include "actors/writers/start_values.hpp"
 #include "compute/optimizers/update.hpp"
-#include "compute/parameters/assign_run.hpp"
+#include "compute/parameters/assign_range.hpp"
 #include "words/expect.hpp"
 #include "words/guarded.hpp"
 
@@ -43,9 +43,10 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   running = true;
   stopped = false;
   hooks = hook_roll{options.hooks, {{"loss"}, {}}};
-  loss_at = static_cast<size_t>(std::find_if(options.outputs.begin(), options.outputs.end(), [](const program_output& o) {
-                                  return o.what == program_output::kind::loss;
-                                }) - options.outputs.begin());
+  loss_at = static_cast<size_t>(
+      std::find_if(options.outputs.begin(), options.outputs.end(),
+                   [](const program_output& o) { return o.what == program_output::kind::loss; })
+      - options.outputs.begin());
   at = {};
   if (auto loaded = current.shown ? expected<void>{} : load(); !loaded)
     return finish(loaded.error());
@@ -97,7 +98,8 @@ bool evaluator_state::show_hooks(fact x) {
 }
 
 expected<void> evaluator_state::load() {
-  auto loaded = load_or_initialise(options.files, options.directory, current.which, options.seed, options.parameters, options.start.get());
+  auto loaded = load_or_initialise(options.files, options.directory, current.which, options.seed, options.parameters,
+                                   options.start.get());
   if (!loaded)
     return fail(loaded.error());
   at = loaded->id;
@@ -120,7 +122,7 @@ void evaluator_state::on_state_part(const state_part& x) {
     if (layout.reads_averages() && name.ends_with(ending))
       name.remove_suffix(ending.size());
     if (layout.find(name) >= 0)
-      if (auto written = assign_run(*options.parameters, name, piece.first, piece.elements); !written)
+      if (auto written = assign_range(*options.parameters, name, piece.first, piece.elements); !written)
         throw std::runtime_error{to_text(written.error())};  // Both layouts are of one model.
   }
   self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
@@ -132,9 +134,7 @@ std::optional<int64_t> evaluator_state::limit() const {
   return std::min(current.batches, options.steps.value_or(current.batches));
 }
 
-int64_t evaluator_state::ahead() const {
-  return calls_hooks() ? ahead_of_hooks_max : ahead_max;
-}
+int64_t evaluator_state::ahead() const { return calls_hooks() ? ahead_of_hooks_max : ahead_max; }
 
 void evaluator_state::extend(int64_t reached) {
   until = std::min(limit().value_or(INT64_MAX), reached + ahead());
@@ -177,9 +177,14 @@ void evaluator_state::on_end(const stream_end& x) {
 /// Blocks this actor, which has its own thread, while exporters write; the chief's deadline covers it.
 void evaluator_state::on_export(const export_at& x) {
   const export_clock clock = [&] {
-    return static_cast<int64_t>(options.wall_offset + std::chrono::duration<double>(self->clock().now().time_since_epoch()).count());
+    return static_cast<int64_t>(options.wall_offset
+                                + std::chrono::duration<double>(self->clock().now().time_since_epoch()).count());
   };
-  auto paths = options.exports ? guarded("an exporter", [&] { return options.exports({options.files, clock}, {x.metrics, x.prefix, x.is_final, x.again}); })
+  auto paths = options.exports ? guarded(
+                   "an exporter",
+                   [&] {
+                     return options.exports({options.files, clock}, {x.metrics, x.prefix, x.is_final, x.again});
+                   })
                                : expected<std::vector<std::string>>{};
   exported answer{x.attempt, x.id, x.evaluation, paths.has_value(), {}, {}};
   if (paths)
@@ -263,8 +268,8 @@ void evaluator_state::end_hooks(evaluated& result) {
   result.cause.source = options.name;
 }
 
-evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evaluator_state> self, evaluator_options options,
-                                         evaluation_sink_actor asker) {
+evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evaluator_state> self,
+                                         evaluator_options options, evaluation_sink_actor asker) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
@@ -276,31 +281,32 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
       return;
     state.nodes.end_nodes();
     if (state.running)
-      state.finish(error{errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
+      state.finish(
+          error{errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
   });
   return {
-    [&state](const started& x) { state.on_started(x); },
-    [&state](const evaluate_at& x) {
-      if (!state.running)
-        state.on_evaluate(x);
-    },
-    [&state](const export_at& x) { state.on_export(x); },
-    [&state](const apply_rule& x) { state.on_rule(x); },
-    [&state](const state_part& x) { state.on_state_part(x); },
-    [&state](const request&) {
-      if (state.running)
-        state.finish(error{errc::cancelled, "the evaluation was stopped", {}, state.options.name});
-    },
-    [&state](const progress& x) { state.on_progress(x); },
-    [&state](const stream_end& x) { state.on_end(x); },
-    [&state](const standing& x) {
-      if (auto silence = state.waiting.on(x))
-        state.finish(std::move(silence));
-    },
-    [&state](const deadline& x) {
-      if (auto silence = state.waiting.on(x, state.nodes))
-        state.finish(std::move(silence));
-    },
+      [&state](const started& x) { state.on_started(x); },
+      [&state](const evaluate_at& x) {
+        if (!state.running)
+          state.on_evaluate(x);
+      },
+      [&state](const export_at& x) { state.on_export(x); },
+      [&state](const apply_rule& x) { state.on_rule(x); },
+      [&state](const state_part& x) { state.on_state_part(x); },
+      [&state](const request&) {
+        if (state.running)
+          state.finish(error{errc::cancelled, "the evaluation was stopped", {}, state.options.name});
+      },
+      [&state](const progress& x) { state.on_progress(x); },
+      [&state](const stream_end& x) { state.on_end(x); },
+      [&state](const standing& x) {
+        if (auto silence = state.waiting.on(x))
+          state.finish(std::move(silence));
+      },
+      [&state](const deadline& x) {
+        if (auto silence = state.waiting.on(x, state.nodes))
+          state.finish(std::move(silence));
+      },
   };
 }
 

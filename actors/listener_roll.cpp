@@ -33,7 +33,7 @@ std::vector<error> listener_roll::show(const fact& x, job_control& job) {
   } else if (x.what == fact::event && x.news.what == job_event::kind::saved) {
     bool stops = false;
     tell_all("after_save()", thrown, [&](saving_listener& l) {
-      stops = l.after_save(x.at, x.news.text) == saving_listener::verdict::stop || stops;
+      stops = l.after_save(x.at, x.news.text) == saving_listener::answer::stop || stops;
     });
     if (stops && x.at > first_step_)
       job.stop();

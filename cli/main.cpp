@@ -30,7 +30,7 @@ int run(const std::vector<std::string>& arguments) {
     return run({rest.front(), "--help"});
   // The flags are not parsed yet, but with --json an error in them must be reported as JSON.
   const bool json = std::count(rest.begin(), rest.end(), "--json") > 0;
-  reporter early{standard_reporter(json, true)};
+  console_printer early{standard_console(json, true)};
   if (const auto ready = end_in_order(json); !ready)
     return failure(early, ready.error());
   signal_watch signals;  // Before any other thread.
@@ -44,7 +44,7 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (name == "serve")
     return serve(rest, early, signals);
-  static const std::map<std::string, int (*)(const command_line&, const std::shared_ptr<reporter>&, signal_watch&)> commands{
+  static const std::map<std::string, int (*)(const command_line&, const std::shared_ptr<console_printer>&, signal_watch&)> commands{
     {"train", train}, {"evaluate", evaluate}, {"predict", predict}, {"export", export_model}};
   const auto command = commands.find(name);
   if (command == commands.end()) {
@@ -61,8 +61,8 @@ int run(const std::vector<std::string>& arguments) {
     write_output(*line->help);
     return succeeded;
   }
-  const auto report = std::make_shared<reporter>(standard_reporter(line->json, line->quiet));
-  return command->second(*line, report, signals);
+  const auto console = std::make_shared<console_printer>(standard_console(line->json, line->quiet));
+  return command->second(*line, console, signals);
 }
 
 int run_in_order(int argc, char** argv) {

@@ -65,7 +65,7 @@ exporting exporting_of(const estimator& e, const eval_spec& spec) {
   if (spec.exporters.empty())
     return {};
   auto how = spec.exports_like;
-  if (how.features.empty() && how.input.node() == input::absent())
+  if (how.features.empty() && how.input.last_stage() == input::absent())
     how.input = spec.input;
   return [e, how, exporters = spec.exporters](const export_surroundings& in, const export_occasion& now) -> expected<std::vector<std::string>> {
     std::vector<std::string> paths;

@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-expected<plan_report> inspect_plan(const estimator& e, const train_spec& training, const eval_specs& evaluations) {
+expected<plan_description> inspect_plan(const estimator& e, const train_spec& training, const eval_specs& evaluations) {
   const auto described = describe(e, training, evaluations);
   if (!described)
     return fail(described.error());
@@ -17,15 +17,15 @@ expected<plan_report> inspect_plan(const estimator& e, const train_spec& trainin
   if (!checked)
     return fail(checked.error());
   const auto& plan = checked->data();
-  plan_report report;
+  plan_description description;
   for (const auto& n : plan.nodes)
-    report.nodes.push_back({n.name, std::string{to_string(n.what)}, work_of(plan, n)});
+    description.nodes.push_back({n.name, std::string{to_string(n.what)}, work_of(plan, n)});
   for (const auto& edge : plan.edges)
     if (edge.kind == edge_kind::data)
-      report.edges.push_back({checked->at(edge.from).name, checked->at(edge.to).name, std::string{to_string(edge.how)}, *edge.credit.messages});
+      description.edges.push_back({checked->at(edge.from).name, checked->at(edge.to).name, std::string{to_string(edge.how)}, *edge.credit.messages});
   for (const auto* part : checked->parts())
-    report.snapshot_parts.push_back(part->name);
-  return report;
+    description.snapshot_parts.push_back(part->name);
+  return description;
 }
 
 }  // namespace troupe

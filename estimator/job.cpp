@@ -69,7 +69,7 @@ expected<job> start_by(launcher& by, const estimator& e, const train_spec& train
   auto settled = describe(e, training, evaluations);
   if (!settled)
     return fail(settled.error());
-  settled->turns = std::make_shared<hook_turns>(options.executor, options.executor_deadline);
+  settled->hook_thread = std::make_shared<hook_calls>(options.executor, options.executor_deadline);
   // The executor's deadline must expire before the chief's deadline for hooks.
   auto& hooks = settled->basis.deadlines.hooks;
   hooks = std::max(hooks, options.executor_deadline + 30s);

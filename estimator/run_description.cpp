@@ -64,7 +64,7 @@ class run_describer final : public hook {
   expected<void> begin_events() {
     if (what_.values.empty() && !what_.graph)
       return {};
-    auto graph = what_.graph ? what_.graph().map([](const graph_report& g) { return std::optional{to_graph_def(g)}; })
+    auto graph = what_.graph ? what_.graph().map([](const graph_description& g) { return std::optional{to_graph_def(g)}; })
                              : expected<std::optional<std::string>>{std::nullopt};
     auto log = event_log_writer::create(files_, directory_, {.host = host_name() + ".description", .wall_time = now()});
     if (!log)

@@ -141,5 +141,5 @@ int main(int argc, char** argv) {
   if (s.model_dir.empty())
     s.model_dir = "runs/chars-" + s.model;
   const auto done = run(s);
-  return done ? 0 : tr::report(done.error());
+  return done ? 0 : tr::print_error(done.error());
 }

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   auto job = tr::start({model, {.model_dir = directory}}, {.input = orders.shuffle().batch(32).repeat()}, {},
                        {.log = tr::log_to(log)});
   if (!job)
-    return tr::report(job.error());
+    return tr::print_error(job.error());
 
   for (std::string request; std::getline(std::cin, request) && request != "quit";) {  // The service's own loop.
     if (request == "save")
@@ -31,6 +31,6 @@ int main(int argc, char** argv) {
   }
 
   job->stop();  // Saves, and ends there: the next start goes on from it.
-  return tr::report(job->wait(std::chrono::seconds{30}));
+  return tr::print_result(job->wait(std::chrono::seconds{30}));
   // README ends
 }

@@ -13,7 +13,7 @@ namespace tr = troupe;
 using saved_atom = caf::atom_constant<caf::atom("saved")>;
 using steps_atom = caf::atom_constant<caf::atom("steps")>;
 
-/// Counts the checkpoints it hears of, and says so when asked.
+/// Counts the checkpoints that are reported to it, and answers with the count when asked.
 struct bookkeeper_state {
   int64_t saved = 0;
 };
@@ -49,9 +49,9 @@ int main(int argc, char** argv) {
                           .max_steps = 300,
                           .hooks = {std::make_shared<tell_bookkeeper>(books)}});
     if (!job)
-      return tr::report(job.error());
+      return tr::print_error(job.error());
     if (const auto result = job->wait(std::chrono::minutes{5}); !result)
-      return tr::report(result.error());
+      return tr::print_error(result.error());
   }
   // The job and its actors are gone; the system and what lives in it are not.
   // system ends

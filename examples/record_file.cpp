@@ -81,5 +81,5 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto done = what == "write" ? write(argv[2], compression) : show(argv[2], compression);
-  return done ? 0 : tr::report(done.error());
+  return done ? 0 : tr::print_error(done.error());
 }

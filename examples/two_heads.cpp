@@ -27,15 +27,15 @@ int main(int argc, char** argv) {
   auto result = tr::train_and_evaluate(estimator, {.input = orders.skip(128).shuffle().batch(32).repeat(), .max_steps = 400},
                                        {.input = orders.take(128).batch(64)});
   if (!result)
-    return tr::report(result.error());
+    return tr::print_error(result.error());
   for (const char* name : {"late/auc", "late/precision/positive_threshold_0.7", "share/average_loss", "loss/late"})
     std::cout << name << " " << result->metrics.at(name) << "\n";
 
   auto predictions = tr::predict(estimator, {.input = orders.skip(3).batch(64), .keys = {"late/classes"}});
   if (!predictions)
-    return tr::report(predictions.error());
+    return tr::print_error(predictions.error());
   const auto first = predictions->next();
   if (!first)
-    return tr::report(first.error());
+    return tr::print_error(first.error());
   std::cout << "the fourth order is paid " << (*first)->texts.at("late/classes").front() << "\n";
 }

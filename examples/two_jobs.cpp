@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   auto deep = start("deep", tr::dnn_classifier({.hidden_units = {16, 8}, .classes = 2, .optimizer = tr::adam{.rate = 0.01f}}));
   auto linear = start("linear", tr::linear_classifier({.classes = 2, .optimizer = tr::adam{.rate = 0.01f}}));
   if (!deep || !linear)
-    return tr::report(deep ? linear.error() : deep.error());
+    return tr::print_error(deep ? linear.error() : deep.error());
 
   // wait begins
   // Hooks are called in `run`, so the main thread never waits long for anything else.
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   // wait ends
   for (tr::job* job : {&*deep, &*linear})
     if (const auto result = result_of(*job); !result)
-      return tr::report(result.error());
+      return tr::print_error(result.error());
   for (const auto& [name, accuracy] : scores.best)
     std::cout << name << " " << accuracy << "\n";
   return 0;

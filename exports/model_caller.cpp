@@ -27,7 +27,7 @@ struct called_graph {
 struct planned_rows {
   int64_t rows = 0;
   std::unique_ptr<program> run;
-  std::vector<std::shared_ptr<std::byte>> padded;  ///< By input: a buffer that a smaller call fills up to `rows`.
+  std::vector<std::shared_ptr<std::byte>> padded;  ///< By input: a buffer in which fewer rows are padded to `rows`.
 };
 
 }  // namespace
@@ -49,7 +49,7 @@ struct model_caller::impl {
 };
 
 expected<planned_rows> model_caller::impl::plan(const called_graph& of, int64_t rows) {
-  auto made = program::plan(of.g, of.spec, of.model->store->layout(), {.batch = rows});
+  auto made = program::make(of.g, of.spec, of.model->store->layout(), {.batch = rows});
   if (!made)
     return fail(made.error());
   planned_rows p{rows, std::move(*made), {}};

@@ -1,5 +1,6 @@
 // The ONNX equivalent of each operation. Operations of gradients have none, except those that layers are made of.
-#include "exports/onnx_graph.hpp"
+#include "exports/onnx_attributes.hpp"
+#include "exports/onnx_windows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,31 +12,7 @@ namespace troupe {
 namespace {
 
 using twin = std::optional<onnx_value> (*)(onnx_graph& g);
-using list = std::vector<int64_t>;
-
-// -- attributes; the graph has been checked, so they are there ----------------------------
-
-const stored_value& at(onnx_graph& g, const char* name) { return g.node().attributes.at(name); }
-list ints(onnx_graph& g, const char* name) { return std::get<list>(at(g, name)); }
-int64_t integer(onnx_graph& g, const char* name) { return std::get<int64_t>(at(g, name)); }
-bool flag(onnx_graph& g, const char* name) { return std::get<bool>(at(g, name)); }
-double real(onnx_graph& g, const char* name) {
-  const auto& v = at(g, name);
-  if (const auto* text = std::get_if<std::string>(&v))
-    return *text == "inf" ? std::numeric_limits<double>::infinity() : *text == "-inf" ? -std::numeric_limits<double>::infinity() : std::nan("");
-  if (const auto* whole = std::get_if<int64_t>(&v))
-    return static_cast<double>(*whole);
-  return std::get<double>(v);
-}
-symbol_shape extents(onnx_graph& g, const char* name) {
-  const auto& v = at(g, name);
-  if (const auto* numbers = std::get_if<list>(&v))
-    return symbol_shape(numbers->begin(), numbers->end());
-  return std::get<symbol_shape>(v);
-}
-
-dtype type_of(onnx_graph& g) { return g.node().type; }
-int64_t known(const extent& e) { return e.coefficient; }
+using namespace onnx_attributes;
 
 // -- element by element --------------------------------------------------------------
 
@@ -249,71 +226,6 @@ std::optional<onnx_value> one_hot(onnx_graph& g) {
   return y;
 }
 
-// -- windows: ONNX has the channels before height and width -------------------------------
-
-struct placed {
-  list size, strides, dilation, before, after;
-
-  /// The padding after an axis is the part of its last window that lies beyond the end. It is 0 if the last window ends
-  /// before the end of the axis.
-  placed(onnx_graph& g, const list& window, const list& spread, const symbol_shape& image, const symbol_shape& windows)
-    : size(window), strides(ints(g, "strides")), dilation(spread), before(ints(g, "padding")) {
-    for (size_t a = 0; a < 2; ++a) {
-      const int64_t reach = (size[a] - 1) * dilation[a] + 1;
-      after.push_back(std::max<int64_t>(0, (known(windows[a + 1]) - 1) * strides[a] + reach - known(image[a + 1]) - before[a]));
-    }
-  }
-  list pads() const { return {before[0], before[1], after[0], after[1]}; }
-};
-
-onnx_value channels_first(onnx_graph& g, const onnx_value& x) { return g.transposed(x, {0, 3, 1, 2}); }
-onnx_value channels_last(onnx_graph& g, const onnx_value& x) { return g.transposed(x, {0, 2, 3, 1}); }
-/// [height, width, in, out] becomes [out, in, height, width].
-onnx_value kernel_first(onnx_graph& g, const onnx_value& k) { return g.transposed(k, {3, 2, 0, 1}); }
-
-std::optional<onnx_value> conv2d(onnx_graph& g) {
-  const placed w{g, ints(g, "size"), ints(g, "dilation"), g.input(0).dims, g.node().dims};
-  const auto x = channels_first(g, g.in(0)), k = kernel_first(g, g.in(1));
-  const auto y = g.emit("Conv", {x, k});
-  g.set("kernel_shape", w.size);
-  g.set("strides", w.strides);
-  g.set("dilations", w.dilation);
-  g.set("pads", w.pads());
-  g.set("group", integer(g, "groups"));
-  return channels_last(g, y);
-}
-
-/// conv2d_transpose: the image from which windows would give the operand.
-std::optional<onnx_value> conv2d_image_gradient(onnx_graph& g) {
-  const auto size = ints(g, "size"), strides = ints(g, "strides"), dilation = ints(g, "dilation"), before = ints(g, "padding");
-  list pads(4), more;
-  for (size_t a = 0; a < 2; ++a) {
-    const int64_t whole = (known(g.input(0).dims[a + 1]) - 1) * strides[a] + (size[a] - 1) * dilation[a] + 1;
-    const int64_t over = whole - before[a] - known(g.node().dims[a + 1]);
-    pads[a] = before[a];
-    pads[a + 2] = std::max<int64_t>(0, over);
-    more.push_back(std::max<int64_t>(0, -over));
-  }
-  const auto x = channels_first(g, g.in(0)), k = kernel_first(g, g.in(1));
-  const auto y = g.emit("ConvTranspose", {x, k});
-  g.set("kernel_shape", size);
-  g.set("strides", strides);
-  g.set("dilations", dilation);
-  g.set("pads", pads);
-  g.set("output_padding", more);
-  g.set("group", integer(g, "groups"));
-  return channels_last(g, y);
-}
-
-std::optional<onnx_value> pool(onnx_graph& g, const char* op) {
-  const placed w{g, ints(g, "size"), {1, 1}, g.input(0).dims, g.node().dims};
-  const auto y = g.emit(op, {channels_first(g, g.in(0))});
-  g.set("kernel_shape", w.size);
-  g.set("strides", w.strides);
-  g.set("pads", w.pads());
-  return channels_last(g, y);
-}
-
 // -- the table -----------------------------------------------------------------------
 
 /// An operation with one ONNX node of another name and the same operands.
@@ -337,9 +249,9 @@ const std::map<std::string_view, twin>& twins() {
     {"cumsum", cumsum}, {"softmax", [](onnx_graph& g) { return softmax(g, "Softmax"); }},
     {"log_softmax", [](onnx_graph& g) { return softmax(g, "LogSoftmax"); }}, {"normalise_rows", normalise_rows},
     {"reshape", reshape}, {"broadcast_to", broadcast_to}, {"transpose", transpose}, {"reverse", reverse}, {"strided_slice", strided_slice},
-    {"pad", pad}, {"tile", tile}, {"concat", concat}, {"gather", gather}, {"one_hot", one_hot}, {"conv2d", conv2d},
-    {"conv2d_image_gradient", conv2d_image_gradient}, {"max_pool", [](onnx_graph& g) { return pool(g, "MaxPool"); }},
-    {"average_pool", [](onnx_graph& g) { return pool(g, "AveragePool"); }},
+    {"pad", pad}, {"tile", tile}, {"concat", concat}, {"gather", gather}, {"one_hot", one_hot}, {"conv2d", [](onnx_graph& g) { return std::optional{onnx_conv2d(g)}; }},
+    {"conv2d_image_gradient", [](onnx_graph& g) { return std::optional{onnx_conv2d_image_gradient(g)}; }}, {"max_pool", [](onnx_graph& g) { return std::optional{onnx_pool(g, "MaxPool")}; }},
+    {"average_pool", [](onnx_graph& g) { return std::optional{onnx_pool(g, "AveragePool")}; }},
   };
   return all;
 }

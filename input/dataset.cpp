@@ -6,7 +6,7 @@ namespace troupe {
 
 dataset_iterator::~dataset_iterator() = default;
 std::vector<std::string> dataset_iterator::warnings() const { return {}; }
-dataset_node::~dataset_node() = default;
+dataset_stage::~dataset_stage() = default;
 
 expected<dataset> dataset::from_tensors(std::vector<std::pair<std::string, tensor>> features,
                                         std::vector<std::pair<std::string, tensor>> labels) {
@@ -36,20 +36,20 @@ expected<dataset> dataset::from_generator(element_spec spec, std::function<expec
   return input::streamed_generator(std::move(name), std::move(spec), std::move(open));
 }
 
-const std::shared_ptr<const dataset_node>& dataset::node() const noexcept { return node_ ? node_ : input::absent(); }
+const std::shared_ptr<const dataset_stage>& dataset::last_stage() const noexcept { return last_stage_ ? last_stage_ : input::absent(); }
 
 dataset dataset::map(std::string name, std::function<expected<example_tensors>(const example_tensors&)> change, std::optional<element_spec> becomes) const {
-  return dataset{input::map(node(), name, std::move(change), std::move(becomes))};
+  return dataset{input::map(last_stage(), name, std::move(change), std::move(becomes))};
 }
-dataset dataset::shuffle(std::optional<uint64_t> seed) const { return dataset{input::shuffle(node(), seed)}; }
-dataset dataset::batch(int64_t size, std::optional<bool> drop_remainder) const { return dataset{input::batch(node(), size, drop_remainder)}; }
-dataset dataset::repeat(std::optional<int64_t> epochs) const { return dataset{input::repeat(node(), epochs)}; }
-dataset dataset::take(int64_t count) const { return dataset{input::take(node(), count)}; }
-dataset dataset::skip(int64_t count) const { return dataset{input::skip(node(), count)}; }
-dataset dataset::window(int64_t size, int64_t shift) const { return dataset{input::window(node(), size, shift)}; }
+dataset dataset::shuffle(std::optional<uint64_t> seed) const { return dataset{input::shuffle(last_stage(), seed)}; }
+dataset dataset::batch(int64_t size, std::optional<bool> drop_remainder) const { return dataset{input::batch(last_stage(), size, drop_remainder)}; }
+dataset dataset::repeat(std::optional<int64_t> epochs) const { return dataset{input::repeat(last_stage(), epochs)}; }
+dataset dataset::take(int64_t count) const { return dataset{input::take(last_stage(), count)}; }
+dataset dataset::skip(int64_t count) const { return dataset{input::skip(last_stage(), count)}; }
+dataset dataset::window(int64_t size, int64_t shift) const { return dataset{input::window(last_stage(), size, shift)}; }
 
-element_spec dataset::spec() const { return node()->spec(); }
-std::string dataset::to_text() const { return node()->to_text(); }
-std::optional<int64_t> dataset::source_size() const { return node()->source_size(); }
+element_spec dataset::spec() const { return last_stage()->spec(); }
+std::string dataset::to_text() const { return last_stage()->to_text(); }
+std::optional<int64_t> dataset::source_size() const { return last_stage()->source_size(); }
 
 }  // namespace troupe

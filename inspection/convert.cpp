@@ -10,12 +10,12 @@
 
 namespace troupe {
 
-expected<conversion_report> convert_checkpoint(const std::string& from, const std::string& to, const convert_options& options) {
+expected<conversion_result> convert_checkpoint(const std::string& from, const std::string& to, const convert_options& options) {
   const auto now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   return convert_archive(posix_file_system(), from, to, options, now);
 }
 
-std::string to_text(const conversion_report& r) {
+std::string to_text(const conversion_result& r) {
   const auto place = [](const std::string& path, checkpoint_format format) { return printable(path) + " (" + std::string{to_string(format)} + ")"; };
   int64_t bytes = 0;
   std::vector<std::vector<std::string>> rows;
@@ -30,7 +30,7 @@ std::string to_text(const conversion_report& r) {
   return text;
 }
 
-std::string to_json(const conversion_report& r) {
+std::string to_json(const conversion_result& r) {
   using json = nlohmann::ordered_json;
   json tensors = json::array(), left = json::array();
   for (const auto& t : r.tensors) {

@@ -37,7 +37,7 @@ void add_extents(std::string_view text, proto::TensorShapeProto& into) {
 
 }  // namespace
 
-std::string to_graph_def(const graph_report& r) {
+std::string to_graph_def(const graph_description& r) {
   constexpr int producer = 22;  // A version that every reader accepts.
   proto::GraphDef graph;
   graph.mutable_versions()->set_producer(producer);

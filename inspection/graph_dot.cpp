@@ -14,18 +14,18 @@ std::string quoted(std::string_view text) {
 
 /// A scope of the graph: its nodes, and its inner scopes by the last part of their names.
 struct cluster {
-  std::vector<const graph_report::node*> nodes;
+  std::vector<const graph_description::node*> nodes;
   std::map<std::string, cluster> inner;
 };
 
-void add(cluster& to, std::string_view scope, const graph_report::node& n) {
+void add(cluster& to, std::string_view scope, const graph_description::node& n) {
   if (scope.empty())
     return to.nodes.push_back(&n);
   const size_t slash = std::min(scope.find('/'), scope.size());
   add(to.inner[std::string{scope.substr(0, slash)}], scope.substr(std::min(slash + 1, scope.size())), n);
 }
 
-std::string label_of(const graph_report::node& n) {
+std::string label_of(const graph_description::node& n) {
   const std::string name = n.scope.empty() ? n.name : n.name.substr(n.scope.size() + 1);
   return quoted(name + (name == n.op ? "" : "\n" + n.op) + "\n" + n.dtype + " " + n.shape);
 }
@@ -44,7 +44,7 @@ void print(std::string& text, const cluster& c, const std::string& path, const s
 
 }  // namespace
 
-std::string to_dot(const graph_report& r) {
+std::string to_dot(const graph_description& r) {
   cluster top;
   for (const auto& n : r.nodes)
     add(top, n.scope, n);

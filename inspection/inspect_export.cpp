@@ -10,14 +10,14 @@ namespace troupe {
 namespace {
 
 /// Adds the files below a directory with their sizes, by relative path. Entries that vanish meanwhile are left out.
-void add_files(file_system& fs, const std::string& directory, const std::string& prefix, export_report& report) {
+void add_files(file_system& fs, const std::string& directory, const std::string& prefix, export_description& description) {
   for (const auto& e : fs.list(directory).value_or(std::vector<file_info>{})) {
     if (e.directory) {
-      add_files(fs, join_path(directory, e.name), prefix + e.name + "/", report);
+      add_files(fs, join_path(directory, e.name), prefix + e.name + "/", description);
       continue;
     }
-    report.files.push_back(prefix + e.name);
-    report.bytes += e.size;
+    description.files.push_back(prefix + e.name);
+    description.bytes += e.size;
   }
 }
 
@@ -28,44 +28,44 @@ std::string shape_of(const symbol_shape& dims, const std::vector<std::string>& u
   }) + "]";
 }
 
-void add_content(export_report& report, const export_content& content) {
-  report.model = content.origin.model;
-  report.global_step = content.origin.global_step;
-  report.checkpoint = content.origin.checkpoint;
-  report.evaluation = content.origin.evaluation;
-  report.nodes = std::ssize(content.graph.nodes);
+void add_content(export_description& description, const export_content& content) {
+  description.model = content.origin.model;
+  description.global_step = content.origin.global_step;
+  description.checkpoint = content.origin.checkpoint;
+  description.evaluation = content.origin.evaluation;
+  description.nodes = std::ssize(content.graph.nodes);
   const auto values = [&](const std::map<std::string, stored_signature::value>& from) {
-    std::vector<export_report::value> all;
+    std::vector<export_description::value> all;
     for (const auto& [name, v] : from)
       all.push_back({name, std::string{to_string(v.type)}, shape_of(v.dims, content.graph.unknowns)});
     return all;
   };
   for (const auto& [name, s] : content.signatures)
-    report.signatures.push_back({name, values(s.inputs), values(s.outputs)});
+    description.signatures.push_back({name, values(s.inputs), values(s.outputs)});
   for (const auto& [name, words] : content.preparation.labels)
-    report.words[name] = std::ssize(words);
+    description.words[name] = std::ssize(words);
   for (const auto& [name, words] : content.preparation.predictions)
-    report.words[name] = std::ssize(words.words);
+    description.words[name] = std::ssize(words.words);
   for (const auto& n : content.graph.nodes)
     if (const auto found = content.tensors.find(n.name); n.operation == "variable" && found != content.tensors.end())
-      report.parameters += found->second.elements();
+      description.parameters += found->second.elements();
 }
 
 }  // namespace
 
-expected<export_report> inspect_export(const std::string& path, const inspect_options& options) {
+expected<export_description> inspect_export(const std::string& path, const inspect_options& options) {
   const auto fs = posix_file_system();
-  export_report report{.path = path};
+  export_description description{.path = path};
   const auto content = read_export(*fs, path);
   if (!content && content.error().category != errc::data_loss)
     return fail(content.error());
-  add_files(*fs, path, "", report);
+  add_files(*fs, path, "", description);
   auto failure = content ? std::optional<error>{} : content.error();
   if (content) {
-    add_content(report, *content);
+    add_content(description, *content);
     const auto opened = open_export(*fs, path);
     if (opened)
-      report.remark = opened->remark();
+      description.remark = opened->remark();
     else
       failure = opened.error();
     if (failure && failure->category != errc::data_loss)
@@ -73,10 +73,10 @@ expected<export_report> inspect_export(const std::string& path, const inspect_op
   }
   const std::string weights = join_path(path, weights_file_name);
   if (auto stored = inspect_checkpoint(weights, {.verify = true, .values = options.values}))
-    report.tensors = std::move(stored->tensors);
+    description.tensors = std::move(stored->tensors);
   if (failure)
-    report.damages.push_back({.file = path, .offset = {}, .reason = failure->message});
-  return report;
+    description.damages.push_back({.file = path, .offset = {}, .reason = failure->message});
+  return description;
 }
 
 }  // namespace troupe

@@ -18,22 +18,22 @@ std::string scope_of(const std::string& name) {
   return slash == std::string::npos ? "" : name.substr(0, slash);
 }
 
-void add_nodes(graph_report& report, const graph_contents& g) {
+void add_nodes(graph_description& description, const graph_contents& g) {
   for (const auto& n : g.nodes) {
-    graph_report::node row{n.name, scope_of(n.name), std::string{n.op->name}, std::string{to_string(n.type)}, to_string(g, n.dims), {}};
+    graph_description::node row{n.name, scope_of(n.name), std::string{n.op->name}, std::string{to_string(n.type)}, to_string(g, n.dims), {}};
     for (const int32_t input : n.inputs)
       row.inputs.push_back(g.nodes[static_cast<size_t>(input)].name);
-    report.nodes.push_back(std::move(row));
+    description.nodes.push_back(std::move(row));
   }
 }
 
-void add_variables(graph_report& report, const graph_contents& g) {
+void add_variables(graph_description& description, const graph_contents& g) {
   for (const auto& v : g.variables) {
     const auto extents = v.options.dims.extents();
-    report.variables.push_back({v.options.name, std::string{to_string(v.options.type)}, {extents.begin(), extents.end()},
+    description.variables.push_back({v.options.name, std::string{to_string(v.options.type)}, {extents.begin(), extents.end()},
                                 v.options.dims.elements(), v.options.trainable});
-    report.parameters += v.options.dims.elements();
-    report.trainable_parameters += v.options.trainable ? v.options.dims.elements() : 0;
+    description.parameters += v.options.dims.elements();
+    description.trainable_parameters += v.options.trainable ? v.options.dims.elements() : 0;
   }
 }
 
@@ -55,18 +55,18 @@ int32_t threads_of(const program& p, const settled_config& config, mode m) {
   return threads_for(p.work(), automatic_work_a_thread, std::max(1, usable_processors() / replicas));
 }
 
-program_report report_of(const program& p, int64_t rows, int32_t threads) {
-  program_report report{.rows = rows, .arena_bytes = p.arena_bytes(), .live_bytes_max = p.live_bytes_max(), .flops = p.flops(), .threads = threads,
+program_description report_of(const program& p, int64_t rows, int32_t threads) {
+  program_description description{.rows = rows, .arena_bytes = p.arena_bytes(), .live_bytes_max = p.live_bytes_max(), .flops = p.flops(), .threads = threads,
                         .text = std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + p.to_text()};
   const auto buffers = [](const std::vector<kernel_facts::buffer>& from) {
-    std::vector<program_report::buffer> all;
+    std::vector<program_description::buffer> all;
     for (const auto& b : from)
       all.push_back({b.name, std::string{to_string(b.type)}, {b.dims.extents().begin(), b.dims.extents().end()}, b.where, b.bytes()});
     return all;
   };
   for (const auto& k : p.describe())
-    report.kernels.push_back({k.title, buffers(k.reads), buffers(k.writes), k.workspace_bytes, k.flops, k.recording});
-  return report;
+    description.kernels.push_back({k.title, buffers(k.reads), buffers(k.writes), k.workspace_bytes, k.flops, k.recording});
+  return description;
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ expected<planned_model> plan_model(built_model from, mode m) {
   const auto size = program_size(from.config, from.input->batch_rows(), m);
   if (!size)
     return fail(size.error());
-  auto planned = program::plan(from.graph->g, from.graph->spec, *layout, *size);
+  auto planned = program::make(from.graph->g, from.graph->spec, *layout, *size);
   if (!planned)
     return fail(planned.error());
   return planned_model{std::move(from.source), std::move(from.input), std::move(from.graph), std::move(*layout), *size, std::move(*planned)};
@@ -104,21 +104,21 @@ expected<planned_model> plan_model(const estimator& e, const dataset& input, mod
   return build_model(e, input, m).and_then([m](built_model&& built) { return plan_model(std::move(built), m); });
 }
 
-expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m, graph_depth depth) {
+expected<graph_description> inspect_graph(const estimator& e, const dataset& input, mode m, graph_depth depth) {
   auto built = build_model(e, input, m);
   if (!built)
     return fail(built.error());
-  graph_report report{.model = built->source->name, .mode = m};
-  add_nodes(report, contents_of(built->graph->g));
-  add_variables(report, contents_of(built->graph->g));
+  graph_description description{.model = built->source->name, .mode = m};
+  add_nodes(description, contents_of(built->graph->g));
+  add_variables(description, contents_of(built->graph->g));
   if (depth == graph_depth::graph_only)
-    return report;
+    return description;
   const auto config = built->config;
   const auto made = plan_model(std::move(*built), m);
   if (!made)
     return fail(made.error());
-  report.program = report_of(*made->planned, made->size.batch, threads_of(*made->planned, config, m));
-  return report;
+  description.program = report_of(*made->planned, made->size.batch, threads_of(*made->planned, config, m));
+  return description;
 }
 
 }  // namespace troupe

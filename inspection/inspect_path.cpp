@@ -22,7 +22,7 @@ tl::unexpected<error> unknown_kind(const std::string& path) {
 
 }  // namespace
 
-expected<checkpoint_report> inspect_checkpoint(const std::string& path, const inspect_options& options) {
+expected<checkpoint_description> inspect_checkpoint(const std::string& path, const inspect_options& options) {
   const auto fs = posix_file_system();
   constexpr std::string_view index = ".index";
   const std::string prefix = path.ends_with(index) ? path.substr(0, path.size() - index.size()) : path;
@@ -38,20 +38,20 @@ expected<checkpoint_report> inspect_checkpoint(const std::string& path, const in
   return unknown_kind(path);
 }
 
-expected<directory_report> inspect_directory(const std::string& path, const inspect_options& options) {
+expected<directory_description> inspect_directory(const std::string& path, const inspect_options& options) {
   return examine_directory(*posix_file_system(), path, options);
 }
 
-expected<event_report> inspect_event_file(const std::string& path) {
+expected<event_file_description> inspect_event_file(const std::string& path) {
   return examine_event_file(*posix_file_system(), path);
 }
 
-expected<event_points_report> event_points(const std::string& path, std::string_view tag) {
+expected<event_history> event_points(const std::string& path, std::string_view tag) {
   return examine_event_points(*posix_file_system(), path, tag);
 }
 
 expected<inspection> inspect(const std::string& path, const inspect_options& options) {
-  const auto as_inspection = [](auto report) { return inspection{std::move(report)}; };
+  const auto as_inspection = [](auto description) { return inspection{std::move(description)}; };
   const auto info = posix_file_system()->info(path);
   if (info && info->directory && is_export(*posix_file_system(), path))
     return inspect_export(path, options).map(as_inspection);
@@ -64,18 +64,18 @@ expected<inspection> inspect(const std::string& path, const inspect_options& opt
   return inspect_checkpoint(path, options).map(as_inspection);
 }
 
-bool is_sound(const inspection& report) {
-  if (const auto* directory = std::get_if<directory_report>(&report)) {
+bool is_sound(const inspection& description) {
+  if (const auto* directory = std::get_if<directory_description>(&description)) {
     for (const auto& c : directory->checkpoints)
       if (!c.damages.empty())
         return false;
     return true;
   }
-  if (const auto* checkpoint = std::get_if<checkpoint_report>(&report))
+  if (const auto* checkpoint = std::get_if<checkpoint_description>(&description))
     return checkpoint->damages.empty();
-  if (const auto* exported = std::get_if<export_report>(&report))
+  if (const auto* exported = std::get_if<export_description>(&description))
     return exported->damages.empty();
-  return std::get<event_report>(report).damages.empty();
+  return std::get<event_file_description>(description).damages.empty();
 }
 
 expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<checkpoint_id>& ids, const delete_options& options) {

@@ -63,8 +63,8 @@ class stopwatch {
 };
 
 /// Adds up the kernels by title. Titles do not depend on the call, so that kernels of one kind are counted together.
-void add_operations(profile_report& r) {
-  std::map<std::string, profile_report::operation> all;
+void add_operations(step_profile& r) {
+  std::map<std::string, step_profile::operation> all;
   for (const auto& k : r.kernels) {
     auto& o = all[k.title];
     o.title = k.title;
@@ -81,7 +81,7 @@ void add_operations(profile_report& r) {
 
 }  // namespace
 
-expected<profile_report> profile_model(const estimator& e, const dataset& input, mode m, int64_t steps) {
+expected<step_profile> profile_model(const estimator& e, const dataset& input, mode m, int64_t steps) {
   if (steps < 1)
     return fail(errc::invalid_argument, "a profile needs at least 1 step, not " + std::to_string(steps));
   auto made = plan_model(e, input, m);
@@ -97,7 +97,7 @@ expected<profile_report> profile_model(const estimator& e, const dataset& input,
   const auto facts = p.describe();
   fed_batches batches{*made->input, p};
   stopwatch none{facts.size()}, watch{facts.size()};
-  profile_report r{.model = made->source->name, .mode = m, .rows = made->size.batch};
+  step_profile r{.model = made->source->name, .mode = m, .rows = made->size.batch};
   // The first step runs with cold caches and is not counted.
   for (int64_t step = 0; step <= steps; ++step) {
     if (auto read = batches.read(made->size.batch); !read && (step < 2 || read.error().category != errc::out_of_range))

@@ -1,10 +1,10 @@
 // The protocol: the messages that each typed actor handles, with one sentence for each message.
 //
-//                                                             ┌─ record ─► summary_writer ◄─ note, record ─┐
-//        dataset ─► infeed ══ block ══► replica ══ report ══► outfeed ── progress ──► chief ── fact ──► callbacks
-//                     ▲                  │   ▲                                          │  ▲
-//                     └────── pull ──────┘   └── gradient_sum ── reducer                │  └── committed ── checkpoint_writer
-//                                        └── snapshot_part ──► checkpoint_writer        └── evaluate_at ─► evaluator
+//                                                       ┌─ record ─► summary_writer ◄─ note, record ─┐
+//  dataset ─► infeed ══ block ══► replica ══ report ══► outfeed ── progress ──► chief ── fact ──► callbacks
+//               ▲                  │   ▲                                          │  ▲
+//               └────── pull ──────┘   └── gradient_sum ── reducer                │  └── committed ── checkpoint_writer
+//                                  └── snapshot_part ──► checkpoint_writer        └── evaluate_at ─► evaluator
 #pragma once
 
 #include "messages/agents.hpp"
@@ -76,7 +76,7 @@ using outfeed_actor = report_sink_actor::extend<
   caf::reacts_to<record_credit>,           // Credit: the summary writer has room.
   caf::reacts_to<begin>,          // A new attempt: drop the reports of older ones.
   caf::reacts_to<departed>,       // A group has left: its reports are no longer awaited.
-  caf::reacts_to<scale_rate>,     // Another factor of the learning rates from a step on, to record.
+  caf::reacts_to<scale_rate>,     // The learning rates have a new factor from a step on: record it.
   caf::reacts_to<probe>,          // Answered by `standing`.
   caf::reacts_to<flush>>;         // Pass on all complete steps, then answer `flushed`.
 

@@ -1,23 +1,14 @@
 // Checks a plan before any actor starts.
 #include "plan/checked_plan.hpp"
-#include "words/text.hpp"
+#include "plan/refusals.hpp"
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace troupe {
 
 namespace {
-
-tl::unexpected<error> refuse(std::string what) { return fail(errc::invalid_argument, "the plan cannot be: " + std::move(what)); }
-
-std::string text_of(node_id id) { return "node " + std::to_string(static_cast<int32_t>(id)); }
-
-std::string named(const plan_node& n) { return quoted(n.name); }
-
-std::string an(role r) { return (r == role::infeed || r == role::outfeed || r == role::evaluator ? "an " : "a ") + std::string{to_string(r)}; }
 
 /// The names of the roles: "chief, evaluator".
 std::string text_of(role_set all) {
@@ -350,23 +341,6 @@ class plan_check {
   checked_plan plan_;
   const job_plan& data_;
 };
-
-expected<void> check_successor(const checked_plan& now, const checked_plan& next) {
-  const auto lives_on = [](const plan_node& n, const checked_plan& in) {
-    const auto* driver = in.find(n.driver);
-    return row_of(n.what).outlives_iteration && (n.what == role::chief || (driver && driver->what == role::chief));
-  };
-  for (const auto& [from, to, which] : {std::tuple{&now, &next, "next"}, std::tuple{&next, &now, "present"}})
-    for (const auto& n : (*from)->nodes) {
-      if (!lives_on(n, *from))
-        continue;
-      const auto* same = to->find(n.id);
-      if (!same || same->what != n.what || same->name != n.name || same->driver != n.driver || same->place != n.place)
-        return refuse(named(n) + " lives on from iteration to iteration, and the " + which + " plan has "
-                      + (same ? named(*same) + ", " + an(same->what) + "," : "nobody") + " under its number");
-    }
-  return {};
-}
 
 expected<checked_plan> checked_plan::of(job_plan p) { return plan_check::of(std::move(p)); }
 

@@ -18,7 +18,7 @@ constexpr std::array rows{
            .from = set_of(role::infeed, role::replica, role::chief, role::summary_writer), .to = set_of(role::checkpoint_writer, role::summary_writer),
            .credit = {saves_in_progress_max + 1, {}}, .held_by = "the chief, which marks no more saves"},
   edge_row{.what = edge_kind::record, .name = "record", .message = "record", .from = set_of(role::outfeed), .to = set_of(role::summary_writer),
-           .credit = {record_window, {}}, .held_by = "record_credit, which its reader sends"},
+           .credit = {initial_record_credit, {}}, .held_by = "record_credit, which its reader sends"},
 };
 
 static_assert(are_in_order(rows));

@@ -41,6 +41,6 @@ std::string_view to_string(edge_kind k) noexcept;
 /// one more.
 inline constexpr int64_t saves_in_progress_max = 8;
 /// Records for which a summary writer has room.
-inline constexpr int64_t record_window = 10;
+inline constexpr int64_t initial_record_credit = 10;
 
 }  // namespace troupe

@@ -1,8 +1,11 @@
 // The plan: the actors of a job, the edges between them and the credit of each edge, as plain data that can be printed
 // and compared. Launchers start exactly the actors that it lists.
 //
-//   infeed ══ edge, split ══► replica/0   (group 0)          infeed ══ edge, broadcast ══► a/replica/0 ══ logits ══► mixture/replica/0
-//                       ══► replica/1   (group 0)                                    ══► b/replica/0 ══ logits ══►
+//   infeed ══ edge, split ══► replica/0   (group 0)
+//                         ══► replica/1   (group 0)
+//
+//   infeed ══ edge, broadcast ══► a/replica/0 ══ logits ══► mixture/replica/0
+//                             ══► b/replica/0 ══ logits ══►
 #pragma once
 
 #include "plan/edge_kinds.hpp"

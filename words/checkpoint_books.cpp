@@ -11,7 +11,7 @@ namespace {
 
 // Keys in stored checkpoints: they must not change.
 constexpr std::string_view first_step = "first_step", finished = "finished", rate_factor = "rate_factor", warm_start = "warm_start", best = "best",
-                           best_value = "best_value", use_best = "use_best", ended = "ended", ended_by = "ended_by", left_prefix = "left/";
+                           best_value = "best_value", use_best = "use_best", ended = "ended", ended_by = "ended_by", left_group_key = "left/";
 
 const std::string* find(const checkpoint_properties& in, std::string_view name) {
   const auto found = in.find(std::string{name});
@@ -61,7 +61,7 @@ checkpoint_properties write_books(const checkpoint_books& x) {
     say(ended_by, x.ended->rule);
   }
   for (const auto& [group, d] : x.left)
-    say(std::string{left_prefix} + group, std::to_string(d.step) + " " + d.why);
+    say(std::string{left_group_key} + group, std::to_string(d.step) + " " + d.why);
   return all;
 }
 
@@ -82,8 +82,8 @@ checkpoint_books read_books(const checkpoint_properties& properties) {
     }
   if (const auto *why = find(properties, ended), *rule = find(properties, ended_by); why && rule)
     x.ended = {*why, *rule};
-  for (auto at = properties.lower_bound(std::string{left_prefix}); at != properties.end() && at->first.starts_with(left_prefix); ++at)
-    x.left.emplace(at->first.substr(left_prefix.size()), departure_in(at->second));
+  for (auto at = properties.lower_bound(std::string{left_group_key}); at != properties.end() && at->first.starts_with(left_group_key); ++at)
+    x.left.emplace(at->first.substr(left_group_key.size()), departure_in(at->second));
   return x;
 }
 

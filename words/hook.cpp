@@ -47,8 +47,8 @@ void hook::on_abort(const error&) {}
 saving_listener::~saving_listener() = default;
 void saving_listener::begin(int64_t) {}
 void saving_listener::before_save(int64_t) {}
-saving_listener::verdict saving_listener::after_save(int64_t, const std::string&) {
-  return verdict::go_on;
+saving_listener::answer saving_listener::after_save(int64_t, const std::string&) {
+  return answer::go_on;
 }
 void saving_listener::end(int64_t) {}
 

@@ -1,9 +1,9 @@
 // The chief: the only actor that decides for a job. It computes nothing and answers within milliseconds.
 //
-//   starting ──restored──► restoring ──hooks ready──► training ──end marked──► draining ──all saved, evaluated──► ending
-//      │                       │                          │                        │                                │
-//      └───────────────────────┴──────── failure ─────────┴────────────────────────┴──────► ending ──all gone──► finished
-//                              ▲                                                  │                                failed
+//   starting ──restored──► restoring ──hooks ready──► training ──end marked──► draining ──saved, evaluated──► ending
+//      │                       │                          │                        │
+//      └───────────────────────┴──────── failure ─────────┴────────────────────────┴───► ending ──all gone──► finished
+//                              ▲                                                  │                           failed
 //                              └───restored─── recovering ◄──can be cured, halted─┘
 //   starting:   agents start the nodes; then the checkpoint writer sends the newest checkpoint to the owners of the
 //               parameter stores
@@ -88,7 +88,7 @@ struct chief_state : attempt_books {
   troupe::judgements judgements;
   rule_questions questions;                     ///< Predicates that evaluators were asked to apply.
   troupe::gates gates;
-  troupe::groups groups;                        ///< Each attempt restores which groups have left.
+  troupe::groups groups;                        ///< Each attempt takes the groups that have left from its checkpoint.
   hook_facts facts;                             ///< Facts told to hooks, and how far they are behind.
   learning_rates rates;
   next_attempt next;                            ///< What leads to the next attempt.

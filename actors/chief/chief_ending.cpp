@@ -70,10 +70,10 @@ void on_input_failed(chief_state& c, const input_failed& x) {
     return fail_now(c, x.cause);
   if (c.ending.state() >= end_state::ended)
     return;  // No node reads beyond the end.
-  if (c.ending.announced && *c.ending.announced->step <= x.step)
+  if (c.ending.pending_failure && *c.ending.pending_failure->step <= x.step)
     return;
-  c.ending.announced = x.cause;
-  c.ending.announced->step = x.step;
+  c.ending.pending_failure = x.cause;
+  c.ending.pending_failure->step = x.step;
   c.arm(chief_wait::news, c.options.deadlines.stop);
 }
 

@@ -136,7 +136,7 @@ static void record_evaluation(chief_state& c, size_t which, const evaluated& x) 
 /// Evaluations belong to the job, not to an attempt: they number their records in one sequence.
 void on_record_credit(chief_state& c, const record_credit& x) {
   if (const auto* writer = c.nodes.find(x.from); writer && writer->handle && writer->what == role::eval_summary_writer)
-    c.evaluations.at(c.nodes.place_of(x.from)).room_until(x.until_number);
+    c.evaluations.at(c.nodes.place_of(x.from)).set_record_credit(x.until_number);
 }
 
 bool evaluate_checkpoints(chief_state& c) {
@@ -229,7 +229,7 @@ void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judge
   if (x.ok) {
     c.results.metrics[settings.name] = x.metrics;
     if (settings.exports && saved)
-      begin_export(c, which, *ended, export_turn::regular);
+      begin_export(c, which, *ended, export_moment::regular);
   }
   if (planted(planted_fault::lease_forgotten))
     c.gates.open(gate_kind::commit, step);
@@ -261,11 +261,11 @@ static std::map<std::string, double> metrics_of(const chief_state& c, size_t whi
   return c.judgements.results_of(name, id);
 }
 
-void begin_export(chief_state& c, size_t which, checkpoint_id id, export_turn turn) {
+void begin_export(chief_state& c, size_t which, checkpoint_id id, export_moment moment) {
   c.evaluations.at(which).begin_export(id);
   c.arm(evaluation_wait(which), c.options.deadlines.evaluation);
   c.self->send(c.evaluator(which), export_at{c.attempt, id, c.prefix_of(id), static_cast<int32_t>(which), metrics_of(c, which, id),
-                                             turn == export_turn::last,
+                                             moment == export_moment::last,
                                              c.origin.came_from == id});
 }
 
@@ -283,7 +283,7 @@ void export_last(chief_state& c) {
   const auto id = c.judgements.uses_best() ? *c.judgements.best() : *c.saves.last_commit();
   for (size_t i = 0; i < c.evaluations.size(); ++i)
     if (c.evaluations.settings(i).exports_at_end && c.evaluator(i) && c.evaluations.at(i).last() == c.saves.last_commit())
-      begin_export(c, i, id, export_turn::last);
+      begin_export(c, i, id, export_moment::last);
 }
 
 void on_exported(chief_state& c, const exported& x) {

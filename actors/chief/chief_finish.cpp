@@ -12,7 +12,8 @@ namespace troupe {
 
 static std::map<std::string, double> last_metrics(const chief_state& c);
 
-/// Waits for nodes that are being started: they hold files, and hooks among them must see the end.
+/// Ends the job. While nodes are being started, only notes that, and ends the job once they are there: they hold files,
+/// and one of them may call hooks, which must see the end.
 void end(chief_state& c) {
   if (c.ends())
     return;

@@ -1,10 +1,11 @@
 // The chief between two plans.
 //
-//   training ──end mark, commit {S, t}──► grow ──► name_newest ──► checkpoint writer ── newest ──┐
-//                                          │                                                     ├──► prepare ──► agents ── prepared ──► adopt
-//                                          └──► end_nodes, of those that do not live on ── downs ─┘                                        │
-//   restoring, where the newest whole commit wants another plan ── newest ──► the same                                                     │
-//                                                                 begin ◄── restored ◄── restore ◄── started ◄── start_nodes ◄─────────────┘
+//   training ──end mark, commit {s, t}──► grow ──► name_newest ──► checkpoint writer ── newest ──┐
+//                                          └──► end_nodes, of those that do not live on ── downs┴──► prepare ──► agents
+//                                                                                                                  │
+//      begin ◄── restored ◄── restore ◄── started ◄── start_nodes ◄── adopt ◄── prepared ◄─────────────────────────┘
+//
+// A job that restores the newest whole commit, and whose plan is another, goes from its `newest` the same way.
 #include "actors/chief/chief_subjects.hpp"
 
 #include "actors/chief/decisions.hpp"

@@ -1,10 +1,12 @@
 // The chief between a failed attempt and the next one.
 //
-//   failure ──► settle_saves ──halt──► infeeds, replicas, reducers ──halted, or their downs──► flush the outfeed ──► conclude
-//                                                                                                          │  │
-//        begin_attempt ◄── back_off ◄── recover ◄───────────────── recovery::decide ───────────────────────┘  └──► end
-//              │
-//              └── start_nodes, of those that are dead ──► agents ── started ──► restore{attempt + 1} ──► checkpoint writer ── restored ──► begin
+//   failure ──► settle_saves ──halt──► infeeds, replicas, reducers ──halted, or their downs──► flush the outfeed
+//                                                                                                      │
+//   begin_attempt ◄── back_off ◄── recover ◄── recovery::decide ◄─────────────────────────────── conclude ──► end
+//         │
+//         └── start_nodes, of those that are dead ──► agents ── started ──► restore{attempt + 1} ──► checkpoint writer
+//                                                                                                      │
+//   begin ◄── restored ────────────────────────────────────────────────────────────────────────────────┘
 #include "actors/chief/chief_subjects.hpp"
 
 #include "words/planted.hpp"

@@ -150,7 +150,7 @@ static void is_over(chief_state& c, chief_wait w) {
     case chief_wait::flush:
       return flushed_or_not(c);
     case chief_wait::news:
-      return fail_now(c, *std::exchange(c.ending.announced, std::nullopt));
+      return fail_now(c, *std::exchange(c.ending.pending_failure, std::nullopt));
     case chief_wait::cut:
       // Replicas end at the step at hand, as at the end of the data. A blocking read is cancelled, because its batch is
       // not needed.

@@ -42,8 +42,8 @@ void on_rule_applied(chief_state& c, const rule_applied& x) {
   fail_after_save(c, found.error());
 }
 
-/// If training waits for evaluations, the job ends at the evaluated state; otherwise at the horizon, which may already
-/// be its end.
+/// If training waits for evaluations, the job ends at the evaluated state. Otherwise it ends at the horizon, which may
+/// already be the planned end of the job.
 void end_early(chief_state& c) {
   if (c.ending.stops() || c.ending.fails() || c.now != chief_phase::training)
     return;
@@ -87,7 +87,7 @@ void recall_evaluations(chief_state& c, checkpoint_id id) {
     c.results.metrics[settings.name] = std::move(*known);
     c.evaluations.at(i).recall(id);
     if (settings.exports)
-      begin_export(c, i, id, export_turn::regular);
+      begin_export(c, i, id, export_moment::regular);
   }
 }
 
@@ -106,7 +106,7 @@ void judge_saved(chief_state& c, checkpoint_id id) {
       continue;
     judge_saved(c, i, id, {found->second, i == 0 ? c.results.arrays : std::map<std::string, tensor>{}});
     if (settings.exports && c.evaluator(i))
-      begin_export(c, i, id, export_turn::regular);
+      begin_export(c, i, id, export_moment::regular);
   }
 }
 

@@ -79,8 +79,8 @@ void on_batches_evaluated(chief_state& c, const batches_evaluated& x);
 void on_evaluated(chief_state& c, const evaluated& x);
 void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judgements::ruling& ruling);
 /// The regular exports follow an evaluation; the last ones the end of a finished job.
-enum class export_turn : uint8_t { regular, last };
-void begin_export(chief_state& c, size_t which, checkpoint_id id, export_turn turn);
+enum class export_moment : uint8_t { regular, last };
+void begin_export(chief_state& c, size_t which, checkpoint_id id, export_moment moment);
 bool exports_at_end(const chief_state& c);
 void export_last(chief_state& c);
 void on_exported(chief_state& c, const exported& x);

@@ -149,15 +149,15 @@ void on_lane(chief_state& c, const step_report& x) {
   if (c.outfeed() || c.now != chief_phase::draining)
     return;
   const auto& all = c.nodes.members();
-  const auto lanes = std::count_if(all.begin(), all.end(), [&](const member& m) { return m.what == role::replica && !c.groups.has_left(m.group); });
-  c.horizon.reach_lane(x.replica, x.step + std::ssize(x.losses), lanes);
+  const auto replicas = std::count_if(all.begin(), all.end(), [&](const member& m) { return m.what == role::replica && !c.groups.has_left(m.group); });
+  c.horizon.reach_replica(x.replica, x.step + std::ssize(x.losses), replicas);
 }
 
 /// The step that an infeed could not read has been reached, and no replica has said why it cannot be made.
 bool fail_as_announced(chief_state& c) {
-  if (!c.trains() || !c.ending.announced || *c.ending.announced->step > c.horizon.reached())
+  if (!c.trains() || !c.ending.pending_failure || *c.ending.pending_failure->step > c.horizon.reached())
     return false;
-  fail_now(c, *std::exchange(c.ending.announced, std::nullopt));
+  fail_now(c, *std::exchange(c.ending.pending_failure, std::nullopt));
   return true;
 }
 
@@ -171,7 +171,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
     return;
   if (planted(planted_fault::late_news_ignored) && x.kind == end_kind::failed && !c.ending.causes.empty())
     return;
-  c.ending.announced.reset();
+  c.ending.pending_failure.reset();
   c.disarm(chief_wait::news);
   const bool not_finite = x.kind == end_kind::not_finite;
   const bool stopped = (was_cut && x.kind == end_kind::stopped) || not_finite;

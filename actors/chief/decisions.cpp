@@ -48,8 +48,8 @@ expected<void> check_positions(const std::string& prefix, const std::map<std::st
   if (missing.empty() && found == infeeds)
     return {};
   return fail(errc::failed_precondition,
-              prefix + " has the data positions of " + std::to_string(found) + (found == 1 ? " infeed" : " infeeds") + ", the job has "
-                + std::to_string(infeeds) + (missing.empty() ? "" : " (" + missing + " is missing)")
+              prefix + " has the data positions of " + std::to_string(found) + (found == 1 ? " infeed" : " infeeds")
+                + ", the job has " + std::to_string(infeeds) + (missing.empty() ? "" : " (" + missing + " is missing)")
                 + ": its data would begin anew or be read twice; go on with as many hosts as before, or train into another directory");
 }
 

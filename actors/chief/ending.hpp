@@ -48,7 +48,7 @@ class ending {
   bool fails_by(troupe::failing response) { return response > std::exchange(failing_, std::max(failing_, response)); }
 
   failure_log causes = {};
-  std::optional<error> announced = {};  ///< An infeed's failure at a step that has not been reached.
+  std::optional<error> pending_failure = {};  ///< An infeed's failure at a step that has not been reached.
   std::string remark = {};              ///< Why the job ended, if it ended otherwise than requested.
   std::set<node_id> halting = {};       ///< Nodes that were told to halt and have neither answered nor ended.
   bool awaits_nodes = false;            ///< The end waits for nodes that are being started.

@@ -15,7 +15,7 @@ constexpr int64_t records_each = 2;
 }  // namespace
 
 bool evaluation_schedule::may_ask(bool recorded) {
-  const bool possible = shows_ && !asked_ && !(recorded && records_ + records_each > room_);
+  const bool possible = shows_ && !asked_ && !(recorded && records_ + records_each > record_credit_);
   asked_ = asked_ || possible;
   return possible;
 }
@@ -29,7 +29,7 @@ evaluation_schedule::next evaluation_schedule::decide(const situation& s) const 
   const bool too_early = !s.at_the_end && std::chrono::duration<double>(s.now).count() < start_delay_secs_;
   if (!s.possible || too_early || !evaluation_due(since, throttle_secs_, s.at_the_end))
     return next::skip;
-  return s.recorded && records_ + records_each > room_ ? next::need_room : next::begin;
+  return s.recorded && records_ + records_each > record_credit_ ? next::need_room : next::begin;
 }
 
 void evaluation_schedule::begin(nanoseconds now) {

@@ -86,7 +86,7 @@ class evaluation_schedule {
 
   /// The number for a record; each evaluation sends two records on the summary writer's credit.
   int64_t number_record() { return records_++; }
-  void room_until(int64_t number) { room_ = std::max(room_, number); }
+  void set_record_credit(int64_t number) { record_credit_ = std::max(record_credit_, number); }
 
  private:
   double throttle_secs_, start_delay_secs_;
@@ -95,7 +95,7 @@ class evaluation_schedule {
   bool cancelled_ = false, checks_ = false, shows_ = false, asked_ = false;
   int64_t batches_ = 0;
   int64_t records_ = 0;
-  int64_t room_ = record_window;
+  int64_t record_credit_ = initial_record_credit;
 };
 
 }  // namespace troupe

@@ -47,7 +47,7 @@ class evaluations {
   /// Takes from another plan the groups whose variables each evaluation loads.
   void evaluate_groups(const std::vector<std::vector<group_id>>& groups);
   bool is_lost(size_t which) const { return which < all_.size() && all_[which].lost; }
-  /// States from `first` on lack that group. Returns the evaluations that this ends.
+  /// The group leaves: states from `first` on lack it. Returns the evaluations that end because of that.
   std::vector<size_t> leave(group_id group, int64_t first);
   /// Whether evaluation `which` takes part in the state of `step`.
   bool takes_part(size_t which, int64_t step) const { return all_[which].takes_part(step); }

@@ -22,11 +22,11 @@ bool horizon::reach(nanoseconds now, int64_t step, int64_t block_steps) {
   return true;
 }
 
-void horizon::reach_lane(node_id replica, int64_t step, int64_t lanes) {
-  auto& lane = lanes_[replica];
-  lane = std::max(lane, step);
-  if (std::ssize(lanes_) >= lanes)
-    reach(std::min_element(lanes_.begin(), lanes_.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->second);
+void horizon::reach_replica(node_id replica, int64_t step, int64_t replicas) {
+  auto& reached = replicas_[replica];
+  reached = std::max(reached, step);
+  if (std::ssize(replicas_) >= replicas)
+    reach(std::min_element(replicas_.begin(), replicas_.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->second);
 }
 
 void horizon::cut_at(int64_t step, job_end how) {
@@ -67,7 +67,7 @@ mark_kinds horizon::marks_at(int64_t step, const gates& closed) const {
   return kinds;
 }
 
-grant horizon::next(const gates& closed, const room& there) const {
+grant horizon::next(const gates& closed, const limits& there) const {
   int64_t target = std::min({reached_ + horizon_ahead(block_steps_, pace_.cautious_seconds_per_step()), end_.value_or(INT64_MAX), there.limit});
   grant g;
   size_t saves = there.saves_unreported;

@@ -15,7 +15,7 @@ struct horizon_options {
   std::optional<int64_t> summary_steps;  ///< Steps between records; none: no summaries.
 };
 
-/// How a job is left at its last state.
+/// Whether a job is complete at its last state.
 enum class job_end : uint8_t {
   finished,  ///< By its steps, the end of the data or a rule: there is nothing to continue.
   stopped,   ///< Before that; another job may continue from there.
@@ -52,15 +52,15 @@ class horizon {
   bool reach(nanoseconds now, int64_t step, int64_t block_steps);
   /// As above, without measuring the pace.
   void reach(int64_t step) { reached_ = std::max(reached_, step); }
-  /// As above, for one of `lanes` replicas, if no outfeed joins their reports.
-  void reach_lane(node_id replica, int64_t step, int64_t lanes);
+  /// As above, for one of `replicas` replicas, if no outfeed joins their reports.
+  void reach_replica(node_id replica, int64_t step, int64_t replicas);
   void end_at(int64_t step, job_end how) { end_ = step, final_ = how == job_end::finished; }
   /// The data ended at `step`: all replicas have stopped at that state, or will.
   void cut_at(int64_t step, job_end how);
   void granted(nanoseconds now, int64_t until);
 
   /// Limits that other parts of the chief set.
-  struct room {
+  struct limits {
     int64_t limit = INT64_MAX;   ///< The first state that no node may pass.
     size_t saves_unreported = 0;
     int64_t shown = INT64_MAX;   ///< How many more watches may be marked.
@@ -68,7 +68,7 @@ class horizon {
   };
   /// The next grant: two blocks beyond the reports, or 0.2 s of steps if that is more, but not past the end, the limit,
   /// or a mark for which there is no room. An `until` that is not above the horizon means no grant.
-  grant next(const gates& closed, const room& there) const;
+  grant next(const gates& closed, const limits& there) const;
   /// The marks at state `step`, as flags of mark_kind; 0 if there are none.
   mark_kinds marks_at(int64_t step, const gates& closed) const;
   /// The first multiple of save_steps after `step`; INT64_MAX if there is none.
@@ -82,7 +82,7 @@ class horizon {
   std::optional<int64_t> end_;
   bool final_ = false;
   troupe::pace pace_;
-  std::map<node_id, int64_t> lanes_;  ///< The state that each replica has reached.
+  std::map<node_id, int64_t> replicas_;  ///< The state that each replica has reached.
 };
 
 }  // namespace troupe

@@ -16,30 +16,30 @@ class listeners {
   void begin(bool any) { any_ = any; }
   bool any() const noexcept { return any_; }
 
-  void hear_saving(uint64_t fact, int64_t step) { savings_.emplace(fact, step); }
-  bool hear_any_saving() const noexcept { return !savings_.empty(); }
-  void hear_commit(uint64_t fact, const committed& x) { commits_.emplace(fact, x); }
-  bool hear_any_commit() const noexcept { return !commits_.empty(); }
+  void hear_saving(uint64_t fact, int64_t step) { saves_at_listeners_.emplace(fact, step); }
+  bool hear_any_saving() const noexcept { return !saves_at_listeners_.empty(); }
+  void hear_commit(uint64_t fact, const committed& x) { commits_at_listeners_.emplace(fact, x); }
+  bool hear_any_commit() const noexcept { return !commits_at_listeners_.empty(); }
 
   /// The listeners have returned from a fact. Returns the step whose books are sent now, or the commit that is offered
   /// to evaluations.
   std::optional<int64_t> heard_saving(uint64_t fact) {
-    auto found = savings_.extract(fact);
+    auto found = saves_at_listeners_.extract(fact);
     return found ? std::optional{found.mapped()} : std::nullopt;
   }
   std::optional<committed> heard_commit(uint64_t fact) {
-    auto found = commits_.extract(fact);
+    auto found = commits_at_listeners_.extract(fact);
     return found ? std::optional{std::move(found.mapped())} : std::nullopt;
   }
   /// Nothing waits for the listeners any more.
-  std::map<uint64_t, int64_t> take_savings() { return std::exchange(savings_, {}); }
-  std::map<uint64_t, committed> take_commits() { return std::exchange(commits_, {}); }
-  void begin_attempt() { savings_.clear(), commits_.clear(); }
+  std::map<uint64_t, int64_t> take_savings() { return std::exchange(saves_at_listeners_, {}); }
+  std::map<uint64_t, committed> take_commits() { return std::exchange(commits_at_listeners_, {}); }
+  void begin_attempt() { saves_at_listeners_.clear(), commits_at_listeners_.clear(); }
 
  private:
   bool any_ = false;
-  std::map<uint64_t, int64_t> savings_;
-  std::map<uint64_t, committed> commits_;
+  std::map<uint64_t, int64_t> saves_at_listeners_;
+  std::map<uint64_t, committed> commits_at_listeners_;
 };
 
 }  // namespace troupe

@@ -24,8 +24,8 @@ std::chrono::milliseconds recovery::next_delay() const {
   return std::chrono::milliseconds{static_cast<int64_t>(std::min(seconds, options_.delay_max_secs) * 1000)};
 }
 
-recovery_verdict recovery::decide(const failed_attempt& failed) {
-  const auto no = [](std::string why = {}) { return recovery_verdict{false, {}, std::move(why)}; };
+recovery_decision recovery::decide(const failed_attempt& failed) {
+  const auto no = [](std::string why = {}) { return recovery_decision{false, {}, std::move(why)}; };
   if (!failed.curable || !enabled())
     return no();
   if (!failed.checkpoints)

@@ -20,7 +20,7 @@ struct failed_attempt {
   bool stopping = false;    ///< The user has requested a stop.
 };
 
-struct recovery_verdict {
+struct recovery_decision {
   bool recovers = false;
   std::chrono::milliseconds delay{0};  ///< Time until the next attempt begins.
   std::string why_not = {};            ///< A note for the user; empty if the cause itself says enough.
@@ -34,7 +34,7 @@ class recovery {
 
   bool enabled() const noexcept { return options_.attempts_max != 0; }
   /// Decides, and spends the budget if the job recovers.
-  recovery_verdict decide(const failed_attempt& failed);
+  recovery_decision decide(const failed_attempt& failed);
   /// The state of `step` is committed. If it lies beyond every failed step, the budget starts anew.
   void committed(int64_t step);
   /// The next attempt waits until `take_delayed`, because something of the last one is still running.
@@ -50,7 +50,7 @@ class recovery {
 
   recovery_options options_;
   int64_t spent_ = 0;                      ///< Attempts since the last commit beyond a failed step.
-  std::optional<int64_t> failed_at_;       ///< The greatest step at which an attempt has failed since then.
+  std::optional<int64_t> failed_at_;       ///< The greatest step at which an attempt failed; absent after a commit beyond it.
   std::optional<error> last_;              ///< The cause of the previous failure.
   std::vector<std::string> earlier_;
   bool delayed_ = false;

@@ -57,10 +57,10 @@ class group_reports {
   };
   meters& losses() noexcept { return meters_; }
 
-  /// Whether the replicas recorded summaries, or measured metrics, up to that state.
+  /// Whether the oldest recorded summaries, or the oldest measured metrics, are those of state `step`.
   bool records(int64_t step) const;
   bool measures(int64_t step) const;
-  /// Takes the summaries that were recorded of that state, and removes those of earlier states.
+  /// Takes the oldest recorded summaries of each replica, if they are of state `step` or an earlier one.
   recorded_sets take_recorded(int64_t step);
   /// Takes the metrics up to that state; without numbers if there are none. An error comes from a function of the
   /// model.

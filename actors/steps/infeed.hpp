@@ -1,4 +1,4 @@
-// The infeed: reads a dataset and sends blocks; one for each host.
+// The infeed reads a dataset and sends blocks. Each host has one infeed.
 #pragma once
 
 #include "messages/early_messages.hpp"
@@ -21,11 +21,11 @@ struct infeed_options {
   /// Opens the dataset at its beginning. Called in each attempt, and to rebuild an earlier position. Neither this
   /// function nor its iterator throws (`open_input`).
   std::function<expected<std::unique_ptr<dataset_iterator>>()> open;
-  /// An edge to a reader. The rows are divided evenly into `parts`, of which this edge gets number `part`.
+  /// An edge to a reader. The rows are divided evenly among `readers`; this edge leads to number `reader`.
   struct edge {
     edge_id id{};
-    int32_t part = 0;
-    int32_t parts = 1;
+    int32_t reader = 0;
+    int32_t readers = 1;
   };
   std::vector<edge> edges;
   int64_t batches_per_step = 1;                ///< Batches of a step: 1, or one for each reader if each gets its own.

@@ -96,7 +96,7 @@ void infeed_state::read_block(int64_t count) {
         const bool data_ended = rows.error().category == errc::out_of_range;  // As dataset_iterator::read reports it.
         broken = broken || !data_ended;
         if (options.ends_steps && rows.error().category == errc::cancelled && !ended) {
-          cut_off = rows.error();  // If a stop is the cause, it is already in the mailbox.
+          cut_off = rows.error();  // If a stop cancelled the read, its message is already in the mailbox.
           return proceed_later();
         }
         return end(rows.error(), data_ended ? end_kind::data : end_kind::failed);
@@ -131,10 +131,10 @@ void infeed_state::hand_over(int64_t first, int64_t count, int64_t rows, const s
 void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
                               const std::vector<std::shared_ptr<std::byte>>& memory) {
   for (const auto& r : readers)
-    if (rows % r.edge.parts != 0) {
+    if (rows % r.edge.readers != 0) {
       step = first;  // None of these batches is sent, so the first of them is the first missing step.
       return end(error{errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among "
-                                                 + std::to_string(r.edge.parts) + " replicas"});
+                                                 + std::to_string(r.edge.readers) + " replicas"});
     }
   std::vector<tensor> components;
   size_t c = 0;
@@ -144,8 +144,8 @@ void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
     if (r.left)
       continue;
     expect(first + count <= std::min(r.credit, until), "a block goes beyond the credit or the horizon");
-    const int64_t share = rows / r.edge.parts;
-    self->send(r.sink, block{attempt, r.edge.id, first, count, share * r.edge.part, share, components});
+    const int64_t rows_each = rows / r.edge.readers;
+    self->send(r.sink, block{attempt, r.edge.id, first, count, rows_each * r.edge.reader, rows_each, components});
   }
 }
 

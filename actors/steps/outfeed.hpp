@@ -15,7 +15,7 @@ struct outfeed_options {
   /// determines which steps are watched and recorded.
   std::vector<reported_group> groups;
   int64_t log_every = 100;           ///< Steps between loss points in the log; 0: no log.
-  int64_t records_ahead = record_window;  ///< The summary writer's initial credit.
+  int64_t records_ahead = initial_record_credit;  ///< The summary writer's initial credit.
 };
 
 /// Holds entries until all replicas of all groups have sent theirs, then passes them on in step order. If the summary
@@ -35,7 +35,7 @@ struct outfeed_state {
   bool end_passed = false;
   early_messages<step_report, stream_end> early;  ///< From replicas that have already begun the next attempt.
 
-  int64_t records = 0, room_until = 0;      ///< Number of records sent in this attempt, and the limit of their credit.
+  int64_t records = 0, room_until = 0;      ///< Records sent in this attempt, and how many the writer has room for.
   std::map<int64_t, double> rates;          ///< Factors of the learning rate, by the first step to which each applies.
   bool texts_sent = false;                  ///< In this attempt. Texts are recorded once, with the first summaries.
   std::optional<std::pair<int64_t, caf::actor_clock::time_point>> last_record;

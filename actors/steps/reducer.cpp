@@ -31,19 +31,25 @@ std::vector<std::string> notes_on(const parameter_layout& layout, const std::vec
   for (size_t r = 0; r < parts.size(); ++r)
     if (const auto fault = first_fault(layout, parts[r].data()))
       notes.push_back("on replica/" + std::to_string(r) + " " + to_string(*fault));
-  notes.emplace_back(notes.size() > 1 ? debug_numerics_hint : "every replica's part of it is finite: their sum overflowed");
+  notes.emplace_back(notes.size() > 1 ? debug_numerics_hint
+                                      : "every replica's part of it is finite: their sum overflowed");
   return notes;
 }
 
 /// Returns `x` if it can be added to the other parts; otherwise a refused part whose error names the replica.
 gradient_part checked(const gradient_part& x, const parameter_layout& layout) {
-  if (x.status != step_status::ok || (x.gradient.type() == dtype::uint8 && x.gradient.byte_size() == layout.gradient_bytes()))
+  if (x.status != step_status::ok
+      || (x.gradient.type() == dtype::uint8 && x.gradient.byte_size() == layout.gradient_bytes()))
     return x;
   gradient_part refused{x.attempt, x.step, x.replica, step_status::bad_input};
-  refused.cause = error{errc::invalid_argument, "replica/" + std::to_string(x.replica) + " sent a gradient of "
-                                                  + std::to_string(x.gradient.byte_size())
-                                                  + " bytes as " + std::string{to_string(x.gradient.type())} + ", and the model's has "
-                                                  + std::to_string(layout.gradient_bytes()) + " as uint8", {}, "reducer", x.step};
+  refused.cause = error{errc::invalid_argument,
+                        "replica/" + std::to_string(x.replica) + " sent a gradient of "
+                            + std::to_string(x.gradient.byte_size()) + " bytes as "
+                            + std::string{to_string(x.gradient.type())} + ", and the model's has "
+                            + std::to_string(layout.gradient_bytes()) + " as uint8",
+                        {},
+                        "reducer",
+                        x.step};
   return refused;
 }
 
@@ -52,10 +58,17 @@ gradient_part checked(const gradient_part& x, const parameter_layout& layout) {
 void reducer_state::on_part(const gradient_part& x) {
   const auto from = caf::actor_cast<replica_actor>(self->current_sender());
   if (!is_replica(x.replica)) {
-    self->send(from, gradient_sum{x.attempt, x.step, step_status::bad_input, {},
-                                  error{errc::invalid_argument, "a gradient came from replica/" + std::to_string(x.replica) + ", and the job has "
-                                                                  + std::to_string(options.sums->replicas()) + " replicas, from replica/0 on",
-                                        {}, "reducer", x.step}});
+    self->send(from,
+               gradient_sum{x.attempt,
+                            x.step,
+                            step_status::bad_input,
+                            {},
+                            error{errc::invalid_argument,
+                                  "a gradient came from replica/" + std::to_string(x.replica) + ", and the job has "
+                                      + std::to_string(options.sums->replicas()) + " replicas, from replica/0 on",
+                                  {},
+                                  "reducer",
+                                  x.step}});
     return;
   }
   if (x.attempt < attempt || (x.attempt == attempt && x.step < step))
@@ -105,7 +118,8 @@ gradient_sum reducer_state::reduce() {
   sum.gradient = options.sums->sum(gradients);
   if (!is_finite(layout, {0, layout.gradient_bytes()}, sum.gradient.data())) {
     sum.status = step_status::not_finite;
-    sum.cause = error{errc::nan_loss, "the reduced gradient is not finite", notes_on(layout, gradients, sum.gradient), "reducer", step};
+    sum.cause = error{errc::nan_loss, "the reduced gradient is not finite", notes_on(layout, gradients, sum.gradient),
+                      "reducer", step};
     sum.gradient = {};
   }
   return sum;
@@ -145,9 +159,9 @@ reducer_actor::behavior_type reducer(reducer_actor::stateful_pointer<reducer_sta
   state.gradients.reserve(count);
   state.options = std::move(options);
   return {
-    [&state](const gradient_part& x) { state.on_part(x); },
-    [&state](const applied& x) { state.on_applied(x); },
-    [&state](const halt& x) { state.on_halt(x); },
+      [&state](const gradient_part& x) { state.on_part(x); },
+      [&state](const applied& x) { state.on_applied(x); },
+      [&state](const halt& x) { state.on_halt(x); },
   };
 }
 

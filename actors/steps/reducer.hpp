@@ -22,12 +22,12 @@ struct reducer_state {
   std::vector<replica_actor> replicas;  ///< Replica r is the sender of part r.
 
   int32_t attempt = 0;
-  int64_t step = -1;                    ///< The step being reduced.
-  std::vector<gradient_part> parts;     ///< The parts that have arrived.
-  std::vector<bool> here;               ///< Whether the part of each replica has arrived.
-  std::vector<tensor> gradients;        ///< The gradients of all parts, while they are added.
-  std::optional<gradient_sum> answer;   ///< The message sent for this step.
-  std::vector<bool> done;               ///< Whether each replica has applied the step.
+  int64_t step = -1;                   ///< The step being reduced.
+  std::vector<gradient_part> parts;    ///< The parts that have arrived.
+  std::vector<bool> here;              ///< Whether the part of each replica has arrived.
+  std::vector<tensor> gradients;       ///< The gradients of all parts, while they are added.
+  std::optional<gradient_sum> answer;  ///< The message sent for this step.
+  std::vector<bool> done;              ///< Whether each replica has applied the step.
 
   void on_part(const gradient_part& x);
   void on_applied(const applied& x);

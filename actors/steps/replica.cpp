@@ -83,13 +83,13 @@ bool replica_state::can_fire() const {
   for (const auto& p : ports)
     if (!p.has_left(step) && p.arrived <= step && !(p.end && p.end->first_missing_step <= step) && !stopping)
       return false;
-  return (leading() || stopping) && has_room() && (!trains() || !lent[moves() ? 1 - current : current]);
+  return (leading() || stopping) && has_room() && (!trains() || !lent[switches_arenas() ? 1 - current : current]);
 }
 
-bool replica_state::moves() const {
+bool replica_state::switches_arenas() const {
   // Decided by the mark, not by which arenas are lent: releases reach replicas at different times, but all replicas
   // must write to the same arena.
-  return moves_at == step && options.engine->arenas() > 1;
+  return switches_at == step && options.engine->arenas() > 1;
 }
 
 void replica_state::advance() {

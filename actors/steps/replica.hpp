@@ -32,7 +32,7 @@ struct replica_options {
     edge_id id{};
     std::vector<int64_t> row_bytes = {};         ///< Bytes of a row, by component: the size of zeros fed in its place.
     /// Credit: the number of blocks in flight or held.
-    int64_t window_blocks = *row_of(edge_kind::data).credit.messages;
+    int64_t credit_blocks = *row_of(edge_kind::data).credit.messages;
     int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;    ///< Limit on a block of several batches.
   };
   std::vector<in_edge> in_edges;               ///< One for each in-port; their components, in order, are the feeds.
@@ -117,7 +117,7 @@ struct replica_state {
   };
   std::optional<loan> lent[2];                  ///< For each arena, if any.
   std::optional<int64_t> last_part, last_watch; ///< The newest marks served in this attempt.
-  std::optional<int64_t> moves_at;              ///< The step whose update switches arenas, for a snapshot.
+  std::optional<int64_t> switches_at;              ///< The step whose update switches arenas, for a snapshot.
   enum class wait : uint8_t { none, sum, applied } waiting = wait::none;
   int target = 0;                               ///< The arena that the current step writes to.
   std::vector<const std::byte*> feeds;          ///< Of batch `step`, one for each component; set by `look_at_blocks`.
@@ -148,7 +148,7 @@ struct replica_state {
 
   void advance();
   bool can_fire() const;
-  bool moves() const;           ///< Whether the next update writes to the other arena.
+  bool switches_arenas() const;           ///< Whether the next update writes to the other arena.
   bool trains() const { return options.mode == mode::train && !(retires_at && *retires_at <= step); }
 
   // replica_steps.cpp: a step

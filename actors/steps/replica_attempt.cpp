@@ -36,7 +36,7 @@ void replica_state::on_begin(const begin& x) {
   options.engine->scale_rate(x.rate_factor);
   current = 0;
   lent[0] = lent[1] = std::nullopt;
-  last_part = last_watch = moves_at = std::nullopt;
+  last_part = last_watch = switches_at = std::nullopt;
   waiting = wait::none;
   pending = {};
   has_values = has_records = has_observed = false;

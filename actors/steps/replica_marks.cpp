@@ -60,7 +60,7 @@ void replica_state::lend() {
 }
 
 void replica_state::send_part(part_use use) {
-  moves_at = step;
+  switches_at = step;
   snapshot_part part{attempt, step, options.id};
   part.shown = use == part_use::evaluated;
   for (auto& piece : options.engine->pieces(current))

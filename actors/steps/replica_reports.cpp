@@ -43,7 +43,7 @@ void replica_state::give_credit(credit_rule when) {
     const auto& limits = options.in_edges[i];
     if (p.batch_bytes > 0)
       block_steps = std::clamp(limits.block_bytes_max / std::max<int64_t>(p.batch_bytes, 1), int64_t{1}, block_steps);
-    const int64_t until_step = step + limits.window_blocks * block_steps;
+    const int64_t until_step = step + limits.credit_blocks * block_steps;
     if (!p.source || p.left_at || (until_step <= p.granted && when == credit_rule::if_grown))
       continue;
     p.granted = std::max(p.granted, until_step);

@@ -1,6 +1,5 @@
 // A step of a replica: the batch or the end that is due, the computation, and the update.
 #include "actors/steps/replica.hpp"
-
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -28,7 +27,8 @@ std::optional<replica_state::step_outcome> replica_state::outcome_of_end() const
   switch (end->kind) {
     case end_kind::failed: return step_outcome{step_status::bad_input, end->cause};
     case end_kind::stopped: return step_outcome{step_status::ended | step_status::stopped, end->cause};
-    case end_kind::data: case end_kind::not_finite: break;
+    case end_kind::data:
+    case end_kind::not_finite: break;
   }
   return step_outcome{step_status::ended, end->cause};
 }
@@ -80,11 +80,12 @@ void replica_state::fire() {
       cause.source = options.name;
     cause.step = step;
   }
-  target = trains() && moves() ? 1 - current : current;
+  target = trains() && switches_arenas() ? 1 - current : current;
   if (options.replicas > 1 && trains()) {
     waiting = wait::sum;
     auto gradient = status == step_status::ok ? options.engine->gradient() : tensor{};
-    self->send(peers.reducer, gradient_part{attempt, step, options.index, status, std::move(gradient), std::move(cause)});
+    self->send(peers.reducer,
+               gradient_part{attempt, step, options.index, status, std::move(gradient), std::move(cause)});
     if (planted(planted_fault::gradient_ahead))
       self->send(peers.reducer, gradient_part{attempt, step + 1, options.index, step_status::ok, tensor{}, {}});
     return;
@@ -119,9 +120,10 @@ expected<void> replica_state::look_at_blocks() {
     }
     const auto& b = p.blocks.front();
     if (b.rows != first.rows)
-      return fail(errc::invalid_argument, "edge " + std::to_string(index_of(p.edge)) + " brought " + std::to_string(b.rows) + " rows for step "
-                                            + std::to_string(step) + ", and edge " + std::to_string(index_of(leading()->edge)) + " brought "
-                                            + std::to_string(first.rows));
+      return fail(errc::invalid_argument, "edge " + std::to_string(index_of(p.edge)) + " brought "
+                                              + std::to_string(b.rows) + " rows for step " + std::to_string(step)
+                                              + ", and edge " + std::to_string(index_of(leading()->edge)) + " brought "
+                                              + std::to_string(first.rows));
     for (const auto& c : b.components) {
       strides.push_back(c.byte_size() / b.count);
       const int64_t row_bytes = strides.back() / c.dims()[1];
@@ -163,7 +165,8 @@ void replica_state::finish_step() {
 
 bool replica_state::measures() const {
   return trains() && options.log_every > 0
-         && (options.measure == measuring::always || (options.measure == measuring::when_recording && (step + 1) % options.log_every == 0));
+         && (options.measure == measuring::always
+             || (options.measure == measuring::when_recording && (step + 1) % options.log_every == 0));
 }
 
 void replica_state::explain(error& cause, const batch_feeds& in) {
@@ -188,7 +191,9 @@ void replica_state::explain(error& cause, const batch_feeds& in) {
     return;
   }
   cause.message += ", which became so in the update of step " + std::to_string(step - 1);
-  cause.notes.emplace_back("the gradient of that update was finite: the update overflowed, or an earlier one did and no value since let it show");
+  cause.notes.emplace_back(
+      "the gradient of that update was finite: the update overflowed, or an earlier one did and no value since let it "
+      "show");
 }
 
 }  // namespace troupe

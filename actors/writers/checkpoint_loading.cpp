@@ -3,7 +3,7 @@
 #include "actors/writers/start_values.hpp"
 #include "actors/writers/state_parts.hpp"
 #include "compute/optimizers/update.hpp"
-#include "compute/parameters/assign_run.hpp"
+#include "compute/parameters/assign_range.hpp"
 #include "storage/checkpoints/best_checkpoint.hpp"
 
 #include <algorithm>
@@ -20,12 +20,14 @@ stored_group stored_of(const parameter_layout& layout, group_id group, std::stri
   stored_group all{group, std::move(name), {}};
   for (const auto& e : layout.entries())
     all.entries.push_back({e.name, e.type, {e.dims.extents().begin(), e.dims.extents().end()}, e.trainable, e.slot});
-  std::sort(all.entries.begin(), all.entries.end(), [](const stored_entry& a, const stored_entry& b) { return a.name < b.name; });
+  std::sort(all.entries.begin(), all.entries.end(),
+            [](const stored_entry& a, const stored_entry& b) { return a.name < b.name; });
   return all;
 }
 
 const stored_entry* find_entry(const stored_group& in, std::string_view name) {
-  const auto e = std::lower_bound(in.entries.begin(), in.entries.end(), name, [](const stored_entry& x, std::string_view n) { return x.name < n; });
+  const auto e = std::lower_bound(in.entries.begin(), in.entries.end(), name,
+                                  [](const stored_entry& x, std::string_view n) { return x.name < n; });
   return e == in.entries.end() || e->name != name ? nullptr : &*e;
 }
 
@@ -71,13 +73,16 @@ expected<void> fill(parameter_store& store, checkpoint_reader& from) {
     const auto& [index, first, elements] = **piece;
     if (entries[index] < 0)
       continue;
-    if (auto done = assign_run(store, store.layout().entries()[static_cast<size_t>(entries[index])].name, first, elements); !done)
+    if (auto done = assign_range(store, store.layout().entries()[static_cast<size_t>(entries[index])].name, first,
+                                 elements);
+        !done)
       return done;
   }
 }
 
 /// Initialises the store, then overwrites it with the values of `start`.
-expected<loaded_state> fill(parameter_store& store, const start_values& start, uint64_t seed, const group_layout& layout) {
+expected<loaded_state> fill(parameter_store& store, const start_values& start, uint64_t seed,
+                            const group_layout& layout) {
   const auto values = start.read({&layout, 1}, seed);
   if (!values)
     return fail(values.error());
@@ -97,7 +102,7 @@ expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, 
       found.tensors.push_back(t);
   if (auto all = differences(wanted, found); !all.empty()) {
     error e{errc::failed_precondition, from.prefix + " is a checkpoint of another model: " + std::to_string(all.size())
-                                         + (all.size() == 1 ? " variable differs: " : " variables differ: ")};
+                                           + (all.size() == 1 ? " variable differs: " : " variables differ: ")};
     for (size_t i = 0; i < all.size(); ++i)
       e.message += (i ? "; " : "") + all[i];
     return fail(std::move(e));
@@ -127,8 +132,8 @@ expected<void> load_into(const std::shared_ptr<parameter_store>& store, checkpoi
 }
 
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
-                                          checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store,
-                                          const start_values* start) {
+                                          checkpoint_choice which, uint64_t seed,
+                                          const std::shared_ptr<parameter_store>& store, const start_values* start) {
   const auto initialised = [&](const error& why) -> expected<loaded_state> {
     if (why.category != errc::not_found || which.step >= 0 || which.best)
       return fail(why);
@@ -137,7 +142,8 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
   };
   if (directory.empty())
     return initialised({errc::not_found, which.best ? "without a model_dir there is no best checkpoint"
-                                                    : "without a model_dir there is no checkpoint of step " + std::to_string(which.step)});
+                                                    : "without a model_dir there is no checkpoint of step "
+                                                          + std::to_string(which.step)});
   auto opened = checkpoint_store::open(files, directory, {.read_only = true});
   if (!opened)
     return initialised(opened.error());
@@ -164,7 +170,8 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
       }
       auto why = found.error();
       if (!which.best)
-        why.notes.push_back("the newest checkpoint says that the best one, of step " + to_string(*best) + ", is to be used");
+        why.notes.push_back("the newest checkpoint says that the best one, of step " + to_string(*best)
+                            + ", is to be used");
       return fail(std::move(why));
     }
     if (!found)

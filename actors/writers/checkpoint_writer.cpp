@@ -161,7 +161,7 @@ void checkpoint_writer_state::on_abandon(const abandon& x) {
 
 void checkpoint_writer_state::on_name_missing(const name_missing& x) {
   if (x.attempt != attempt || (newest && x.step <= *newest) || refused.contains(x.step))
-    return;  // The snapshot was completed meanwhile; the answer is on its way.
+    return;  // Out of date: of another attempt, or the snapshot has been committed or refused.
   const auto missing = missing_parts(parts, x.step, snapshots[x.step].parts);
   refuse(x.step, {errc::deadline_exceeded, "the snapshot at step " + std::to_string(x.step) + " still lacks the part of " + missing});
   finish_complete();

@@ -26,12 +26,12 @@ state_parts::state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader
 
 state_parts::state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, const stored_growth& growth, uint64_t seed, int64_t part_bytes)
   : reader_(std::move(from)), part_bytes_(part_bytes), seed_(seed) {
-  std::multimap<std::string, run> places;
+  std::multimap<std::string, addressed_piece> places;
   for (const auto& group : groups) {
     initial_.push_back(group.group);
     for (const auto& e : group.entries)
       if (!growth.is_fresh(e.name))
-        places.emplace(growth.before(e.name), run{group.group, {e.name, {}, 0, e.trainable, {}}});
+        places.emplace(growth.before(e.name), addressed_piece{group.group, {e.name, {}, 0, e.trainable, {}}});
   }
   for (const auto& t : reader_->info().tensors) {
     auto& all = places_.emplace_back();
@@ -53,7 +53,7 @@ expected<std::optional<state_parts::addressed>> state_parts::next() {
   std::optional<addressed> one;
   for (int64_t room = part_bytes_; !one || room >= element_max;) {
     if (held_.empty()) {
-      auto found = next_run(room);
+      auto found = next_piece(room);
       if (!found)
         return fail(std::move(found.error()));
       if (!*found)
@@ -72,9 +72,9 @@ expected<std::optional<state_parts::addressed>> state_parts::next() {
   return one;
 }
 
-expected<std::optional<state_parts::run>> state_parts::next_run(int64_t bytes) {
+expected<std::optional<state_parts::addressed_piece>> state_parts::next_piece(int64_t bytes) {
   if (reader_)
-    return read_run(bytes);
+    return read_piece(bytes);
   if (left_.empty())
     return std::nullopt;
   const auto& [group, trainable, from] = left_.front();
@@ -82,7 +82,7 @@ expected<std::optional<state_parts::run>> state_parts::next_run(int64_t bytes) {
   const int64_t width = size_of(value.type());
   const int64_t count = std::min(value.elements() - first_, std::max(bytes / width, int64_t{1}));
   const auto extents = value.dims().extents();
-  run made{group, {from.name, {extents.begin(), extents.end()}, first_, trainable,
+  addressed_piece made{group, {from.name, {extents.begin(), extents.end()}, first_, trainable,
                    tensor{value.type(), shape{count}, {value.buffer(), value.data() + first_ * width}}}};
   first_ += count;
   if (first_ == value.elements()) {
@@ -93,7 +93,7 @@ expected<std::optional<state_parts::run>> state_parts::next_run(int64_t bytes) {
 }
 
 /// Reads tensors without a place, too: only a checkpoint that is whole may be used.
-expected<std::optional<state_parts::run>> state_parts::read_run(int64_t bytes) {
+expected<std::optional<state_parts::addressed_piece>> state_parts::read_piece(int64_t bytes) {
   for (;;) {
     auto read = reader_->next(bytes);
     if (!read)

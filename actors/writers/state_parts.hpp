@@ -44,19 +44,19 @@ class state_parts {
     named_tensor tensor;
   };
   /// Consecutive elements of one tensor, for its group.
-  struct run {
+  struct addressed_piece {
     group_id to{};
     variable_piece piece;
   };
-  expected<std::optional<run>> next_run(int64_t bytes);
-  expected<std::optional<run>> read_run(int64_t bytes);
+  expected<std::optional<addressed_piece>> next_piece(int64_t bytes);
+  expected<std::optional<addressed_piece>> read_piece(int64_t bytes);
 
   std::deque<whole> left_;           ///< Tensors that are not sent completely.
   int64_t first_ = 0;                ///< First element of the first one to send.
   std::unique_ptr<checkpoint_reader> reader_;    ///< If not null, the parts come from this checkpoint, not from `left_`.
-  std::vector<std::vector<run>> places_ = {};    ///< For each of its tensors: its places, without elements.
+  std::vector<std::vector<addressed_piece>> places_ = {};    ///< For each of its tensors: its places, without elements.
   /// Read ahead: for another group than the current part, or further places of the same tensor.
-  std::deque<run> held_;
+  std::deque<addressed_piece> held_;
   int64_t part_bytes_ = bytes_max;
   uint64_t seed_ = 0;
   std::deque<group_id> initial_;     ///< Groups that still get initial values.

@@ -20,7 +20,7 @@ void summary_writer_state::on_record(const early_record& came) {
   if (options.of_evaluations)
     flush();
   if (x.number >= 0)
-    self->send(came.from, record_credit{x.attempt, x.number + 1 + options.window, options.id});
+    self->send(came.from, record_credit{x.attempt, x.number + 1 + options.credit, options.id});
 }
 
 void summary_writer_state::on_note(const note& x) {

@@ -38,13 +38,13 @@ Exit status:
   130  ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP
 )";
 
-struct request {
+struct invocation {
   std::string action, directory;
   std::vector<std::string> steps;
   bool json = false, force = false;
 };
 
-void add_arguments(command_arguments& known, request& r) {
+void add_arguments(command_arguments& known, invocation& r) {
   known.word("ACTION", r.action, "list, verify or delete", {"list", "verify", "delete"});
   known.word("DIR", r.directory, "the model directory");
   known.words("STEP", r.steps, "which ones; all, where there is none to list or verify");
@@ -65,7 +65,7 @@ expected<std::vector<checkpoint_id>> parse_ids(const std::vector<std::string>& t
   return ids;
 }
 
-expected<void> check(const request& r) {
+expected<void> check(const invocation& r) {
   const std::vector<std::string> actions{"list", "verify", "delete"};
   if (r.action.empty())
     return misuse("checkpoints takes list, verify or delete");
@@ -80,14 +80,14 @@ expected<void> check(const request& r) {
   return {};
 }
 
-int show(const request& r, const std::vector<checkpoint_id>& ids, reporter& report) {
+int show(const invocation& r, const std::vector<checkpoint_id>& ids, console_printer& console) {
   auto found = inspect_directory(r.directory, {.verify = r.action == "verify"});
   if (!found)
-    return failure(report, found.error());
+    return failure(console, found.error());
   auto& all = found->checkpoints;
   for (const auto id : ids)
     if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.id == id; }))
-      return failure(report, {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.directory, to_string(id))});
+      return failure(console, {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.directory, to_string(id))});
   if (!ids.empty())
     std::erase_if(all, [&](const auto& c) { return std::find(ids.begin(), ids.end(), c.id) == ids.end(); });
   found->event_files.clear();
@@ -105,14 +105,14 @@ nlohmann::ordered_json as_json(const std::vector<checkpoint_id>& ids) {
   return all;
 }
 
-int remove(const request& r, const std::vector<checkpoint_id>& ids, reporter& report) {
+int remove(const invocation& r, const std::vector<checkpoint_id>& ids, console_printer& console) {
   const auto there = inspect_directory(r.directory);
   const bool has_newest = there && there->newest && std::find(ids.begin(), ids.end(), *there->newest) != ids.end();
   auto done = delete_checkpoints(r.directory, ids, {.newest_too = r.force});
   if (!done && !r.force && has_newest && done.error().category == errc::failed_precondition)
     done.error().notes.push_back("--force deletes it all the same");
   if (!done)
-    return failure(report, done.error());
+    return failure(console, done.error());
   if (r.json) {
     write_output(nlohmann::ordered_json{{"deleted", as_json(done->deleted)}, {"held", as_json(done->held)}}.dump() + "\n");
   } else {
@@ -124,27 +124,22 @@ int remove(const request& r, const std::vector<checkpoint_id>& ids, reporter& re
   return done->held.empty() ? succeeded : failed;
 }
 
+constexpr own_command<invocation> command{"checkpoints", about, usage, add_arguments};
+
 }  // namespace
 
-command_description describe_checkpoints() {
-  request r;
-  command_arguments known{"checkpoints", about, usage};
-  add_arguments(known, r);
-  return known.description();
-}
+command_description describe_checkpoints() { return command.description(); }
 
-int checkpoints(const std::vector<std::string>& arguments, reporter& report) {
-  request r;
-  command_arguments known{"checkpoints", about, usage};
-  add_arguments(known, r);
-  if (const auto status = ended_by_arguments(known, arguments, report))
-    return *status;
-  if (const auto sound = check(r); !sound)
-    return usage_failure(report, sound.error());
-  const auto ids = parse_ids(r.steps);
+int checkpoints(const std::vector<std::string>& arguments, console_printer& console) {
+  const auto r = command.read(arguments, console);
+  if (!r)
+    return r.error();
+  if (const auto sound = check(*r); !sound)
+    return usage_failure(console, sound.error());
+  const auto ids = parse_ids(r->steps);
   if (!ids)
-    return usage_failure(report, ids.error());
-  return r.action == "delete" ? remove(r, *ids, report) : show(r, *ids, report);
+    return usage_failure(console, ids.error());
+  return r->action == "delete" ? remove(*r, *ids, console) : show(*r, *ids, console);
 }
 
 }  // namespace troupe::cli

@@ -96,58 +96,53 @@ end
 complete -c troupe -f -a '(__troupe_complete)'
 )sh";
 
-struct request {
+struct invocation {
   std::string shell;
 };
 
-void add_arguments(command_arguments& known, request& r) {
+void add_arguments(command_arguments& known, invocation& r) {
   known.word("SHELL", r.shell, "bash, zsh or fish", {"bash", "zsh", "fish"});
 }
 
+constexpr own_command<invocation> command{"completions", about, usage, add_arguments};
+
 }  // namespace
 
-command_description describe_completions() {
-  request r;
-  command_arguments known{"completions", about, usage};
-  add_arguments(known, r);
-  return known.description();
-}
+command_description describe_completions() { return command.description(); }
 
 std::vector<command_description> describe_commands() {
   std::vector<command_description> all;
-  for (const auto& command : command_summaries())
-    all.push_back(command.name == "serve"         ? describe_serve()
-                  : command.name == "inspect"     ? describe_inspect()
-                  : command.name == "checkpoints" ? describe_checkpoints()
-                  : command.name == "convert"     ? describe_convert()
-                  : command.name == "completions" ? describe_completions()
-                  : command.name == "help"        ? describe_help()
-                                                  : describe_job_command(command.name));
+  for (const auto& one : command_summaries())
+    all.push_back(one.name == "serve"         ? describe_serve()
+                  : one.name == "inspect"     ? describe_inspect()
+                  : one.name == "checkpoints" ? describe_checkpoints()
+                  : one.name == "convert"     ? describe_convert()
+                  : one.name == "completions" ? describe_completions()
+                  : one.name == "help"        ? describe_help()
+                                                  : describe_job_command(one.name));
   return all;
 }
 
-int completions(const std::vector<std::string>& arguments, reporter& report) {
+int completions(const std::vector<std::string>& arguments, console_printer& console) {
   if (!arguments.empty()
       && arguments.front() == "words") {  // The words belong to another command and are not parsed.
     write_output(to_text(complete(describe_commands(), {arguments.begin() + 1, arguments.end()})));
     return succeeded;
   }
-  request r;
-  command_arguments known{"completions", about, usage};
-  add_arguments(known, r);
-  if (const auto status = ended_by_arguments(known, arguments, report))
-    return *status;
+  const auto r = command.read(arguments, console);
+  if (!r)
+    return r.error();
   const std::pair<std::string_view, std::string_view> scripts[] = {
       {"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
   for (const auto& [shell, script] : scripts)
-    if (r.shell == shell) {
+    if (r->shell == shell) {
       write_output(script);
       return succeeded;
     }
-  const auto message = r.shell.empty() ? "completions takes bash, zsh or fish"
-                                       : fmt::format("completions takes bash, zsh or fish, not {}{}", r.shell,
-                                                     did_you_mean(nearest(r.shell, {"bash", "zsh", "fish"})));
-  return usage_failure(report, misuse("completions", message).value());
+  const auto message = r->shell.empty() ? "completions takes bash, zsh or fish"
+                                       : fmt::format("completions takes bash, zsh or fish, not {}{}", r->shell,
+                                                     did_you_mean(nearest(r->shell, {"bash", "zsh", "fish"})));
+  return usage_failure(console, misuse("completions", message).value());
 }
 
 }  // namespace troupe::cli

@@ -36,13 +36,13 @@ Exit status:
   130  ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP
 )";
 
-struct request {
+struct invocation {
   std::string from, to;
   std::optional<std::string> format, step, like, beta1, beta2;
   bool json = false;
 };
 
-void add_arguments(command_arguments& known, request& r) {
+void add_arguments(command_arguments& known, invocation& r) {
   known.word("FROM", r.from, "a model directory, a checkpoint or a .safetensors file");
   known.word("TO", r.to, "a new directory, or a new .safetensors file");
   known.value("--format", "troupe|tensorflow|safetensors", r.format, "what TO becomes");
@@ -61,7 +61,7 @@ expected<void> read_beta(const char* flag, const std::optional<std::string>& tex
   return misuse(fmt::format("{} must be a number in [0, 1), not '{}'", flag, *text));
 }
 
-expected<convert_options> read_options(const request& r) {
+expected<convert_options> read_options(const invocation& r) {
   if (r.from.empty() || r.to.empty())
     return misuse("convert takes FROM and TO");
   convert_options options;
@@ -85,28 +85,23 @@ expected<convert_options> read_options(const request& r) {
     .map([&] { return options; });
 }
 
+constexpr own_command<invocation> command{"convert", about, usage, add_arguments};
+
 }  // namespace
 
-command_description describe_convert() {
-  request r;
-  command_arguments known{"convert", about, usage};
-  add_arguments(known, r);
-  return known.description();
-}
+command_description describe_convert() { return command.description(); }
 
-int convert(const std::vector<std::string>& arguments, reporter& report) {
-  request r;
-  command_arguments known{"convert", about, usage};
-  add_arguments(known, r);
-  if (const auto status = ended_by_arguments(known, arguments, report))
-    return *status;
-  const auto options = read_options(r);
+int convert(const std::vector<std::string>& arguments, console_printer& console) {
+  const auto r = command.read(arguments, console);
+  if (!r)
+    return r.error();
+  const auto options = read_options(*r);
   if (!options)
-    return usage_failure(report, options.error());
-  const auto done = convert_checkpoint(r.from, r.to, *options);
+    return usage_failure(console, options.error());
+  const auto done = convert_checkpoint(r->from, r->to, *options);
   if (!done)
-    return failure(report, done.error(), misuse_if(done.error().category == errc::invalid_argument));
-  r.json ? write_output(to_json(*done)) : write_text(to_text(*done));
+    return failure(console, done.error(), misuse_if(done.error().category == errc::invalid_argument));
+  r->json ? write_output(to_json(*done)) : write_text(to_text(*done));
   return succeeded;
 }
 

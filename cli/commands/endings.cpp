@@ -9,21 +9,21 @@
 namespace troupe::cli {
 
 std::optional<int> ended_by_arguments(command_arguments& known, const std::vector<std::string>& arguments,
-                                      reporter& report) {
+                                      console_printer& console) {
   const auto help = known.read(arguments);
   if (!help)
-    return usage_failure(report, help.error());
+    return usage_failure(console, help.error());
   if (*help)
     write_output(**help);
   return *help ? std::optional<int>{succeeded} : std::nullopt;
 }
 
-int failure(reporter& report, const error& e, reported_as what) {
-  report.fail(e, what);
-  return what == reported_as::misuse ? misused : failed;
+int failure(console_printer& console, const error& e, printed_as what) {
+  console.fail(e, what);
+  return what == printed_as::misuse ? misused : failed;
 }
 
-int usage_failure(reporter& report, const error& e) { return failure(report, e, reported_as::misuse); }
+int usage_failure(console_printer& console, const error& e) { return failure(console, e, printed_as::misuse); }
 
 bool is_misuse(const error& e) { return e.category == errc::invalid_argument || e.category == errc::not_found; }
 
@@ -37,9 +37,9 @@ std::string_view signal_name(int signal) {
   return signal == SIGINT ? "SIGINT" : signal == SIGHUP ? "SIGHUP" : "SIGTERM";
 }
 
-void end_at_first(signal_watch& signals, const std::shared_ptr<reporter>& report, std::string doing) {
-  signals.at_first([&signals, report, doing = std::move(doing)] {
-    report->stop(doing, signal_name(signals.first()));
+void end_at_first(signal_watch& signals, const std::shared_ptr<console_printer>& console, std::string doing) {
+  signals.at_first([&signals, console, doing = std::move(doing)] {
+    console->stop(doing, signal_name(signals.first()));
     _exit(128 + signals.first());
   });
 }

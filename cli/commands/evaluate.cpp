@@ -6,26 +6,26 @@
 
 namespace troupe::cli {
 
-int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+int evaluate(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals) {
   // A signal may end an evaluation at any point: nothing is written before its end, and an event file is readable up to
   // its last whole record.
-  end_at_first(signals, report, "before the evaluation had a result");
+  end_at_first(signals, console, "before the evaluation had a result");
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), misuse_if(is_misuse(given.error())));
+    return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
   const auto setup = make_job_setup(*given, job_purpose::reading);
   if (!setup)
-    return usage_failure(*report, setup.error());
+    return usage_failure(*console, setup.error());
   const auto which = checkpoint_of(line);
   if (!which)
-    return usage_failure(*report, which.error());
+    return usage_failure(*console, which.error());
   const auto evaluation = find_evaluation(*setup, line.evaluation);
   if (!evaluation)
-    return usage_failure(*report, evaluation.error());
+    return usage_failure(*console, evaluation.error());
   const auto data = open_test_data(*setup, *evaluation);
   if (!data)
-    return failure(*report, with_origin(data.error(), line));
-  report->name_classes(setup->estimator.model);
+    return failure(*console, with_origin(data.error(), line));
+  console->name_classes(setup->estimator.model);
   const auto spec = make_eval_spec(*evaluation, *data);
   auto result = troupe::evaluate(setup->estimator, spec, *which);
   signals.at_first({});
@@ -37,10 +37,10 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
     result = fail({errc::not_found, fmt::format("{} has no checkpoint of step {}", *setup->estimator.config.model_dir, which->step),
                    {result.error().message}});
   if (!result)
-    return failure(*report, result.error(), misuse_if(result.error().category == errc::invalid_argument && result.error().source.empty()));
+    return failure(*console, result.error(), misuse_if(result.error().category == errc::invalid_argument && result.error().source.empty()));
   for (const auto& warning : result->warnings)
-    report->warn(warning, result->global_step);
-  report->finish(*result);
+    console->warn(warning, result->global_step);
+  console->finish(*result);
   return succeeded;
 }
 

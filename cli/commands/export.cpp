@@ -27,36 +27,36 @@ expected<std::map<std::string, std::string>> parse_assets(const std::vector<std:
 
 }  // namespace
 
-int export_model(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+int export_model(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals) {
   // A signal may end an export at any point: a single rename gives it its number.
-  end_at_first(signals, report, "before the model was exported");
+  end_at_first(signals, console, "before the model was exported");
   const auto assets = parse_assets(line.assets);
   if (!assets)
-    return usage_failure(*report, assets.error());
+    return usage_failure(*console, assets.error());
   if ((line.output && line.output->empty()) || (line.onnx && line.onnx->empty()))
-    return usage_failure(*report, {errc::invalid_argument, line.onnx && line.onnx->empty() ? "--onnx must name a file" : "--output must name a directory"});
+    return usage_failure(*console, {errc::invalid_argument, line.onnx && line.onnx->empty() ? "--onnx must name a file" : "--output must name a directory"});
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), misuse_if(is_misuse(given.error())));
+    return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
   const auto setup = make_job_setup(*given, job_purpose::reading);
   if (!setup)
-    return usage_failure(*report, setup.error());
+    return usage_failure(*console, setup.error());
   const auto which = checkpoint_of(line);
   if (!which)
-    return usage_failure(*report, which.error());
+    return usage_failure(*console, which.error());
   const auto data = open_test_data(*setup, setup->evaluations.front());
   if (!data)
-    return failure(*report, with_origin(data.error(), line));
+    return failure(*console, with_origin(data.error(), line));
   export_options options{.directory = line.output.value_or(""), .input = data->batch(1), .checkpoint = *which, .assets_extra = *assets};
   const auto path = troupe::export_model(setup->estimator, options);
   if (!path)
-    return failure(*report, path.error());
+    return failure(*console, path.error());
   write_data(*path + "\n");
   if (line.onnx)
-    end_at_first(signals, report, fmt::format("before {} was written", *line.onnx));
+    end_at_first(signals, console, fmt::format("before {} was written", *line.onnx));
   if (line.onnx)
     if (auto written = exported_model::open(*path).and_then([&](const exported_model& m) { return write_onnx(m, *line.onnx); }); !written)
-      return failure(*report, written.error());
+      return failure(*console, written.error());
   signals.at_first({});
   return succeeded;
 }

@@ -27,7 +27,7 @@ Exit status:
 
 constexpr std::string_view configure = "configure";
 
-struct request {
+struct invocation {
   std::string topic;
 };
 
@@ -39,10 +39,10 @@ std::vector<std::string> topics() {
   return names;
 }
 
-void add_arguments(command_arguments& known, request& r) {
+void add_arguments(command_arguments& known, invocation& r) {
   auto words = topics();
-  for (const auto& command : command_summaries())
-    words.emplace_back(command.name);
+  for (const auto& one : command_summaries())
+    words.emplace_back(one.name);
   known.word("TOPIC", r.topic, "a page of the guide, or a command; without one, a list of both", words);
 }
 
@@ -54,54 +54,40 @@ std::string list_of_topics() {
   return text + "\n  troupe help TOPIC prints one.\n";
 }
 
-/// In the window of a terminal lines are wrapped; code stays as it is, so that it can be copied.
+/// In the window of a terminal, paragraphs are wrapped at its width.
 void print_page(std::string_view markdown) {
-  const auto text = page_text(markdown);
   const auto window = output_columns();
-  if (!window) {
-    write_text(text);
-    return;
-  }
-  std::string shown;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = text.find('\n', begin);
-    const auto line = std::string_view{text}.substr(begin, end - begin);
-    shown.append(line.starts_with("    ") ? std::string{line} : wrapped(line, *window)).append("\n");
-    begin = end + 1;
-  }
-  write_text(shown);
+  write_text(window ? page_text(markdown, [&](const std::string& line) { return wrapped(line, *window); })
+                    : page_text(markdown));
 }
+
+constexpr own_command<invocation> command{"help", about, usage, add_arguments};
 
 }  // namespace
 
-command_description describe_help() {
-  request r;
-  command_arguments known{"help", about, usage};
-  add_arguments(known, r);
-  return known.description();
-}
+command_description describe_help() { return command.description(); }
 
-int help(const std::vector<std::string>& arguments, reporter& report) {
-  request r;
-  command_arguments known{"help", about, usage};
-  add_arguments(known, r);
-  if (const auto status = ended_by_arguments(known, arguments, report))
-    return *status;
-  if (r.topic.empty()) {
+int help(const std::vector<std::string>& arguments, console_printer& console) {
+  const auto r = command.read(arguments, console);
+  if (!r)
+    return r.error();
+  if (r->topic.empty()) {
     write_output(general_help() + list_of_topics());
     return succeeded;
   }
   for (const auto& page : guide_pages())
-    if (page.name == r.topic) {
+    if (page.name == r->topic) {
       print_page(page.text);
       return succeeded;
     }
-  if (r.topic == configure) {
+  if (r->topic == configure) {
     print_page(configure_page());
     return succeeded;
   }
-  return usage_failure(report, misuse("help", fmt::format("there is help on {}, and on commands; none on '{}'{}", joined(topics(), ", "), r.topic,
-                                                          did_you_mean(nearest(r.topic, topics())))).value());
+  return usage_failure(
+      console, misuse("help", fmt::format("there is help on {}, and on commands; none on '{}'{}",
+                                          joined(topics(), ", "), r->topic, did_you_mean(nearest(r->topic, topics()))))
+                   .value());
 }
 
 }  // namespace troupe::cli

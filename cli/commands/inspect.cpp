@@ -40,7 +40,7 @@ Exit status:
   130  ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP
 )";
 
-struct request {
+struct invocation {
   std::vector<std::string> paths;
   std::string config, graph;
   std::vector<std::string> set;
@@ -52,7 +52,7 @@ struct request {
 
 tl::unexpected<error> misuse(std::string message) { return cli::misuse("inspect", std::move(message)); }
 
-void add_arguments(command_arguments& known, request& r) {
+void add_arguments(command_arguments& known, invocation& r) {
   known.words("PATH", r.paths, "a model directory, an exported model, a checkpoint, a .safetensors file or an event file");
   known.value("--config", "FILE", r.config, "or a configuration in TOML");
   known.values("--set", "KEY=VALUE", r.set, "any key of the configuration, as often as you like");
@@ -67,7 +67,7 @@ void add_arguments(command_arguments& known, request& r) {
   known.flag("--json", r.json, "a JSON object; of several PATHs a list of them");
 }
 
-expected<void> check(const request& r) {
+expected<void> check(const invocation& r) {
   if (r.paths.empty() == r.config.empty())
     return misuse("inspect takes PATHs, or a --config");
   const bool of_config = r.plan || r.program || r.profile || r.steps || r.dot || !r.graph.empty() || !r.set.empty();
@@ -94,14 +94,14 @@ expected<void> check(const request& r) {
 }
 
 /// Shows all paths, even if one fails. Returns the worst exit status.
-int show_paths(const request& r, reporter& report) {
+int show_paths(const invocation& r, console_printer& console) {
   int status = succeeded;
   const bool list = r.json && r.paths.size() > 1;
   std::string_view before = list ? "[\n" : "";
   for (const auto& path : r.paths) {
     const auto found = troupe::inspect(path, {.verify = r.verify, .values = r.values});
     if (!found) {
-      status = std::max(status, failure(report, found.error(), misuse_if(found.error().category == errc::invalid_argument)));
+      status = std::max(status, failure(console, found.error(), misuse_if(found.error().category == errc::invalid_argument)));
       continue;
     }
     write_output(before);
@@ -115,7 +115,7 @@ int show_paths(const request& r, reporter& report) {
 }
 
 /// Fills in settings that a job needs but an inspection does not.
-expected<job_setup> setup_of(const request& r) {
+expected<job_setup> setup_of(const invocation& r) {
   command_line line;
   line.config = r.config;
   for (const auto& text : r.set) {
@@ -134,26 +134,26 @@ expected<job_setup> setup_of(const request& r) {
   return given.and_then([](const settings& s) { return make_job_setup(s, job_purpose::training); });
 }
 
-int show_config(const request& r, reporter& report) {
+int show_config(const invocation& r, console_printer& console) {
   const auto setup = setup_of(r);
   if (!setup)
-    return usage_failure(report, setup.error());
+    return usage_failure(console, setup.error());
   const auto data = open_training_data(*setup);
   if (!data)
-    return failure(report, data.error());
+    return failure(console, data.error());
   const auto training = make_train_spec(*setup, *data);
   std::vector<eval_spec> evaluations;
   for (const auto& e : setup->evaluations) {
     const auto test = setup->evaluates() ? open_test_data(*setup, e) : data;
     if (!test)
-      return failure(report, test.error());
+      return failure(console, test.error());
     if (e.while_training || !setup->evaluates())
       evaluations.push_back(make_eval_spec(e, *test));
   }
   if (!r.program && !r.profile && !r.dot && r.graph.empty()) {
     const auto plan = inspect_plan(setup->estimator, training, setup->evaluates() ? eval_specs{evaluations} : eval_specs{});
     if (!plan)
-      return failure(report, plan.error(), misuse_if(plan.error().category == errc::invalid_argument));
+      return failure(console, plan.error(), misuse_if(plan.error().category == errc::invalid_argument));
     r.json ? write_output(to_json(*plan)) : write_text(to_text(*plan));
     return succeeded;
   }
@@ -161,35 +161,30 @@ int show_config(const request& r, reporter& report) {
   if (r.profile) {
     const auto profile = profile_model(setup->estimator, input, r.graph_mode(), parse_count("--steps", r.steps, 1)->value_or(20));
     if (!profile)
-      return failure(report, profile.error(), misuse_if(profile.error().category == errc::invalid_argument));
+      return failure(console, profile.error(), misuse_if(profile.error().category == errc::invalid_argument));
     r.json ? write_output(to_json(*profile)) : write_text(to_text(*profile));
     return succeeded;
   }
   const auto graph = inspect_graph(setup->estimator, input, r.graph_mode());
   if (!graph)
-    return failure(report, graph.error(), misuse_if(graph.error().category == errc::invalid_argument));
+    return failure(console, graph.error(), misuse_if(graph.error().category == errc::invalid_argument));
   r.json ? write_output(to_json(*graph)) : write_text(r.dot ? to_dot(*graph) : r.program ? graph->program.text : to_text(*graph));
   return succeeded;
 }
 
+constexpr own_command<invocation> command{"inspect", about, usage, add_arguments};
+
 }  // namespace
 
-command_description describe_inspect() {
-  request r;
-  command_arguments known{"inspect", about, usage};
-  add_arguments(known, r);
-  return known.description();
-}
+command_description describe_inspect() { return command.description(); }
 
-int inspect(const std::vector<std::string>& arguments, reporter& report) {
-  request r;
-  command_arguments known{"inspect", about, usage};
-  add_arguments(known, r);
-  if (const auto status = ended_by_arguments(known, arguments, report))
-    return *status;
-  if (const auto sound = check(r); !sound)
-    return usage_failure(report, sound.error());
-  return r.config.empty() ? show_paths(r, report) : show_config(r, report);
+int inspect(const std::vector<std::string>& arguments, console_printer& console) {
+  const auto r = command.read(arguments, console);
+  if (!r)
+    return r.error();
+  if (const auto sound = check(*r); !sound)
+    return usage_failure(console, sound.error());
+  return r->config.empty() ? show_paths(*r, console) : show_config(*r, console);
 }
 
 }  // namespace troupe::cli

@@ -20,7 +20,7 @@ struct output_choice {
   prediction_format format = prediction_format::csv;
   std::optional<std::string> path;  ///< Absent: standard output.
 
-  /// True if a write may block until something reads, and if there is no file to remove.
+  /// True for standard output, pipes and devices: a write may wait for a reader, and a stop leaves no file to remove.
   bool is_stream() const { return !path || (format != prediction_format::npy && prediction_file::is_stream(*path)); }
 };
 
@@ -111,7 +111,7 @@ class progress_lines {
 };
 
 int run(prediction_stream& stream, const job_setup& setup, const output_choice& to, std::optional<int64_t> limit, const command_line& line,
-        reporter& report, signal_watch& signals) {
+        console_printer& console, signal_watch& signals) {
   progress_lines progress{line.quiet};
   std::optional<results> out;
   while (!limit || !out || out->count() < *limit) {
@@ -119,14 +119,14 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
     if (!one && one.error().category == errc::cancelled)
       return failed;  // A signal cancelled it; the caller reports that.
     if (!one)
-      return failure(report, one.error(), misuse_if(one.error().category == errc::invalid_argument && one.error().source.empty()));
+      return failure(console, one.error(), misuse_if(one.error().category == errc::invalid_argument && one.error().source.empty()));
     if (!out) {
       // Without a checkpoint the library predicts with fresh variables, and an exported model has no checkpoint. A user
       // who names a directory wants its contents, so this is an error.
       if (*one && !line.exported && stream.checkpoint().empty() && !setup.estimator.warm_start)
-        return failure(report, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)});
+        return failure(console, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)});
       if (!line.exported && !stream.remark().empty())
-        report.warn(stream.remark());
+        console.warn(stream.remark());
       // From here on a signal may find a partial file, which must be removed, or a blocked write to a stream, which
       // only the end of the process can interrupt.
       signals.at_first([&stream, &signals, &to, is_stream = to.is_stream()] {
@@ -138,28 +138,28 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
       });
       auto opened = results::open(to);
       if (!opened)
-        return failure(report, opened.error());
+        return failure(console, opened.error());
       out.emplace(std::move(*opened));
       if (to.format == prediction_format::npy && *one && !(*one)->texts.empty())
-        report.warn(fmt::format("'{}' is made of words, which npy files do not hold: it is left out", (*one)->texts.begin()->first));
+        console.warn(fmt::format("'{}' is made of words, which npy files do not hold: it is left out", (*one)->texts.begin()->first));
     }
     if (!*one)
       break;
     const auto written = out->write(**one);
     if (!written)
-      return failure(report, written.error());
+      return failure(console, written.error());
     if (!*written)
       return succeeded;  // The reader has read enough, as head does. close_output checks that.
     progress.at(out->count());
   }
   if (auto finished = out->finish(); !finished)
-    return failure(report, finished.error());
+    return failure(console, finished.error());
   progress.finish(out->count(), line.exported ? *line.exported : stream.checkpoint().empty() ? "no checkpoint" : stream.checkpoint(), to);
   return succeeded;
 }
 
 /// The model and the data: both from the configuration, or an exported model with the configuration's data.
-expected<job_setup> make_setup(const command_line& line, const settings& given, reporter& report) {
+expected<job_setup> make_setup(const command_line& line, const settings& given, console_printer& console) {
   if (!line.exported)
     return make_job_setup(given, job_purpose::reading);
   if (line.step || line.checkpoint || given.precedence_of("run.model_dir") == precedence::flag)
@@ -172,14 +172,14 @@ expected<job_setup> make_setup(const command_line& line, const settings& given, 
   if (!exported)
     return fail(exported.error());
   if (!exported->remark().empty())
-    report.warn(exported->remark());
+    console.warn(exported->remark());
   setup->estimator = {exported->as_model(), {}};
   return setup;
 }
 
 }  // namespace
 
-int predict(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+int predict(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals) {
   signals.at_first([&] {
     write_error(fmt::format("stopped by {} before the first result\n", signal_name(signals.first())));
     _exit(128 + signals.first());
@@ -189,25 +189,25 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
   const auto keys = parse_keys(line.keys);
   for (const auto* refused : {limit ? nullptr : &limit.error(), to ? nullptr : &to.error(), keys ? nullptr : &keys.error()})
     if (refused)
-      return usage_failure(*report, *refused);
+      return usage_failure(*console, *refused);
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), misuse_if(is_misuse(given.error())));
-  const auto setup = make_setup(line, *given, *report);
+    return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
+  const auto setup = make_setup(line, *given, *console);
   if (!setup)
-    return failure(*report, setup.error(), misuse_if(!line.exported || setup.error().category == errc::invalid_argument));
+    return failure(*console, setup.error(), misuse_if(!line.exported || setup.error().category == errc::invalid_argument));
   const auto which = checkpoint_of(line);
   if (!which)
-    return usage_failure(*report, which.error());
+    return usage_failure(*console, which.error());
   const auto& test = setup->evaluations.front();
   const auto data = open_test_data(*setup, test);
   if (!data)
-    return failure(*report, with_origin(data.error(), line));
+    return failure(*console, with_origin(data.error(), line));
 
   auto stream = troupe::predict(setup->estimator, {.input = data->batch(test.data.batch_size), .keys = *keys, .checkpoint = *which});
   if (!stream)
-    return usage_failure(*report, stream.error());
-  const int status = run(*stream, *setup, *to, *limit, line, *report, signals);
+    return usage_failure(*console, stream.error());
+  const int status = run(*stream, *setup, *to, *limit, line, *console, signals);
   signals.at_first({});
   if (signals.first() == 0 || status == succeeded)
     return status;

@@ -38,7 +38,7 @@ Exit status:
   130  ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP: what had begun was answered; a second signal ends at once
 )";
 
-struct request {
+struct invocation {
   std::string directory;
   serve_options options;
   bool json = false, quiet = false;
@@ -63,7 +63,7 @@ std::string help_of_field(const field_row& field, const T& standard) {
 /// The flags' values as text, in the order of the fields; absent for flags that are not given.
 using flag_values = std::deque<std::optional<std::string>>;
 
-void add_arguments(command_arguments& known, request& r, flag_values& values) {
+void add_arguments(command_arguments& known, invocation& r, flag_values& values) {
   known.word("DIR", r.directory, "an export, a directory of exports, or a model directory");
   each_field(defaults_of<serve_options>(), [&](const field_row& field, const auto& standard) {
     known.value(flag_of(field.name), "VALUE", values.emplace_back(), help_of_field(field, standard));
@@ -98,7 +98,7 @@ std::string member(const char* name, const std::string& text) {
   return fmt::format(",\"{}\":{}", name, nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-void say(const request& r, const serve_event& e, const addresses& at = {}) {
+void say(const invocation& r, const serve_event& e, const addresses& at = {}) {
   const bool warning = e.what == serve_event::kind::warning;
   if (warning)
     write_error("warning: " + e.text + "\n");
@@ -113,7 +113,7 @@ void say(const request& r, const serve_event& e, const addresses& at = {}) {
 }
 
 /// Serves until the first signal, and returns it, or until the server fails.
-expected<int> run(const request& r, signal_watch& signals) {
+expected<int> run(const invocation& r, signal_watch& signals) {
   return_large_blocks();
   std::mutex guard;
   std::condition_variable changed;
@@ -153,29 +153,29 @@ expected<int> run(const request& r, signal_watch& signals) {
 }  // namespace
 
 command_description describe_serve() {
-  request r;
+  invocation r;
   flag_values values;
   command_arguments known{"serve", about, usage};
   add_arguments(known, r, values);
   return known.description();
 }
 
-int serve(const std::vector<std::string>& arguments, reporter& report, signal_watch& signals) {
-  request r;
+int serve(const std::vector<std::string>& arguments, console_printer& console, signal_watch& signals) {
+  invocation r;
   flag_values values;
   command_arguments known{"serve", about, usage};
   add_arguments(known, r, values);
-  if (const auto status = ended_by_arguments(known, arguments, report))
+  if (const auto status = ended_by_arguments(known, arguments, console))
     return *status;
   if (r.directory.empty())
-    return usage_failure(report, misuse("serve takes a directory with an export").value());
+    return usage_failure(console, misuse("serve takes a directory with an export").value());
   if (const auto right = read_options(values, r.options); !right)
-    return usage_failure(report, right.error());
+    return usage_failure(console, right.error());
   const auto signal = run(r, signals);
   if (!signal)
-    return failure(report, signal.error(), misuse_if(signal.error().category == errc::invalid_argument));
+    return failure(console, signal.error(), misuse_if(signal.error().category == errc::invalid_argument));
   if (!r.quiet)
-    report.stop("once what had begun was answered", signal_name(*signal));
+    console.stop("once what had begun was answered", signal_name(*signal));
   return 128 + *signal;
 }
 

@@ -16,14 +16,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-expected<train_result> wait(job& running, reporter& report) {
+expected<train_result> wait(job& running, console_printer& console) {
   for (;;) {
     auto result = running.wait_for(200ms);
     if (!result)
       return fail(std::move(result.error()));
     if (*result)
       return std::move(**result);
-    report.redraw(running.progress());
+    console.redraw(running.progress());
   }
 }
 
@@ -34,7 +34,7 @@ bool has_begun(const job_progress& of) {
 }
 
 /// Adds a hook that keeps the record of the run, and reports what differs from the last run's.
-void keep_record(const command_line& line, const settings& given, const job_setup& setup, const std::shared_ptr<reporter>& report, train_spec& training) {
+void keep_record(const command_line& line, const settings& given, const job_setup& setup, const std::shared_ptr<console_printer>& console, train_spec& training) {
   const auto& directory = setup.estimator.config.model_dir;
   if (!directory)
     return;
@@ -42,32 +42,32 @@ void keep_record(const command_line& line, const settings& given, const job_setu
   about.graph = [estimator = setup.estimator, input = training.input] { return inspect_graph(estimator, input, mode::train, graph_depth::graph_only); };
   const auto& evaluation = setup.evaluations.front().spec.name;
   about.evaluation = evaluation.empty() ? "eval" : "eval_" + evaluation;
-  about.warn = [report](const std::string& text) { report->warn(text); };
+  about.warn = [console](const std::string& text) { console->warn(text); };
   if (const auto before = read_run_record(*directory); before)
-    report->changed(differences(*before, about.record));
+    console->changed(differences(*before, about.record));
   else if (before.error().category != errc::not_found)
-    report->warn(fmt::format("{}: what the last run was configured with cannot be compared", before.error().message));
+    console->warn(fmt::format("{}: what the last run was configured with cannot be compared", before.error().message));
   training.hooks.push_back(describe_run(*directory, std::move(about)));
 }
 
 }  // namespace
 
-int train(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+int train(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals) {
   const std::string before = "before the training began";
-  end_at_first(signals, report, before);
+  end_at_first(signals, console, before);
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), misuse_if(is_misuse(given.error())));
+    return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
   const auto setup = make_job_setup(*given, job_purpose::training);
   if (!setup)
-    return usage_failure(*report, setup.error());
+    return usage_failure(*console, setup.error());
   const auto data = open_training_data(*setup);
   if (!data)
-    return failure(*report, with_origin(data.error(), line));
+    return failure(*console, with_origin(data.error(), line));
 
   auto training = make_train_spec(*setup, *data);
-  training.hooks.push_back(report);
-  keep_record(line, *given, *setup, report, training);
+  training.hooks.push_back(console);
+  keep_record(line, *given, *setup, console, training);
   std::vector<eval_spec> evaluations;
   job_scale scale{.epoch_steps = epoch_steps(*setup, *data), .saves = setup->estimator.config.model_dir.has_value()};
   for (const auto& e : setup->evaluations) {
@@ -75,36 +75,36 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
       continue;
     const auto test = open_test_data(*setup, e);
     if (!test)
-      return failure(*report, with_origin(test.error(), line));
+      return failure(*console, with_origin(test.error(), line));
     evaluations.push_back(make_eval_spec(e, *test));
     if (const auto batches = evaluation_batches(e, *test))
       scale.evaluation_batches[e.spec.name] = *batches;
   }
-  report->measure_by(scale);
-  report->name_classes(setup->estimator.model);
+  console->measure_by(scale);
+  console->name_classes(setup->estimator.model);
   auto running = start(setup->estimator, training, evaluations);
   if (!running)
-    return failure(*report, running.error(), misuse_if(running.error().category == errc::invalid_argument));
+    return failure(*console, running.error(), misuse_if(running.error().category == errc::invalid_argument));
 
   signals.at_first([&] {
     if (const auto now = running->progress(); has_begun(now)) {
       running->stop(stop_reason::signal);
-      return report->stopping(now, signal_name(signals.first()));
+      return console->stopping(now, signal_name(signals.first()));
     }
-    report->stop(before, signal_name(signals.first()));
+    console->stop(before, signal_name(signals.first()));
     _exit(128 + signals.first());
   });
   signals.at_pause([&](bool pause) { pause ? running->pause() : running->resume(); });
-  const auto result = wait(*running, *report);
+  const auto result = wait(*running, *console);
   signals.at_first({});
   signals.at_pause({});
   if (!result)
-    return failure(*report, result.error());
+    return failure(*console, result.error());
   if (const int signal = signals.first(); signal != 0) {
-    report->stop(*result, signal_name(signal));
+    console->stop(*result, signal_name(signal));
     return 128 + signal;
   }
-  report->finish(*result);
+  console->finish(*result);
   return succeeded;
 }
 

@@ -23,7 +23,7 @@ tl::unexpected<error> unexpected(const CLI::App& app, std::string_view command, 
   return misuse(command, fmt::format("unknown flag {}{}", name, did_you_mean(nearest(name, flags))));
 }
 
-/// A flag with a value. The parts of `what` in small letters become its choices.
+/// A flag with a value. `what` is split at '|'; the parts in lower case are the choices of the value.
 argument_description valued(const std::string& name, const std::string& what, const std::string& about) {
   argument_description argument{.name = name, .value = what, .about = about};
   for (size_t begin = 0; begin <= what.size();) {

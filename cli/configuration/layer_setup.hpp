@@ -7,8 +7,8 @@
 
 namespace troupe::cli {
 
-/// invalid_argument: a layer without a type, without a required key, or with a key of another type. Without tables
-/// there are no layers.
+/// invalid_argument: a layer lacks its type or a required key, or has a key that belongs to another type of layer.
+/// Returns no layers if there are no tables.
 expected<std::vector<sequential_layer>> make_layers(const settings& given);
 
 /// Where each layer was given, for errors: "cnn.toml:12: model.layers[2]".

@@ -68,7 +68,7 @@ template <> struct option_fields<reduce_on_plateau_options> {
   using options = reduce_on_plateau_options;
   static constexpr std::tuple all{
     option_part{&options::goal},
-    option_field{"factor", &options::factor, "what the learning rate is multiplied by then", field_range::above_number(0)},
+    option_field{"factor", &options::factor, "what the learning rate is multiplied by then", field_range::inside(0, 1)},
     option_field{"patience", &options::patience, "so many evaluations without a better value are borne", field_range::at_least(0)},
     option_field{"min_delta", &options::min_delta, "a smaller change is none", field_range::at_least(0)},
     option_field{"cooldown", &options::cooldown, "so many evaluations after a reduction do not count", field_range::at_least(0)},

@@ -1,6 +1,7 @@
 // The pages of docs/guide, which the program carries, and how a terminal shows one.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,12 +14,13 @@ struct guide_page {
   std::string_view text;   ///< Markdown.
 };
 
-/// All pages but docs/guide/configure.md, which `configure_page` makes, in the order of reading. The texts live as long as the
-/// program.
+/// All pages but docs/guide/configure.md, which `configure_page` makes, in the order of reading. The texts live as long
+/// as the program.
 std::span<const guide_page> guide_pages();
 
-/// A page of Markdown as text for people: comments and the marks of links, headings and code blocks are removed, code is
-/// indented by four columns, a table's row is its cells side by side.
-std::string page_text(std::string_view markdown);
+/// A page of Markdown as text for people: comments and the marks of links, headings and code blocks are removed, code
+/// is indented by four columns, a table's row is its cells side by side. With `wrap`, each paragraph is joined to one
+/// line and passed through it; code stays as it is, so that it can be copied.
+std::string page_text(std::string_view markdown, const std::function<std::string(const std::string&)>& wrap = {});
 
 }  // namespace troupe::cli

@@ -31,36 +31,69 @@ std::string row_text(std::string_view line) {
   return plain(std::move(text));
 }
 
-}  // namespace
-
-std::string page_text(std::string_view markdown) {
+enum class line_kind : uint8_t { blank, code, alone, prose };
+struct shown_line {
+  line_kind kind;
   std::string text;
-  bool code = false, comment = false, was_blank = true;
+};
+
+std::vector<shown_line> shown_lines(std::string_view markdown) {
+  std::vector<shown_line> lines;
+  bool code = false, comment = false;
   for (size_t begin = 0; begin < markdown.size();) {
     const size_t end = std::min(markdown.find('\n', begin), markdown.size());
     const std::string_view line = markdown.substr(begin, end - begin);
     begin = end + 1;
-    if (line.starts_with("```")) {
+    if (line.starts_with("```"))
       code = !code;
-      continue;
-    }
-    if (!code && (comment || line.starts_with("<!--"))) {
+    else if (!code && (comment || line.starts_with("<!--")))
       comment = line.find("-->") == std::string_view::npos;
-      continue;
-    }
-    std::string shown;
-    if (code)
-      shown = line.empty() ? "" : "    " + std::string{line};
+    else if (line.empty())
+      lines.push_back({line_kind::blank, ""});
+    else if (code)
+      lines.push_back({line_kind::code, "    " + std::string{line}});
     else if (line.starts_with('#'))
-      shown = plain(std::string{line.substr(line.find_first_not_of("# "))});
-    else if (line.starts_with('|'))
-      shown = row_text(line);
+      lines.push_back(
+          {line_kind::alone, plain(std::string{line.substr(std::min(line.find_first_not_of("# "), line.size()))})});
+    else if (!line.starts_with('|'))
+      lines.push_back({line_kind::prose, plain(std::string{line})});
+    else if (auto row = row_text(line); !row.empty())
+      lines.push_back({line_kind::alone, std::move(row)});
+  }
+  return lines;
+}
+
+/// Whether the line is the first of an item of a list.
+bool begins_item(const std::string& line) {
+  static const std::regex item{R"(\s*([-*]|\d+\.) .*)"};
+  return std::regex_match(line, item);
+}
+
+/// Joins the lines of each paragraph and of each item of a list.
+std::vector<shown_line> joined_paragraphs(std::vector<shown_line> lines) {
+  std::vector<shown_line> joined;
+  for (auto& line : lines)
+    if (!joined.empty() && joined.back().kind == line_kind::prose && line.kind == line_kind::prose
+        && !begins_item(line.text))
+      joined.back().text.append(" ").append(line.text, std::min(line.text.find_first_not_of(' '), line.text.size()));
     else
-      shown = plain(std::string{line});
-    if (shown.empty() && (was_blank || line.starts_with('|')))
+      joined.push_back(std::move(line));
+  return joined;
+}
+
+}  // namespace
+
+std::string page_text(std::string_view markdown, const std::function<std::string(const std::string&)>& wrap) {
+  auto lines = shown_lines(markdown);
+  if (wrap)
+    lines = joined_paragraphs(std::move(lines));
+  std::string text;
+  bool was_blank = true;
+  for (const auto& [kind, line] : lines) {
+    if (line.empty() && was_blank)
       continue;  // A comment between two blank lines leaves one of them.
-    was_blank = shown.empty();
-    text += shown + "\n";
+    was_blank = line.empty();
+    text.append(wrap && kind != line_kind::code ? wrap(line) : line).append("\n");
   }
   return text;
 }

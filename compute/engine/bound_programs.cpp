@@ -15,7 +15,7 @@ expected<program*> bound_programs::find(int64_t rows, bool forward_only) {
                          .work_a_thread = options_.threads.as_pays ? automatic_work_a_thread : 0, .expose = options_.expose,
                          .measure = options_.measure, .recompute = options_.recompute};
   const auto& model = *options_.graph;
-  const auto plan = forward_only ? program::plan_forward : program::plan;
+  const auto plan = forward_only ? program::make_forward : program::make;
   auto planned = plan(model.g, model.spec, options_.store->layout(), wanted);
   if (!planned && planned.error().category == errc::resource_exhausted && pool_ && options_.threads.as_pays) {
     pool_ = wanted.pool = nullptr;  // The thread count is automatic (`as_pays`), so one thread will do.

@@ -2,7 +2,7 @@
 #include "compute/engine/bound_programs.hpp"
 #include "compute/engine/loss_meter.hpp"
 #include "compute/engine/shard_sums.hpp"
-#include "compute/parameters/assign_run.hpp"
+#include "compute/parameters/assign_range.hpp"
 #include "words/buffer_pool.hpp"
 
 #include <bit>
@@ -13,16 +13,19 @@ namespace {
 
 class program_engine final : public step_engine {
  public:
-  explicit program_engine(program_engine_options options) : options_(std::move(options)), model_(options_.graph), programs_(options_) {}
+  explicit program_engine(program_engine_options options)
+    : options_(std::move(options)), model_(options_.graph), programs_(options_) {}
 
   expected<void> prepare() {
     local_shards_ = options_.shards / options_.replicas;
-    if (options_.shards % options_.replicas != 0 || (local_shards_ > 1 && !std::has_single_bit(static_cast<uint32_t>(local_shards_))))
+    if (options_.shards % options_.replicas != 0
+        || (local_shards_ > 1 && !std::has_single_bit(static_cast<uint32_t>(local_shards_))))
       return fail(errc::invalid_argument, std::to_string(options_.shards) + " gradient shards cannot be divided among "
-                                            + std::to_string(options_.replicas) + " replicas into powers of two");
+                                              + std::to_string(options_.replicas) + " replicas into powers of two");
     if (options_.batch_rows % local_shards_ != 0)
       return fail(errc::invalid_argument, "a replica's batch of " + std::to_string(options_.batch_rows)
-                                            + " rows cannot be cut into " + std::to_string(local_shards_) + " gradient shards");
+                                              + " rows cannot be cut into " + std::to_string(local_shards_)
+                                              + " gradient shards");
     auto first = programs_.find(options_.batch_rows / local_shards_);
     if (!first)
       return fail(first.error());
@@ -105,8 +108,9 @@ class program_engine final : public step_engine {
       return std::nullopt;
     // Without fusion the bits are the same, but each element-wise operation is a separate kernel, so the first bad one
     // can be found.
-    const auto apart = program::plan(model_->g, model_->spec, layout(),
-                                     {.batch = rows_, .shards = options_.shards, .seed = options_.seed, .fuse = false, .expose = options_.expose});
+    const auto apart = program::make(
+        model_->g, model_->spec, layout(),
+        {.batch = rows_, .shards = options_.shards, .seed = options_.seed, .fuse = false, .expose = options_.expose});
     if (!apart)
       return std::nullopt;
     for (int32_t shard = 0; shard < shards; ++shard)
@@ -114,7 +118,8 @@ class program_engine final : public step_engine {
         if (found->row >= 0)
           found->row += shard * rows_;
         if (shards > 1)
-          found->details.push_back("in gradient shard " + std::to_string(options_.replica * shards + shard) + " of " + std::to_string(options_.shards));
+          found->details.push_back("in gradient shard " + std::to_string(options_.replica * shards + shard) + " of "
+                                   + std::to_string(options_.shards));
         return found;
       }
     // Every shard is finite, but their sum may still overflow.
@@ -199,7 +204,9 @@ class program_engine final : public step_engine {
 
   error last_error() const override { return binding_error_ ? *binding_error_ : current_->last_error(); }
 
-  bool finite(const tensor& sum) const override { return current_->is_finite(layout(), {0, layout().gradient_bytes()}, sum.data()); }
+  bool finite(const tensor& sum) const override {
+    return current_->is_finite(layout(), {0, layout().gradient_bytes()}, sum.data());
+  }
 
   std::vector<stored_piece> pieces(int arena) const override {
     std::vector<stored_piece> all;
@@ -214,7 +221,7 @@ class program_engine final : public step_engine {
 
   void initialise(uint64_t seed) override { options_.store->initialise(seed); }
   expected<void> assign(const std::string& name, int64_t first, const tensor& elements) override {
-    return assign_run(*options_.store, name, first, elements);
+    return assign_range(*options_.store, name, first, elements);
   }
 
  private:
@@ -224,7 +231,9 @@ class program_engine final : public step_engine {
     const auto& g = contents_of(model_->g);
     std::vector<const variable_options*> shown;
     for (const auto& v : g.variables)
-      if (v.options.trainable && std::none_of(g.summaries.begin(), g.summaries.end(), [&](const auto& s) { return s.tag == v.options.name; }))
+      if (v.options.trainable && std::none_of(g.summaries.begin(), g.summaries.end(), [&](const auto& s) {
+            return s.tag == v.options.name;
+          }))
         shown.push_back(&v.options);
     return shown;
   }
@@ -264,8 +273,9 @@ class program_engine final : public step_engine {
       return step_status::ok;
     }
     if (in.rows % shards != 0) {
-      binding_error_ = error{errc::invalid_argument, "a batch of " + std::to_string(in.rows) + " rows cannot be cut into "
-                                                       + std::to_string(shards) + " gradient shards"};
+      binding_error_ = error{errc::invalid_argument, "a batch of " + std::to_string(in.rows)
+                                                         + " rows cannot be cut into " + std::to_string(shards)
+                                                         + " gradient shards"};
       return step_status::bad_input;
     }
     auto bound = programs_.find(rows_, forward_only);
@@ -280,8 +290,13 @@ class program_engine final : public step_engine {
   step_input input(int64_t step, const batch_feeds& in, int arena, int32_t shard) {
     for (size_t c = 0; c < feeds_.size(); ++c)
       feeds_[c] = in.components[order_[c]] + shard * rows_ * row_bytes_[c];
-    return {step, options_.replica * local_shards_ + shard, options_.store->arena(arena), options_.store->shared(), feeds_,
-            in.record || in.observe || (in.measure && options_.measure == measuring::when_recording), options_.cancel.get()};
+    return {step,
+            options_.replica * local_shards_ + shard,
+            options_.store->arena(arena),
+            options_.store->shared(),
+            feeds_,
+            in.record || in.observe || (in.measure && options_.measure == measuring::when_recording),
+            options_.cancel.get()};
   }
 
  public:
@@ -305,7 +320,7 @@ class program_engine final : public step_engine {
   std::shared_ptr<const model_graph> model_;
   bound_programs programs_;
   program* current_ = nullptr;
-  size_t outputs_ = 0;                      ///< Number of the program's outputs that are not exposed.
+  size_t outputs_ = 0;  ///< Number of the program's outputs that are not exposed.
   std::vector<component> exposed_;
   std::pair<int64_t, int64_t> slice_;
   double rate_factor_ = 1;
@@ -314,10 +329,10 @@ class program_engine final : public step_engine {
   shard_sums sums_;
   std::vector<double> losses_;
   std::vector<std::vector<tensor>> observed_;  ///< From the last `gradients`, if it observed.
-  std::vector<std::vector<tensor>> recorded_;                ///< From the last `gradients`, if it recorded.
+  std::vector<std::vector<tensor>> recorded_;  ///< From the last `gradients`, if it recorded.
   metric_totals measured_;
   std::vector<const std::byte*> sums_at_;  ///< Where the metric sums of the last shard are, in the order of `measured`.
-  mutable buffer_pool copies_{64};          ///< Buffers for copies of variables, from which histograms are made.
+  mutable buffer_pool copies_{64};         ///< Buffers for copies of variables, from which histograms are made.
   std::vector<const std::byte*> feeds_;
   std::vector<size_t> order_;
   std::vector<int64_t> row_bytes_;

@@ -132,7 +132,7 @@ struct program_engine_options {
   std::vector<std::string> expose = {};       ///< See `program_options`.
   std::shared_ptr<std::atomic<bool>> cancel;  ///< Shared with the agent. Setting it cancels a step that runs.
 };
-/// Plans the graph for `batch_rows` rows. invalid_argument as for `program::plan`; key_missing for an input that is not
+/// Plans the graph for `batch_rows` rows. invalid_argument as for `program::make`; key_missing for an input that is not
 /// among the delivered components.
 expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_options options);
 

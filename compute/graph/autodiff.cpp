@@ -20,7 +20,7 @@ std::vector<bool> dependent(const graph_contents& g, std::span<const symbol> xs)
 }
 
 /// A value that is zero-padded along one axis and nowhere else: the gradient of a slice.
-struct part {
+struct padded_slice {
   symbol padded;
   symbol inner;
   size_t axis = 0;
@@ -29,11 +29,11 @@ struct part {
   int64_t end() const { return low + inner.dims()[axis].coefficient; }
 };
 
-std::optional<part> as_part(graph& g, symbol s) {
+std::optional<padded_slice> as_padded_slice(graph& g, symbol s) {
   const node& n = contents_of(g).nodes[static_cast<size_t>(s.node())];
   if (n.op != &ops::pad || n.attr.number != 0)
     return {};
-  std::optional<part> found;
+  std::optional<padded_slice> found;
   for (size_t axis = 0; axis < n.attr.low.size(); ++axis) {
     if (n.attr.step[axis] != 1 || (found && (n.attr.low[axis] != 0 || n.attr.high[axis] != 0)))
       return {};
@@ -44,12 +44,12 @@ std::optional<part> as_part(graph& g, symbol s) {
 }
 
 /// Concatenates parts that each begin where the previous one ends, with zeros around all of them.
-symbol side_by_side(std::span<const part> parts, std::source_location at) {
-  const part &first = parts.front(), &last = parts.back();
-  if (parts.size() == 1)
+symbol side_by_side(std::span<const padded_slice> operands, std::source_location at) {
+  const padded_slice &first = operands.front(), &last = operands.back();
+  if (operands.size() == 1)
     return first.padded;
   std::vector<symbol> inner;
-  for (const part& p : parts)
+  for (const padded_slice& p : operands)
     inner.push_back(p.inner);
   const symbol joined = concat(inner, static_cast<int>(first.axis), at);
   if (first.low == 0 && last.high == 0)
@@ -88,8 +88,8 @@ void join_products(graph& g, std::vector<symbol>& terms, std::source_location at
     return;
   std::reverse(a.begin(), a.end());
   std::reverse(b.begin(), b.end());
-  const auto below_each_other = [at](const std::vector<symbol>& parts) {
-    return reshape(stack(parts, 0, at), {extent{-1}, parts[0].dims()[1]}, at);
+  const auto below_each_other = [at](const std::vector<symbol>& operands) {
+    return reshape(stack(operands, 0, at), {extent{-1}, operands[0].dims()[1]}, at);
   };
   rest.push_back(matmul(below_each_other(a), below_each_other(b), {.transpose_a = true}, at));
   terms = std::move(rest);
@@ -99,16 +99,16 @@ void join_products(graph& g, std::vector<symbol>& terms, std::source_location at
 /// padded parts would write and add n times as many zeros as there are elements.
 symbol sum_of(graph& g, std::span<const symbol> terms, std::source_location at) {
   std::vector<symbol> sum;
-  std::vector<part> parts;
+  std::vector<padded_slice> operands;
   for (symbol term : terms)
-    if (const auto p = as_part(g, term); p && (parts.empty() || p->axis == parts.front().axis))
-      parts.push_back(*p);
+    if (const auto p = as_padded_slice(g, term); p && (operands.empty() || p->axis == operands.front().axis))
+      operands.push_back(*p);
     else
       sum.push_back(term);
-  std::stable_sort(parts.begin(), parts.end(), [](const part& a, const part& b) { return a.low < b.low; });
-  for (auto first = parts.begin(); first != parts.end();) {
-    const auto last = std::adjacent_find(first, parts.end(), [](const part& a, const part& b) { return a.end() != b.low; });
-    const auto end = last == parts.end() ? last : last + 1;
+  std::stable_sort(operands.begin(), operands.end(), [](const padded_slice& a, const padded_slice& b) { return a.low < b.low; });
+  for (auto first = operands.begin(); first != operands.end();) {
+    const auto last = std::adjacent_find(first, operands.end(), [](const padded_slice& a, const padded_slice& b) { return a.end() != b.low; });
+    const auto end = last == operands.end() ? last : last + 1;
     sum.push_back(side_by_side({first, end}, at));
     first = end;
   }

@@ -254,7 +254,10 @@ std::optional<int64_t> known_elements(const symbol_shape& dims) {
   for (const extent& e : dims) {
     if (!e.known())
       return {};
-    n *= e.coefficient;
+    const auto product = product_within_limit(n, e.coefficient);
+    if (!product)
+      return {};
+    n = *product;
   }
   return n;
 }

@@ -29,7 +29,7 @@ struct windows {
 struct attributes {
   double number = 0;  ///< scale: factor; dropout: rate; clip, check_range: lower bound; pad: value; normalise_rows: ε.
   double number2 = 0;       ///< clip, check_range: upper bound.
-  symbol_shape per;         ///< scale: the product of these extents divides the factor.
+  symbol_shape per;         ///< scale: the factor is `number` / the product of these extents.
   std::vector<int> axes;    ///< Reductions: sorted, not negative.
   bool keep = false;
   bool transpose_a = false;
@@ -134,7 +134,7 @@ symbol append(graph& g, const operation& op, const std::vector<symbol>& inputs, 
 constexpr int64_t elements_max = int64_t{1} << 48;
 /// a · b for a, b >= 0; nothing if it exceeds `elements_max`.
 std::optional<int64_t> product_within_limit(int64_t a, int64_t b);
-/// The product of the extents; nothing if one is unknown.
+/// The product of the extents; nothing if one is unknown, or if it exceeds `elements_max`.
 std::optional<int64_t> known_elements(const symbol_shape& dims);
 /// The extents as numbers; all must be known.
 shape known_shape(const symbol_shape& dims);

@@ -1,7 +1,7 @@
 // The loops of convolutions, built on the tiles of the matrix product, written once and compiled for each CPU level.
 //
-// The rows of a tile are windows that see the same elements of the kernel: adjacent in x, adjacent in y, or, in the
-// corners, from several images. They are therefore read in place from the image, and no padding is multiplied.
+// The rows of a tile are windows that see the same elements of the kernel: neighbours in x or in y or, in the corners,
+// windows of several images. So the kernel reads their pixels directly from the images, and never multiplies padding.
 #pragma once
 
 #include "compute/kernels/gemm_tile.hpp"

@@ -14,7 +14,7 @@ namespace {
 struct floats {
   using number = float;
   using vector = __m512;
-  static constexpr int64_t width = 16, tile_rows = 12, rows_from_memory = 8, row_vectors = 16, piece = 4;
+  static constexpr int64_t width = 16, tile_rows = 12, rows_from_memory = 8, row_vectors = 16, columns_at_once = 4;
 
   static __mmask16 mask(int64_t n) { return static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1); }
   static vector load(const float* p) { return _mm512_loadu_ps(p); }
@@ -53,7 +53,7 @@ struct floats {
 struct doubles {
   using number = double;
   using vector = __m512d;
-  static constexpr int64_t width = 8, tile_rows = 12, rows_from_memory = 8, row_vectors = 16, piece = 2;
+  static constexpr int64_t width = 8, tile_rows = 12, rows_from_memory = 8, row_vectors = 16, columns_at_once = 2;
 
   static __mmask8 mask(int64_t n) { return static_cast<__mmask8>(n >= 8 ? 0xff : (1u << n) - 1); }
   static vector load(const double* p) { return _mm512_loadu_pd(p); }

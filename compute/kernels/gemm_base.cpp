@@ -18,7 +18,7 @@ alignas(64) constexpr int64_t ones_then_zeros64[8] = {-1, -1, -1, -1, 0, 0, 0, 0
 struct floats {
   using number = float;
   using vector = __m256;
-  static constexpr int64_t width = 8, tile_rows = 6, rows_from_memory = 0, row_vectors = 8, piece = 4;
+  static constexpr int64_t width = 8, tile_rows = 6, rows_from_memory = 0, row_vectors = 8, columns_at_once = 4;
 
   static __m256i mask(int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros + 8 - (n < 8 ? n : 8))); }
   static vector load(const float* p) { return _mm256_loadu_ps(p); }
@@ -50,7 +50,7 @@ struct floats {
 struct doubles {
   using number = double;
   using vector = __m256d;
-  static constexpr int64_t width = 4, tile_rows = 6, rows_from_memory = 0, row_vectors = 8, piece = 2;
+  static constexpr int64_t width = 4, tile_rows = 6, rows_from_memory = 0, row_vectors = 8, columns_at_once = 2;
 
   static __m256i mask(int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros64 + 4 - (n < 4 ? n : 4))); }
   static vector load(const double* p) { return _mm256_loadu_pd(p); }
@@ -78,7 +78,7 @@ template <class T, int64_t W>
 struct plain {
   using number = T;
   struct vector { T x[W]; };
-  static constexpr int64_t width = W, tile_rows = 4, rows_from_memory = 0, row_vectors = 4, piece = 1;
+  static constexpr int64_t width = W, tile_rows = 4, rows_from_memory = 0, row_vectors = 4, columns_at_once = 1;
 
   template <class F>
   static vector each(F f) {

@@ -163,7 +163,7 @@ class product {
       // Whole vectors are written, also beyond the end of a column. The last rows come first, so that the first rows of
       // the next column overwrite the excess.
       for (int64_t i = (rows - 1) / w * w; i >= 0; i -= w)
-        turn<V>(least(w, rows - i), k, a + i * lda, lda, to + i, rows);
+        transpose_rows<V>(least(w, rows - i), k, a + i * lda, lda, to + i, rows);
     }
   }
 
@@ -174,8 +174,9 @@ class product {
       for (int64_t i = 0, rows = 0; i < m; i += rows) {
         rows = next_rows<V>(m - i);
         const int64_t end = least(k, p + some);
-        // The last rows come first, as in `pack_a`. Vectors that end within the tile are stored whole: storing a part
-        // of a vector takes twenty cycles on some processors without AVX-512.
+        // The last rows come first, so that later stores overwrite the excess, as in `pack_a`. A vector that ends
+        // within the tile is stored whole: storing a part of a vector takes twenty cycles on some processors without
+        // AVX-512.
         for (int64_t q = (rows - 1) / w * w; q >= 0; q -= w) {
           const auto part = V::mask(rows - q);
           const T* from = a + p * lda + i + q;

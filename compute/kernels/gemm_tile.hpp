@@ -41,7 +41,7 @@ struct factors {
   int64_t stride;   ///< Between rows of op(A), or between its columns (see `order`).
   const T* b;
   int64_t ldb;      ///< Between rows of op(B).
-  struct turns {
+  struct repetition {
     int64_t count = 1, a = 0, b = 0;  ///< `a`, `b`: how far the operands advance after each repetition.
   } x, y;
   prefetches<T> soon_a{}, soon_b{};
@@ -204,17 +204,17 @@ constexpr int64_t next_rows(int64_t left) {
 /// Transposes up to `w` rows of k elements, `stride` apart, into k columns, `to_stride` apart. Each column is written
 /// as a whole vector.
 template <class V>
-void turn(int64_t rows, int64_t k, const typename V::number* from, int64_t stride, typename V::number* to, int64_t to_stride) {
+void transpose_rows(int64_t rows, int64_t k, const typename V::number* from, int64_t stride, typename V::number* to, int64_t to_stride) {
   using T = typename V::number;
   constexpr int64_t w = V::width;
   const T* row[w];
   for (int64_t i = 0; i < w; ++i)
     row[i] = from + (i < rows ? i * stride : 0);
   int64_t p = 0;
-  for (; p + V::piece <= k; p += V::piece)
+  for (; p + V::columns_at_once <= k; p += V::columns_at_once)
     V::columns_of(row, p, to + p * to_stride, to_stride);
-  if (p < k && k >= V::piece)
-    V::columns_of(row, k - V::piece, to + (k - V::piece) * to_stride, to_stride);  // Writes some columns a second time.
+  if (p < k && k >= V::columns_at_once)
+    V::columns_of(row, k - V::columns_at_once, to + (k - V::columns_at_once) * to_stride, to_stride);  // Writes some columns a second time.
   else
     for (; p < k; ++p)
       for (int64_t i = 0; i < rows; ++i)
@@ -227,7 +227,7 @@ void pack_panel(bool transposed, int64_t k, int64_t columns, const typename V::n
   constexpr int64_t w = V::width, wide = 2 * w;
   if (transposed) {
     for (int64_t j = 0; j < columns; j += w)
-      turn<V>(least(w, columns - j), k, b + j * ldb, ldb, to + j, wide);
+      transpose_rows<V>(least(w, columns - j), k, b + j * ldb, ldb, to + j, wide);
     return;
   }
   const auto last = V::mask(columns > w ? columns - w : columns);

@@ -26,7 +26,7 @@ struct run_state {
   /// required.
   struct bad_element {
     const struct kernel_call* call = nullptr;  ///< Null: there is none.
-    int64_t position = 0, value = 0, limit = 0;
+    int64_t index = 0, value = 0, limit = 0;
     double number = 0;
   } bad;
 };
@@ -70,7 +70,7 @@ bool indices_fit(const kernel_call& c, run_state& s, const Index* indices, int64
     all &= static_cast<uint64_t>(indices[i]) < static_cast<uint64_t>(limit);
   for (int64_t i = 0; !all && !s.bad.call; ++i)
     if (static_cast<uint64_t>(indices[i]) >= static_cast<uint64_t>(limit))
-      s.bad = {.call = &c, .position = c.first + i, .value = static_cast<int64_t>(indices[i]), .limit = limit};
+      s.bad = {.call = &c, .index = c.first + i, .value = static_cast<int64_t>(indices[i]), .limit = limit};
   return all;
 }
 

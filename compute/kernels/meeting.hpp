@@ -7,7 +7,8 @@
 namespace troupe {
 namespace {
 
-/// On one axis: the kernel elements that a window sees, and the pixels that they meet. Both advance in equal steps.
+/// On one axis: the kernel elements that a window sees, and the pixels that they meet. Each of
+/// the two sequences has a constant step of its own.
 struct meeting {
   int64_t tap = 0, tap_step = 1, count = 0, source = 0, source_step = 0;
 };

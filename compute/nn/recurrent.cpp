@@ -84,7 +84,8 @@ lstm_state next_state(symbol gates, symbol c, int64_t units, const lstm_weights&
   return {next, mul(sigmoid(output, at), w.activation(next, at), at)};
 }
 
-/// The next state of a GRU, from the inputs' terms of its gates and the parts of the recurrent kernel.
+/// The next state of a GRU. `from_x`: the products of the inputs for both gates and the candidate. `recurrent_gates`,
+/// `recurrent_h`: the parts of the recurrent kernel for the gates and for the candidate.
 symbol next_state(symbol from_x, symbol h, symbol recurrent_gates, symbol recurrent_h, int64_t units, activation f, std::source_location at) {
   const auto part = split(from_x, {2 * units, units}, 1, at);
   const auto gates = split(sigmoid(add(part[0], matmul(h, recurrent_gates, {}, at), at), at), {units, units}, 1, at);

@@ -47,7 +47,7 @@ struct planned_call {
   int32_t mask = -1;             ///< matmul: index in `in` of the mask: the result is 0 where it is not positive.
   /// Negative results become 0. max_pool_gradient: the result is 0 where the maximum is not positive.
   bool relu = false;
-  std::vector<planned_call> parts;  ///< fused: the calls it consists of, in order.
+  std::vector<planned_call> fused;  ///< fused: the calls it consists of, in order.
   int shares = 1;                ///< Threads that share it; an upper bound until it is lowered.
   int64_t workspace_bytes = 0, workspace_offset = -1;  ///< Size for one thread, and offset for the first thread.
   int64_t flops = 0;             ///< Multiply-adds × 2; set when it is lowered.

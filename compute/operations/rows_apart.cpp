@@ -1,10 +1,9 @@
 // Finds out, by induction over the nodes, whether the rows of a batch are computed independently of each other.
 //
-// A value has rows if exactly one of its axes is unknown, namely c times the batch, and if its dense elements can be
-// seen as [outer][batch][inner] such that those at [., i, .] depend on row i of the inputs alone. A reshape that keeps
-// the number of elements before and after the batch keeps the rows. `repeats` is how often the batch repeats along its
-// axis: 1 if the c elements of a row are adjacent, c if the whole batch comes c times, as in the time-major sequence
-// [time · batch, n].
+// A value has rows if exactly one of its axes is unknown, of extent c · batch, and if its elements in memory order are
+// [outer][batch][inner], where those at [., i, .] depend on row i of the inputs alone. A reshape that keeps the number
+// of elements before and after the batch keeps the rows. `repeats`: 1 if the c elements of a row are adjacent; c if the
+// axis holds c batches one after another, as in the sequence [time · batch, n].
 #include "compute/graph/operation.hpp"
 #include "compute/operations/stored_graph.hpp"
 

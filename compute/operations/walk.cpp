@@ -65,7 +65,7 @@ walk make_walk(const shape& out, std::initializer_list<strides> operands) {
 
 void lower_walk(lowering& l, const walk& w) {
   l.kernel.strides = &(l.new_walk() = w);
-  l.division = {.items = w.extent[0], .unit = w.rank == 1 ? elements_piece : 1};
+  l.division = {.items = w.extent[0], .unit = w.rank == 1 ? elements_chunk : 1};
   int at = 0;
   for (int32_t i : l.call.in)
     l.division.step[static_cast<size_t>(at++)] = size_of(l.values().value(i).type);

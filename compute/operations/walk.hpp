@@ -7,7 +7,7 @@ namespace troupe {
 
 /// Shares of an element-wise loop begin at multiples of this, which are also boundaries of vectors, cache lines and
 /// blocks of random numbers.
-inline constexpr int64_t elements_piece = 1024;
+inline constexpr int64_t elements_chunk = 1024;
 
 /// The shape to which both are broadcast, by numpy's rule; nothing when they do not fit.
 std::optional<symbol_shape> broadcast(const symbol_shape& a, const symbol_shape& b);
@@ -25,23 +25,23 @@ walk make_walk(const shape& out, std::initializer_list<strides> operands);
 void lower_walk(lowering& l, const walk& w);
 
 /// One innermost loop: n elements of the output, starting at `out`; each operand starts at `at` with its `stride`.
-struct walk_run {
+struct inner_loop {
   int64_t out = 0, n = 0;
   int64_t at[walk::operands_max] = {};
   int64_t stride[walk::operands_max] = {};
 };
 
-/// Calls f(const walk_run&) for each innermost loop, in the order of the output.
+/// Calls f(const inner_loop&) for each innermost loop, in the order of the output.
 template <class F>
-void for_each_run(const walk& w, F f) {
+void for_each_inner_loop(const walk& w, F f) {
   const int last = w.rank - 1;
-  walk_run r;
+  inner_loop r;
   r.n = w.extent[last];
   for (int i = 0; i < walk::operands_max; ++i)
     r.stride[i] = w.stride[i][last];
   int64_t at[8] = {};
   for (;;) {
-    f(static_cast<const walk_run&>(r));
+    f(static_cast<const inner_loop&>(r));
     r.out += r.n;
     int d = last - 1;
     for (; d >= 0; --d) {

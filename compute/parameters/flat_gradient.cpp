@@ -29,7 +29,7 @@ void add_bytes(dtype type, std::byte* into, const std::byte* a, const std::byte*
 
 /// The dense part of into = a + b.
 void add_dense(const parameter_layout& layout, std::byte* into, const std::byte* a, const std::byte* b) {
-  for (const auto& run : layout.runs())
+  for (const auto& run : layout.ranges())
     for_dense_parts(layout.sparse(), run.first, run.last, [&](int64_t first, int64_t last) { add_bytes(run.type, into, a, b, first, last); });
 }
 
@@ -86,7 +86,7 @@ void add_gradients(const parameter_layout& layout, std::byte* into, const std::b
 
 bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) {
   bool all = true;
-  for (const auto& run : layout.runs()) {
+  for (const auto& run : layout.ranges()) {
     const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last);
     for_dense_parts(layout.sparse(), first, last, [&](int64_t from, int64_t to) { all = run_is_finite(run.type, gradient + from, to - from) && all; });
   }

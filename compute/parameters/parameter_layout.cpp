@@ -124,14 +124,14 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     const size_t last = layout.entries_.size();
     if (first == last)
       continue;
-    gradient_run run{.type = type, .first = layout.gradient_bytes_, .last = layout.gradient_bytes_ + length, .slots = {}, .rule = rule};
+    gradient_range range{.type = type, .first = layout.gradient_bytes_, .last = layout.gradient_bytes_ + length, .slots = {}, .rule = rule};
     layout.gradient_bytes_ += length;
     for (size_t vector = 0; vector <= slots.size(); ++vector) {
       const int64_t start = staggered(layout.arena_bytes_, vectors++);
       if (vector == 0)
-        run.variables = start;
+        range.variables = start;
       else
-        run.slots.push_back(start);
+        range.slots.push_back(start);
       for (size_t i = first; i < last; ++i) {
         if (vector == 0) {
           layout.entries_[i].offset += start;
@@ -150,33 +150,33 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
       }
       layout.arena_bytes_ = start + length;
     }
-    layout.runs_.push_back(std::move(run));
+    layout.ranges_.push_back(std::move(range));
   }
   for (dtype type : {dtype::float32, dtype::float64}) {
-    gradient_run run{.type = type, .first = layout.gradient_bytes_, .last = layout.gradient_bytes_,
+    gradient_range range{.type = type, .first = layout.gradient_bytes_, .last = layout.gradient_bytes_,
                      .variables = staggered(layout.arena_bytes_, vectors), .slots = {}, .assigned = true};
     for (const auto& v : contents_of(g).variables) {
       const auto& options = v.options;
       if (!o || v.next < 0 || options.type != type)
         continue;
       layout.entries_.push_back({options.name, type, options.dims, false, false, true, options.replicas, options.initial,
-                                 run.variables + run.last - run.first, run.last});
-      run.last += padded(options.dims.elements() * size_of(type));
+                                 range.variables + range.last - range.first, range.last});
+      range.last += padded(options.dims.elements() * size_of(type));
     }
-    if (run.first == run.last)
+    if (range.first == range.last)
       continue;
     ++vectors;
-    layout.gradient_bytes_ = run.last;
-    layout.arena_bytes_ = run.variables + run.last - run.first;
-    layout.runs_.push_back(std::move(run));
+    layout.gradient_bytes_ = range.last;
+    layout.arena_bytes_ = range.variables + range.last - range.first;
+    layout.ranges_.push_back(std::move(range));
   }
   layout.flat_bytes_ = layout.gradient_bytes_;
   const auto looked_up = only_looked_up(contents_of(g));
   layout.sort_names();
-  for (const auto& run : layout.runs_)
+  for (const auto& range : layout.ranges_)
     for (size_t i = 0; i < variables.size(); ++i) {
       const auto& options = variables[i].options;
-      if (run.assigned || rules[i] != run.rule || options.type != run.type || needs_whole_variables(rule_at(*o, run.rule))
+      if (range.assigned || rules[i] != range.rule || options.type != range.type || needs_whole_variables(rule_at(*o, range.rule))
           || options.dims.elements() == 0 || !looked_up[static_cast<size_t>(variables[i].node)])
         continue;
       const int32_t entry = layout.find(options.name);

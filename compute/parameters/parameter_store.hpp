@@ -49,7 +49,7 @@ struct parameter_piece {
 /// The trainable variables of one dtype under one rule: bytes [first, last) of the gradient vector, and the offsets in
 /// an arena of the vectors of the same layout: variables, then each slot. Or, if `assigned`, the variables of one dtype
 /// that the model assigns: their bytes are no gradient but their next values, and they have no slots.
-struct gradient_run {
+struct gradient_range {
   dtype type = dtype::float32;
   int64_t first = 0, last = 0;
   int64_t variables = 0;
@@ -58,9 +58,9 @@ struct gradient_run {
   int32_t rule = -1;             ///< The variable group whose rule updates them; -1: the optimizer's own.
 };
 
-/// A variable that the model reads only by gather along its first axis. Rows of its gradient whose bits are not set
-/// must hold zeros, which every writer of a gradient ensures. A vector of zeros is valid, and one with all bits set may
-/// hold anything.
+/// A variable that the model reads only by gather along its first axis. The gradient has one bit for each of its rows.
+/// A row whose bit is 0 holds zeros; every writer of a gradient ensures that. So a gradient of zeros is valid, and if
+/// all bits are 1, the rows may hold anything.
 struct sparse_rows {
   int32_t entry = 0;
   dtype type = dtype::float32;
@@ -86,7 +86,7 @@ class parameter_layout {
   int64_t arena_bytes() const noexcept { return arena_bytes_; }
   int64_t shared_bytes() const noexcept { return shared_bytes_; }
   /// The flat vectors, one for each dtype and rule.
-  std::span<const gradient_run> runs() const noexcept { return runs_; }
+  std::span<const gradient_range> ranges() const noexcept { return ranges_; }
   /// The variables with sparse gradients, in the order of the vector. None is under a rule that needs whole variables.
   std::span<const sparse_rows> sparse() const noexcept { return sparse_; }
   /// Size of the flat gradient with the bits at its end, a multiple of 64.
@@ -104,7 +104,7 @@ class parameter_layout {
 
   std::vector<parameter_entry> entries_;
   std::vector<int32_t> by_name_;  ///< Entries sorted by name.
-  std::vector<gradient_run> runs_;
+  std::vector<gradient_range> ranges_;
   std::vector<sparse_rows> sparse_;
   int64_t arena_bytes_ = 0, shared_bytes_ = 0, flat_bytes_ = 0, gradient_bytes_ = 0;
   bool whole_variables_ = false, reads_averages_ = false;

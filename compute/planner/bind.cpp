@@ -1,9 +1,9 @@
-// Makes a plan from a graph: the nodes that the roots need, with every unknown bound.
-#include "compute/planner/plan.hpp"
+// Makes the draft of a program from a graph: the nodes that the roots need, with every unknown bound.
+#include "compute/planner/program_draft.hpp"
 
 namespace troupe {
 
-int32_t add_copy_of(plan& p, int32_t from) {
+int32_t add_copy_of(program_draft& p, int32_t from) {
   planned_value v;
   v.name = p.value(from).name + "/copy";
   v.type = p.value(from).type;
@@ -74,12 +74,12 @@ expected<void> bind_variable(planned_value& v, const node& n, const parameter_la
 
 }  // namespace
 
-expected<plan> bind_unknowns(const graph_contents& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options) {
+expected<program_draft> bind_unknowns(const graph_contents& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options) {
   binding b{g, std::vector<int64_t>(g.unknowns.size())};
   for (size_t i = 0; i < g.unknowns.size(); ++i)
     b.unknowns[i] = g.unknowns[i] == "batch" ? options.batch : 0;
   const auto needed = needed_by(g, roots);
-  plan p;
+  program_draft p;
   p.seed = options.seed;
   p.values.resize(g.nodes.size());
   for (size_t i = 0; i < g.nodes.size(); ++i) {

@@ -1,14 +1,14 @@
-// Division of calls among threads. Kernels are unaware of it: each share is a kernel call of its own, whose operands
+// Intra-operation parallelism: calls are divided among threads. Kernels are unaware of it: each share is a kernel call of its own, whose operands
 // begin where the share begins. An item's result depends on its own operands only, so the bits are those of the
 // undivided call.
-#include "compute/planner/plan.hpp"
+#include "compute/planner/program_draft.hpp"
 
 namespace troupe {
 namespace {
 
 /// The estimated work of a call, roughly in nanoseconds of one thread, to decide whether waking a thread pays. It is
 /// not measured, so that plans are reproducible.
-int64_t work_of(plan& p, const planned_call& c) {
+int64_t work_of(program_draft& p, const planned_call& c) {
   constexpr int64_t flops_each = 64, bytes_each = 8, elements_each = 4;
   const lowering l{p, c};
   int64_t bytes = 0;
@@ -17,8 +17,8 @@ int64_t work_of(plan& p, const planned_call& c) {
   for (int32_t i : c.out)
     bytes += p.value(i).bytes();
   int64_t elements = 0;
-  for (const auto& part : c.parts)
-    elements += p.value(part.out[0]).dims.elements();
+  for (const auto& one : c.fused)
+    elements += p.value(one.out[0]).dims.elements();
   return (c.op->flops ? c.op->flops(l) : 0) / flops_each + bytes / bytes_each + elements / elements_each;
 }
 
@@ -44,9 +44,9 @@ void narrow_fused(lowering& l, int64_t first, int64_t count) {
   body = *l.kernel.fused;
   const bool by_rows = l.division.extent == fused_rows;
   (by_rows ? body.rows : body.columns) = count;
-  for (auto& part : body.parts)
-    for (int o = 0; o < part.operands; ++o)
-      part.call.at[o].offset += first * (by_rows ? part.step[o].row : part.step[o].column);
+  for (auto& one : body.calls)
+    for (int o = 0; o < one.operands; ++o)
+      one.call.at[o].offset += first * (by_rows ? one.step[o].row : one.step[o].column);
   l.kernel.fused = &body;
 }
 
@@ -64,19 +64,19 @@ void narrow(lowering& l, int64_t first, int64_t count) {
 
 }  // namespace
 
-int64_t work_of(plan& p) {
+int64_t work_of(program_draft& p) {
   int64_t work = 0;
   for (const auto& c : p.calls)
     work += c.recording ? 0 : work_of(p, c);
   return work;
 }
 
-void divide_calls(plan& p, int64_t least_work) {
+void divide_calls(program_draft& p, int64_t least_work) {
   for (auto& c : p.calls)
     c.shares = static_cast<int>(std::clamp<int64_t>(work_of(p, c) / std::max<int64_t>(1, least_work), 1, p.threads));
 }
 
-std::vector<kernel_call> kernels_of(plan& p, const planned_call& c) {
+std::vector<kernel_call> kernels_of(program_draft& p, const planned_call& c) {
   lowering whole{p, c};
   c.op->lower(whole);
   whole.kernel.recording = c.recording;

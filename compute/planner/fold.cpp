@@ -1,5 +1,5 @@
 // Constant folding of values with the same number in every element (mostly the start of a gradient).
-#include "compute/planner/plan.hpp"
+#include "compute/planner/program_draft.hpp"
 
 #include <cmath>
 #include <limits>
@@ -33,7 +33,7 @@ double held(double x) {
 double held(dtype type, double x) { return type == dtype::float32 ? held<float>(x) : held<double>(x); }
 
 /// The number in every element of the call's result, if its operands are known; else nothing.
-std::optional<double> evaluate(const plan& p, const planned_call& c) {
+std::optional<double> evaluate(const program_draft& p, const planned_call& c) {
   std::vector<double> x;
   for (int32_t i : c.in) {
     const auto& v = p.value(p.root(i)).splat;
@@ -69,7 +69,7 @@ void multiply_if_exact(planned_call& c) {
 }
 
 /// x·c and x/c with a known c become a scale.
-void simplify_product(plan& p, planned_call& c) {
+void simplify_product(program_draft& p, planned_call& c) {
   const bool division = c.op == &ops::div;
   if (c.op != &ops::mul && !division)
     return;
@@ -89,7 +89,7 @@ void simplify_product(plan& p, planned_call& c) {
 
 }  // namespace
 
-void fold_constants(plan& p) {
+void fold_constants(program_draft& p) {
   for (auto& v : p.values)
     if (v.constant.elements() > 0)
       v.splat = splat_of(v.constant);
@@ -111,7 +111,7 @@ void fold_constants(plan& p) {
   }
 }
 
-void remove_dead_code(plan& p) {
+void remove_dead_code(program_draft& p) {
   std::vector<bool> needed(p.values.size());
   const auto need = [&](int32_t value) { needed[static_cast<size_t>(p.root(value))] = true; };
   for (size_t v = 0; v < p.values.size(); ++v)
@@ -127,7 +127,7 @@ void remove_dead_code(plan& p) {
   std::erase_if(p.calls, [](const planned_call& c) { return c.removed; });
 }
 
-void mark_recording(plan& p, std::span<const int32_t> roots) {
+void mark_recording(program_draft& p, std::span<const int32_t> roots) {
   std::vector<bool> needed(p.values.size());
   for (int32_t r : roots)
     needed[static_cast<size_t>(p.root(r))] = true;

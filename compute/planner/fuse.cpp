@@ -1,5 +1,5 @@
 // Fusion: two calls become one if no other call reads the values between them.
-#include "compute/planner/plan.hpp"
+#include "compute/planner/program_draft.hpp"
 
 namespace troupe {
 namespace {
@@ -8,7 +8,7 @@ namespace {
 /// call's operands, and the value between the two is not looked up again.
 class connections {
  public:
-  explicit connections(plan& p) : plan_(p), uses_(p.values.size()), viewed_(p.values.size()), producer_(p.values.size(), -1) {
+  explicit connections(program_draft& p) : draft_(p), uses_(p.values.size()), viewed_(p.values.size()), producer_(p.values.size(), -1) {
     for (const auto& v : p.values)
       if (v.view_of >= 0)
         viewed_[static_cast<size_t>(v.view_of)] = true;
@@ -25,9 +25,9 @@ class connections {
   /// The call that yields `value` when its only reader is one operand of one call; else null.
   planned_call* sole_producer(int32_t value) const {
     const auto v = static_cast<size_t>(value);
-    if (plan_.root(value) != value || plan_.value(value).keep || uses_[v] != 1 || viewed_[v] || producer_[v] < 0)
+    if (draft_.root(value) != value || draft_.value(value).keep || uses_[v] != 1 || viewed_[v] || producer_[v] < 0)
       return nullptr;
-    planned_call& c = plan_.calls[static_cast<size_t>(producer_[v])];
+    planned_call& c = draft_.calls[static_cast<size_t>(producer_[v])];
     return c.removed ? nullptr : &c;
   }
   /// The same, if that call is of operation `op`.
@@ -37,7 +37,7 @@ class connections {
   }
 
  private:
-  plan& plan_;
+  program_draft& draft_;
   std::vector<int32_t> uses_;
   std::vector<bool> viewed_;
   std::vector<int32_t> producer_;
@@ -54,7 +54,7 @@ void absorb(planned_call& c, planned_call& inner) {
 
 /// The call that yields `value`, if a bias and a relu can be fused into it: a product, or a convolution that consists
 /// of products.
-planned_call* sole_product(const plan& p, const connections& all, int32_t value) {
+planned_call* sole_product(const program_draft& p, const connections& all, int32_t value) {
   planned_call* const c = all.sole_producer(value);
   if (!c || c->relu || c->mask >= 0)
     return nullptr;
@@ -62,7 +62,7 @@ planned_call* sole_product(const plan& p, const connections& all, int32_t value)
   return c->op == &ops::matmul || (c->op == &ops::conv2d && !depthwise()) ? c : nullptr;
 }
 
-void fuse_bias(plan& p, const connections& all, planned_call& c) {
+void fuse_bias(program_draft& p, const connections& all, planned_call& c) {
   if (c.op != &ops::add)
     return;
   for (size_t product : {size_t{0}, size_t{1}}) {
@@ -78,7 +78,7 @@ void fuse_bias(plan& p, const connections& all, planned_call& c) {
   }
 }
 
-void fuse_relu(const plan& p, const connections& all, planned_call& c) {
+void fuse_relu(const program_draft& p, const connections& all, planned_call& c) {
   if (c.op != &ops::relu)
     return;
   if (planned_call* inner = sole_product(p, all, c.in[0])) {
@@ -87,7 +87,7 @@ void fuse_relu(const plan& p, const connections& all, planned_call& c) {
   }
 }
 
-void fuse_mask(plan& p, const connections& all, planned_call& c) {
+void fuse_mask(program_draft& p, const connections& all, planned_call& c) {
   if (c.op != &ops::relu_gradient)
     return;
   const int32_t mask = c.in[1];
@@ -106,7 +106,7 @@ void fuse_mask(plan& p, const connections& all, planned_call& c) {
 
 }  // namespace
 
-void fuse_layers(plan& p) {
+void fuse_layers(program_draft& p) {
   const connections all{p};
   for (auto& c : p.calls)
     if (!c.removed) {
@@ -116,7 +116,7 @@ void fuse_layers(plan& p) {
     }
 }
 
-void fuse_cross_entropy(plan& p) {
+void fuse_cross_entropy(program_draft& p) {
   for (auto& loss : p.calls) {
     if (loss.removed || loss.op != &ops::sparse_softmax_cross_entropy)
       continue;
@@ -136,7 +136,7 @@ void fuse_cross_entropy(plan& p) {
   }
 }
 
-void fuse_scaled_sum(plan& p) {
+void fuse_scaled_sum(program_draft& p) {
   const connections all{p};
   for (auto& c : p.calls) {
     if (c.removed || c.op != &ops::scale)

@@ -23,7 +23,7 @@ struct program_options {
   int32_t shards = 1;      ///< S: the loss is scaled by 1/S before differentiation (MEAN over shards).
   uint64_t seed = 0;       ///< Seed of the keyed random operations.
   bool fuse = true;        ///< Element-wise operations over the same elements become one kernel; the bits are the same.
-  bool share = true;       ///< Common subexpression elimination; the bits are the same.
+  bool eliminate_common_calls = true;       ///< Common subexpression elimination; the bits are the same.
   bool elide = true;       ///< Copy elision for contiguous slices and concatenations; the bits are the same.
   /// The threads that share the kernels, started as the plan needs them; null: only the thread that runs the program.
   /// The bits do not depend on the number of threads.

@@ -4,7 +4,7 @@
 // minimum cut, weighted in bytes, between values that cannot be recomputed and values that the gradients read. This is
 // the selection of Jain et al. 2020 ("Checkmate") without a price for time, as in torch's min-cut partitioner. Of equal
 // cuts, the one that computes least is taken. Calls depend on their operands and keys alone, so the bits are the same.
-#include "compute/planner/plan.hpp"
+#include "compute/planner/program_draft.hpp"
 
 #include <limits>
 #include <map>
@@ -89,8 +89,8 @@ class network {
 
 class recomputation {
  public:
-  recomputation(plan& p, int32_t gradients_from)
-    : plan_(p), gradients_from_(gradients_from), calls_(std::move(p.calls)), made_by_(p.values.size(), -1), kept_(p.values.size()) {
+  recomputation(program_draft& p, int32_t gradients_from)
+    : draft_(p), gradients_from_(gradients_from), calls_(std::move(p.calls)), made_by_(p.values.size(), -1), kept_(p.values.size()) {
     for (size_t v = 0; v < p.values.size(); ++v)
       if (p.values[v].keep)
         kept_[static_cast<size_t>(p.root(static_cast<int32_t>(v)))] = true;
@@ -102,12 +102,12 @@ class recomputation {
 
   void run() {
     choose();
-    plan_.calls.clear();
+    draft_.calls.clear();
     for (planned_call c : calls_) {
       if (!is_forward(c))
         for (int32_t& in : c.in)
           in = again(in);
-      plan_.calls.push_back(std::move(c));
+      draft_.calls.push_back(std::move(c));
     }
   }
 
@@ -125,7 +125,7 @@ class recomputation {
     for (const auto& c : calls_)
       if (!is_forward(c))
         for (int32_t in : c.in)
-          if (const int32_t r = plan_.root(in); passes_over(r))
+          if (const int32_t r = draft_.root(in); passes_over(r))
             network_.edge(gate(r, source) + 1, sink, unlimited);
     network_.saturate(source, sink);
     const auto late = network_.before(sink);
@@ -139,20 +139,20 @@ class recomputation {
     if (const auto known = gates_.find(root); known != gates_.end())
       return known->second;
     const int32_t in = gates_[root] = network_.node(), out = network_.node();
-    network_.edge(in, out, plan_.value(root).bytes());
+    network_.edge(in, out, draft_.value(root).bytes());
     if (!repeatable(root)) {
       network_.edge(source, in, unlimited);
       return in;
     }
     for (int32_t operand : maker(root).in)
-      if (const int32_t r = plan_.root(operand); passes_over(r))
+      if (const int32_t r = draft_.root(operand); passes_over(r))
         network_.edge(gate(r, source) + 1, in, unlimited);
     return in;
   }
 
   /// The value to read in place of `value`: itself, or a copy recomputed here.
   int32_t again(int32_t value) {
-    const int32_t r = plan_.root(value);
+    const int32_t r = draft_.root(value);
     if (!passes_over(r) || !repeatable(r) || stored_.at(r))
       return value;
     if (const auto known = again_.find(value); known != again_.end())
@@ -165,18 +165,18 @@ class recomputation {
     for (int32_t& in : c.in)
       in = again(in);
     c.out = {add(r, -1)};
-    plan_.calls.push_back(c);
+    draft_.calls.push_back(c);
     return c.out[0];
   }
 
   int32_t add(int32_t like, int32_t view_of) {
-    planned_value v = plan_.value(like);
+    planned_value v = draft_.value(like);
     v.view_of = view_of;
-    plan_.values.push_back(std::move(v));
-    return again_[like] = static_cast<int32_t>(plan_.values.size()) - 1;
+    draft_.values.push_back(std::move(v));
+    return again_[like] = static_cast<int32_t>(draft_.values.size()) - 1;
   }
 
-  plan& plan_;
+  program_draft& draft_;
   int32_t gradients_from_;
   std::vector<planned_call> calls_;       ///< The original calls.
   std::vector<int32_t> made_by_;          ///< By value: the forward call that yields it, or -1.
@@ -189,7 +189,7 @@ class recomputation {
 
 }  // namespace
 
-void recompute(plan& p, int32_t gradients_from) {
+void recompute(program_draft& p, int32_t gradients_from) {
   recomputation{p, gradients_from}.run();
   remove_dead_code(p);
 }

@@ -1,11 +1,11 @@
 // Replaces a sum of scatter_adds, each as large as its table, by one call whose work grows with the rows that occur.
-#include "compute/planner/plan.hpp"
+#include "compute/planner/program_draft.hpp"
 
 namespace troupe {
 namespace {
 
 /// The call that yields a value or the value that it is a view of; -1: none does.
-int32_t producer(const plan& p, int32_t value) {
+int32_t producer(const program_draft& p, int32_t value) {
   for (size_t c = 0; c < p.calls.size(); ++c)
     if (p.calls[c].out[0] == p.root(value))
       return static_cast<int32_t>(c);
@@ -13,7 +13,7 @@ int32_t producer(const plan& p, int32_t value) {
 }
 
 /// Whether the value is zeros, with which autodiff fills the gradient of a variable that the loss does not depend on.
-bool is_zero(const plan& p, int32_t value) {
+bool is_zero(const program_draft& p, int32_t value) {
   const auto& known = p.value(p.root(value)).constant;
   if (known.elements() > 0)
     return std::all_of(known.bytes().begin(), known.bytes().end(), [](std::byte b) { return b == std::byte{0}; });
@@ -22,7 +22,7 @@ bool is_zero(const plan& p, int32_t value) {
 }
 
 /// Collects indices and updates of each scatter_add, in the order of the sum; false where the sum has any other term.
-bool collect(const plan& p, int32_t value, std::vector<int32_t>& lookups) {
+bool collect(const program_draft& p, int32_t value, std::vector<int32_t>& lookups) {
   if (is_zero(p, value))
     return true;
   const int32_t at = producer(p, value);
@@ -37,7 +37,7 @@ bool collect(const plan& p, int32_t value, std::vector<int32_t>& lookups) {
 
 }  // namespace
 
-std::optional<int32_t> scatter_rows(plan& p, int32_t gradient, const sparse_rows& rows) {
+std::optional<int32_t> scatter_rows(program_draft& p, int32_t gradient, const sparse_rows& rows) {
   planned_call c{.op = &ops::scatter_rows, .out = {static_cast<int32_t>(p.values.size())}, .nodes = {gradient}};
   if (!collect(p, gradient, c.in))
     return {};

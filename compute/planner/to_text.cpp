@@ -1,9 +1,9 @@
-#include "compute/planner/plan.hpp"
+#include "compute/planner/program_draft.hpp"
 
 namespace troupe {
 namespace {
 
-std::string where(const plan& p, int32_t i) {
+std::string where(const program_draft& p, int32_t i) {
   static constexpr const char* names[] = {"arena", "parameters", "shared", "gradient"};
   const operand at = p.place_of(i);
   if (at.base >= base_feeds)
@@ -22,8 +22,8 @@ std::string title(const planned_call& c) {
   text += c.bias >= 0 ? " +bias" : "";
   text += c.relu ? " +relu" : "";
   text += c.mask >= 0 ? " +mask" : "";
-  for (const auto& part : c.parts)
-    text += (&part == c.parts.data() ? ": " : ", ") + std::string{part.op->name};
+  for (const auto& one : c.fused)
+    text += (&one == c.fused.data() ? ": " : ", ") + std::string{one.op->name};
   text += c.recording ? " (for summaries)" : "";
   text += c.shares > 1 ? ", shared by " + std::to_string(c.shares) + " threads" : "";
   return text;
@@ -31,7 +31,7 @@ std::string title(const planned_call& c) {
 
 }  // namespace
 
-std::vector<kernel_facts> describe(const plan& p) {
+std::vector<kernel_facts> describe(const program_draft& p) {
   std::vector<kernel_facts> all;
   for (const auto& c : p.calls) {
     kernel_facts k{.title = title(c), .workspace_bytes = c.workspace_bytes * c.shares, .workspace_offset = c.workspace_offset, .flops = c.flops,
@@ -47,7 +47,7 @@ std::vector<kernel_facts> describe(const plan& p) {
   return all;
 }
 
-std::string to_text(const plan& p) {
+std::string to_text(const program_draft& p) {
   int64_t flops = 0;
   for (const auto& c : p.calls)
     flops += c.flops;

@@ -7,26 +7,26 @@
 
 namespace troupe {
 
-fault_search::fault_search(const plan& p, const std::vector<std::byte*>& bases)
-  : plan_(p), bases_(bases), state_(p.values.size(), unknown), made_(p.values.size()) {
+fault_search::fault_search(const program_draft& p, const std::vector<std::byte*>& bases)
+  : draft_(p), bases_(bases), state_(p.values.size(), unknown), made_(p.values.size()) {
   for (const auto& c : p.calls)
     for (int32_t out : c.out)
       made_[static_cast<size_t>(out)] = true;
 }
 
 int32_t fault_search::holder(int32_t value) const {
-  while (!made_[static_cast<size_t>(value)] && plan_.value(value).view_of >= 0)
-    value = plan_.value(value).view_of;
+  while (!made_[static_cast<size_t>(value)] && draft_.value(value).view_of >= 0)
+    value = draft_.value(value).view_of;
   return value;
 }
 
 const std::byte* fault_search::at(int32_t value) const {
-  const operand where = plan_.place_of(value);
+  const operand where = draft_.place_of(value);
   return bases_[static_cast<size_t>(where.base)] + where.offset;
 }
 
 int32_t fault_search::examine(int32_t value, int32_t call) {
-  const auto& v = plan_.value(value);
+  const auto& v = draft_.value(value);
   const auto bad = count_not_finite(v.type, at(value), v.dims.elements());
   if (bad.count == 0)
     return finite;
@@ -36,23 +36,23 @@ int32_t fault_search::examine(int32_t value, int32_t call) {
 
 void fault_search::before(size_t call) {
   inherited_ = finite;
-  for (int32_t in : plan_.calls[call].in) {
+  for (int32_t in : draft_.calls[call].in) {
     const int32_t from = holder(in);
     auto& state = state_[static_cast<size_t>(from)];
     if (state == unknown)  // A feed, a variable or a constant: no call writes it.
       state = examine(from, -1);
     if (state == finite || (inherited_ != finite && inherited_ <= state))
       continue;
-    const auto& v = plan_.value(in);
-    const bool whole = v.bytes() == plan_.value(from).bytes();
+    const auto& v = draft_.value(in);
+    const bool whole = v.bytes() == draft_.value(from).bytes();
     if (whole || count_not_finite(v.type, at(in), v.dims.elements()).count > 0)
       inherited_ = state;
   }
 }
 
 void fault_search::after(size_t call) {
-  for (int32_t out : plan_.calls[call].out) {
-    const auto& v = plan_.value(out);
+  for (int32_t out : draft_.calls[call].out) {
+    const auto& v = draft_.value(out);
     auto& state = state_[static_cast<size_t>(out)];
     if (inherited_ == finite)
       state = examine(out, static_cast<int32_t>(call));
@@ -64,7 +64,7 @@ void fault_search::after(size_t call) {
 
 void fault_search::tell_wholes(int32_t part) {
   const int32_t found = state_[static_cast<size_t>(part)];
-  for (int32_t v = plan_.value(part).view_of; v >= 0 && !made_[static_cast<size_t>(v)]; v = plan_.value(v).view_of) {
+  for (int32_t v = draft_.value(part).view_of; v >= 0 && !made_[static_cast<size_t>(v)]; v = draft_.value(v).view_of) {
     auto& state = state_[static_cast<size_t>(v)];
     if (state < 0 || (found >= 0 && found < state))
       state = found;
@@ -77,26 +77,26 @@ const fault_search::origin* fault_search::origin_of(int32_t value) {
 }
 
 std::string fault_search::place(int32_t value) const {
-  const auto& v = plan_.value(value);
+  const auto& v = draft_.value(value);
   if (v.gradient_of >= 0)
-    return std::string{v.op->name} + ", of the gradient of " + plan_.value(v.gradient_of).name + ", which is " + place(v.gradient_of);
+    return std::string{v.op->name} + ", of the gradient of " + draft_.value(v.gradient_of).name + ", which is " + place(v.gradient_of);
   return std::string{v.op ? v.op->name : "copy"} + (v.op ? " at " + file_name_of(v.at.file_name()) + ":" + std::to_string(v.at.line()) : "");
 }
 
 std::string fault_search::operand_text(int32_t value, const origin& o) const {
-  const auto& v = plan_.value(value);
+  const auto& v = draft_.value(value);
   const int32_t from = holder(value);
-  const auto* source = plan_.value(from).op;
+  const auto* source = draft_.value(from).op;
   std::string text = source == &ops::variable ? "operand variable " : source == &ops::placeholder ? "operand fed, " : "operand ";
   text += v.name + ": " + range_text(v.type, v.dims, at(value));
-  const auto& result = plan_.value(o.value);
+  const auto& result = draft_.value(o.value);
   if (v.dims == result.dims && v.dims.rank() > 0)
     text += "; " + element_text(v.type, at(value), o.first) + index_text(v.dims, o.first);
   return text;
 }
 
 numeric_fault fault_search::describe(const origin& o) const {
-  const auto& v = plan_.value(o.value);
+  const auto& v = draft_.value(o.value);
   numeric_fault f;
   f.name = v.name;
   f.value = o.what + index_text(v.dims, o.first);
@@ -111,11 +111,11 @@ numeric_fault fault_search::describe(const origin& o) const {
     }
     return f;
   }
-  const auto& call = plan_.calls[static_cast<size_t>(o.call)];
+  const auto& call = draft_.calls[static_cast<size_t>(o.call)];
   f.details.push_back(f.name + " is " + place(o.value) + "; " + std::to_string(o.count) + " of its " + std::to_string(v.dims.elements())
                       + (v.dims.elements() == 1 ? " element is not finite" : " elements are not finite"));
   if (call.nodes.size() > 1) {
-    f.details.push_back("one kernel computes " + joined(call.nodes, ", ", [this](int32_t n) { return plan_.value(n).name; }));
+    f.details.push_back("one kernel computes " + joined(call.nodes, ", ", [this](int32_t n) { return draft_.value(n).name; }));
   }
   for (int32_t in : call.in)
     f.details.push_back(operand_text(in, o));

@@ -1,7 +1,7 @@
-// Finds the call of a plan that was the first to yield a non-finite value from finite operands.
+// Finds the call of a program that was the first to yield a non-finite value from finite operands.
 #pragma once
 
-#include "compute/planner/plan.hpp"
+#include "compute/planner/program_draft.hpp"
 #include "compute/program/numeric_fault.hpp"
 
 namespace troupe {
@@ -12,7 +12,7 @@ namespace troupe {
 class fault_search {
  public:
   /// `p` and `bases` must outlive the search. The bases are those of the run.
-  fault_search(const plan& p, const std::vector<std::byte*>& bases);
+  fault_search(const program_draft& p, const std::vector<std::byte*>& bases);
 
   void before(size_t call);
   void after(size_t call);
@@ -39,7 +39,7 @@ class fault_search {
   std::string place(int32_t value) const;      ///< "log at model.cpp:12".
   std::string operand_text(int32_t value, const origin& o) const;
 
-  const plan& plan_;
+  const program_draft& draft_;
   const std::vector<std::byte*>& bases_;
   static constexpr int32_t finite = -1, unknown = -2;
   std::vector<int32_t> state_;    ///< By value: unknown (not examined), finite, or the number of its origin.

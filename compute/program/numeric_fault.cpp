@@ -7,7 +7,7 @@ namespace troupe {
 
 std::string to_string(const numeric_fault& f) {
   switch (f.what) {
-    case numeric_fault::kind::operation: return "the first operation to yield what is not is " + f.name + ": " + f.value;
+    case numeric_fault::kind::operation: return "the first operation with such a result is " + f.name + ": " + f.value;
     case numeric_fault::kind::variable: return "variable " + f.name + " has " + f.value;
     case numeric_fault::kind::feed: return "row " + std::to_string(f.row) + " of the batch has " + f.value + " in component " + f.name;
     case numeric_fault::kind::constant: return "the model's " + f.name + " has " + f.value;

@@ -30,7 +30,7 @@ struct numeric_fault {
   std::vector<std::string> details;  ///< One line each, for the notes of an error.
 };
 
-/// A sentence such as "the first operation to yield what is not is log_1: nan at [3, 0]".
+/// A sentence such as "the first operation with such a result is log_1: nan at [3, 0]".
 std::string to_string(const numeric_fault& f);
 
 /// The first variable of the layout whose part of a flat gradient is not finite, as a `sum`; nothing when all are

@@ -44,9 +44,9 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
     return fail(valid.error());
   planned_update u;
   u.optimizer_ = o;
-  u.runs_.assign(layout.runs().begin(), layout.runs().end());
-  for (const auto& run : u.runs_)
-    if (!run.assigned && run.slots.size() != slots_of(o, run.rule).size())
+  u.ranges_.assign(layout.ranges().begin(), layout.ranges().end());
+  for (const auto& range : u.ranges_)
+    if (!range.assigned && range.slots.size() != slots_of(o, range.rule).size())
       return fail(errc::invalid_argument, "the store has not the slots of " + to_text(o));
   const variable_groups groups{o.groups};
   const bool each_alone = o.clip.norm > 0 || o.clip.global_norm > 0 || any_needs_whole_variables(o);
@@ -54,11 +54,11 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
     if (e.gradient_offset < 0 || !e.trainable)
       continue;
     segment s{.first = e.gradient_offset, .last = e.gradient_offset + padded_bytes(e)};
-    while (u.runs_[s.run].last <= s.first)
-      ++s.run;
-    if (u.runs_[s.run].assigned)
+    while (u.ranges_[s.range].last <= s.first)
+      ++s.range;
+    if (u.ranges_[s.range].assigned)
       continue;  // The model assigns these variables: the gradient's place holds their next value.
-    s.weight_decay = own_weight_decay(o, u.runs_[s.run].rule);
+    s.weight_decay = own_weight_decay(o, u.ranges_[s.range].rule);
     if (const auto* group = groups.of(e.name)) {
       s.rate_factor = group->rate_factor;
       s.weight_decay = group->weight_decay ? static_cast<double>(*group->weight_decay) : s.weight_decay;
@@ -67,7 +67,7 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
       if (rows.first == s.first)
         s.rows = rows;
     auto* before = u.segments_.empty() ? nullptr : &u.segments_.back();
-    if (before && !each_alone && !s.rows && !before->rows && before->run == s.run && before->rate_factor == s.rate_factor
+    if (before && !each_alone && !s.rows && !before->rows && before->range == s.range && before->rate_factor == s.rate_factor
         && before->weight_decay == s.weight_decay)
       before->last = s.last;
     else if (s.first < s.last)
@@ -102,7 +102,7 @@ void planned_update::prepare(std::pair<int64_t, int64_t> slice, const std::byte*
   for (auto& s : segments_) {
     if (clip.global_norm == 0 && (s.last <= slice.first || slice.second <= s.first))
       continue;
-    const double sum = runs_[s.run].type == dtype::float64 ? clipped_squares<double>(s, gradient) : clipped_squares<float>(s, gradient);
+    const double sum = ranges_[s.range].type == dtype::float64 ? clipped_squares<double>(s, gradient) : clipped_squares<float>(s, gradient);
     s.gradient_scale = scale_to(clip.norm, std::sqrt(sum));
     squares += sum * s.gradient_scale * s.gradient_scale;
   }
@@ -113,20 +113,20 @@ void planned_update::prepare(std::pair<int64_t, int64_t> slice, const std::byte*
 
 template <class T>
 update_range<T> planned_update::range(const segment& s, int64_t first, int64_t last, const places& at) const {
-  const auto& run = runs_[s.run];
-  const int64_t into = first - run.first;
+  const auto& range = ranges_[s.range];
+  const int64_t into = first - range.first;
   const auto read = [&](int64_t vector) { return reinterpret_cast<const T*>(at.from + vector + into); };
   const auto write = [&](int64_t vector) { return reinterpret_cast<T*>(at.to + vector + into); };
   update_range<T> x{.n = (last - first) / static_cast<int64_t>(sizeof(T)), .g = reinterpret_cast<const T*>(at.gradient + first),
-                    .v = read(run.variables), .v_to = write(run.variables)};
-  size_t rule_slots = run.slots.size();
+                    .v = read(range.variables), .v_to = write(range.variables)};
+  size_t rule_slots = range.slots.size();
   if (optimizer_.moving_average > 0) {
-    x.average = read(run.slots[--rule_slots]);
-    x.average_to = write(run.slots[rule_slots]);
+    x.average = read(range.slots[--rule_slots]);
+    x.average_to = write(range.slots[rule_slots]);
   }
   for (size_t i = 0; i < rule_slots; ++i) {
-    x.slot[i] = read(run.slots[i]);
-    x.slot_to[i] = write(run.slots[i]);
+    x.slot[i] = read(range.slots[i]);
+    x.slot_to[i] = write(range.slots[i]);
   }
   return x;
 }
@@ -166,12 +166,12 @@ template <class T>
 void planned_update::apply_to_rows(const segment& s, const update_terms& terms, int64_t first, int64_t last, places at) const {
   const bool every = updates_every_row(rule_of(s));
   if (!every && at.from != at.to) {
-    const auto& run = runs_[s.run];
+    const auto& range = ranges_[s.range];
     const auto copy = [&](int64_t vector) {
-      std::memcpy(at.to + vector + (first - run.first), at.from + vector + (first - run.first), static_cast<size_t>(last - first));
+      std::memcpy(at.to + vector + (first - range.first), at.from + vector + (first - range.first), static_cast<size_t>(last - first));
     };
-    copy(run.variables);
-    std::for_each(run.slots.begin(), run.slots.end(), copy);
+    copy(range.variables);
+    std::for_each(range.slots.begin(), range.slots.end(), copy);
     at.from = at.to;
   }
   auto others = terms;
@@ -196,9 +196,9 @@ void planned_update::apply_to(const segment& s, const update_terms& terms, int64
 void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to,
                            double rate_factor) const {
   const auto& clip = optimizer_.clip;
-  for (const auto& run : runs_)
-    if (const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last); run.assigned && first < last)
-      std::memcpy(to + run.variables + (first - run.first), gradient + first, static_cast<size_t>(last - first));
+  for (const auto& range : ranges_)
+    if (const int64_t first = std::max(slice.first, range.first), last = std::min(slice.second, range.last); range.assigned && first < last)
+      std::memcpy(to + range.variables + (first - range.first), gradient + first, static_cast<size_t>(last - first));
   update_terms common{.t = step + 1, .average_decay = optimizer_.moving_average};
   if (const auto t = static_cast<double>(common.t); optimizer_.moving_average_ramps)
     common.average_decay = std::min(common.average_decay, (1 + t) / (10 + t));
@@ -210,7 +210,7 @@ void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, cons
     const int64_t first = std::max(slice.first, s.first), last = std::min(slice.second, s.last);
     if (first >= last)
       continue;
-    if (const int32_t rule = runs_[s.run].rule; rule != of_rule) {
+    if (const int32_t rule = ranges_[s.range].rule; rule != of_rule) {
       of_rule = rule;
       rate = rate_of_rule(optimizer_, rule, step);
       factor = schedule_factor(optimizer_, rule, step);
@@ -220,7 +220,7 @@ void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, cons
     terms.gradient_scale = s.gradient_scale;
     terms.weight_decay = s.weight_decay;
     terms.keep = 1 - factor * rate_factor * s.weight_decay;  // Rules with their own decay ignore `keep`.
-    if (runs_[s.run].type == dtype::float64)
+    if (ranges_[s.range].type == dtype::float64)
       apply_to<double>(s, terms, first, last, {gradient, from, to});
     else
       apply_to<float>(s, terms, first, last, {gradient, from, to});

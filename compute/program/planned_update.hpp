@@ -27,7 +27,7 @@ class planned_update {
  private:
   /// Adjacent variables that are updated alike. A variable with a sparse gradient is a segment of its own.
   struct segment {
-    size_t run = 0;
+    size_t range = 0;
     int64_t first = 0, last = 0;  ///< Bytes of the gradient vector.
     double rate_factor = 1, weight_decay = 0, gradient_scale = 1;
     std::optional<sparse_rows> rows;
@@ -38,7 +38,7 @@ class planned_update {
     std::byte* to;
   };
 
-  const update_rule& rule_of(const segment& s) const { return rule_at(optimizer_, runs_[s.run].rule); }
+  const update_rule& rule_of(const segment& s) const { return rule_at(optimizer_, ranges_[s.range].rule); }
   template <class T>
   double clipped_squares(const segment& s, const std::byte* gradient) const;
   /// The whole lines of 64 bytes [first, last) as a range to update.
@@ -53,7 +53,7 @@ class planned_update {
   void apply_to_elements(const Rule& rule, const segment& s, const update_terms& terms, int64_t first, int64_t last, const places& at) const;
 
   optimizer optimizer_;
-  std::vector<gradient_run> runs_;
+  std::vector<gradient_range> ranges_;
   std::vector<segment> segments_;
 };
 

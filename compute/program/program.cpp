@@ -1,6 +1,6 @@
 #include "compute/kernels/vectors.hpp"
 #include "compute/parameters/parameter_store.hpp"
-#include "compute/planner/plan.hpp"
+#include "compute/planner/program_draft.hpp"
 #include "compute/program/program_impl.hpp"
 
 namespace troupe {
@@ -91,15 +91,15 @@ graph clone(const graph& g) {
 
 planned_call copy_call(int32_t from, int32_t to) { return {.op = &ops::copy, .in = {from}, .out = {to}}; }
 
-/// A new value of the plan, filled from `from`.
-int32_t add_copy(plan& p, int32_t from) {
+/// A new value of the draft, filled from `from`.
+int32_t add_copy(program_draft& p, int32_t from) {
   const int32_t to = add_copy_of(p, from);
   p.calls.push_back(copy_call(from, to));
   return to;
 }
 
-/// Makes the plan compute the gradient of one variable at its place in the flat vector, or copy it there.
-void send_gradient(plan& p, int32_t value, int64_t offset) {
+/// Makes the draft compute the gradient of one variable at its place in the flat vector, or copy it there.
+void send_gradient(program_draft& p, int32_t value, int64_t offset) {
   const int32_t r = p.root(value);
   if (p.value(r).read_only || p.value(r).keep)
     value = add_copy(p, value);
@@ -169,7 +169,7 @@ struct demand {
 
 /// Runs the last passes, up to buffer assignment. Returns the values that hold the outputs, then those that are
 /// recorded, then the sums of metrics.
-std::vector<int32_t> settle(plan& p, const demand& d, const program_options& options) {
+std::vector<int32_t> settle(program_draft& p, const demand& d, const program_options& options) {
   std::vector<int32_t> roots = d.gradients.nodes;
   roots.insert(roots.end(), d.outputs.begin(), d.outputs.end());
   if (d.measures_always)
@@ -202,20 +202,20 @@ std::vector<int32_t> settle(plan& p, const demand& d, const program_options& opt
       roots.push_back(static_cast<int32_t>(v));
   mark_recording(p, roots);
   if (options.elide)
-    elide_moves(p);
+    elide_copies(p);
   if (options.pool) {
     p.threads = threads_for(work_of(p), options.work_a_thread, options.pool->threads());
     divide_calls(p, options.least_work);
   }
-  place(p);
+  assign_buffers(p);
   return kept;
 }
 
-/// Settles the plan, with rematerialisation if that makes the arena smaller.
-std::vector<int32_t> finish(plan& p, const demand& d, const program_options& options, int32_t gradients_from) {
+/// Settles the draft, with rematerialisation if that makes the arena smaller.
+std::vector<int32_t> finish(program_draft& p, const demand& d, const program_options& options, int32_t gradients_from) {
   if (!options.recompute || d.gradients.nodes.empty())
     return settle(p, d, options);
-  plan again = p;
+  program_draft again = p;
   recompute(again, gradients_from);
   auto kept = settle(p, d, options), kept_again = settle(again, d, options);
   if (again.arena_bytes >= p.arena_bytes)
@@ -226,16 +226,16 @@ std::vector<int32_t> finish(plan& p, const demand& d, const program_options& opt
 
 }  // namespace
 
-expected<std::unique_ptr<program>> program::plan(const graph& g, const model_spec& spec, const parameter_layout& layout, const program_options& options) {
-  return make(g, spec, layout, options, false);
+expected<std::unique_ptr<program>> program::make(const graph& g, const model_spec& spec, const parameter_layout& layout, const program_options& options) {
+  return make_program(g, spec, layout, options, false);
 }
 
-expected<std::unique_ptr<program>> program::plan_forward(const graph& g, const model_spec& spec, const parameter_layout& layout,
+expected<std::unique_ptr<program>> program::make_forward(const graph& g, const model_spec& spec, const parameter_layout& layout,
                                                          const program_options& options) {
-  return make(g, spec, layout, options, true);
+  return make_program(g, spec, layout, options, true);
 }
 
-expected<std::unique_ptr<program>> program::make(const graph& source, const model_spec& spec, const parameter_layout& layout, const program_options& options,
+expected<std::unique_ptr<program>> program::make_program(const graph& source, const model_spec& spec, const parameter_layout& layout, const program_options& options,
                                                  bool forward_only) {
   if (auto status = source.status(); !status)
     return fail(status.error());
@@ -266,7 +266,7 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
       return fail(made.error());
     t = std::move(*made);
   }
-  std::vector<impl::record> recorded;  // Nodes: those of summaries first, then observed ones.
+  std::vector<impl::recorded_output> recorded;  // Nodes: those of summaries first, then observed ones.
   size_t summaries = 0;
   if (trains) {
     for (const auto& s : contents_of(g).summaries)
@@ -291,8 +291,8 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
   auto bound = bind_unknowns(contents_of(g), roots, layout, options);
   if (!bound)
     return fail(bound.error());
-  i->plan = std::move(*bound);
-  auto& p = i->plan;
+  i->draft = std::move(*bound);
+  auto& p = i->draft;
 
   for (const auto* nodes : {&outputs->nodes, &measured.nodes})
     for (const int32_t n : *nodes)
@@ -311,9 +311,9 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
   for (int32_t n : t.nodes)
     p.value(n).keep = true;
   fold_constants(p);
-  if (options.share) {
-    share_equal_calls(p);
-    turn_once(p);
+  if (options.eliminate_common_calls) {
+    eliminate_common_calls(p);
+    hoist_transposes(p);
   }
   fuse_layers(p);
   fuse_cross_entropy(p);
@@ -325,7 +325,7 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
     d.recorded.push_back(r.value);
   auto kept = finish(p, d, options, static_cast<int32_t>(contents_of(source).nodes.size()));
   for (size_t r = 0; r < recorded.size(); ++r)
-    (r < summaries ? i->records : i->observed).push_back({kept[d.outputs.size() + r], recorded[r].rows_max});
+    (r < summaries ? i->for_summaries : i->observed).push_back({kept[d.outputs.size() + r], recorded[r].rows_max});
   i->measured.assign(kept.end() - std::ssize(d.measured), kept.end());
   i->measured_outputs = std::move(measured.outputs);
   for (size_t m = 0; m < i->measured.size(); ++m) {

@@ -1,6 +1,6 @@
 // A program: the planned, allocation-free executable of one graph for one binding of its unknowns.
 //
-//   auto p = program::plan(graph, spec, layout, {.batch = 128, .seed = 1});
+//   auto p = program::make(graph, spec, layout, {.batch = 128, .seed = 1});
 //   // Forward and backward: the flat gradient of one shard.
 //   auto status = p->gradients({...});
 //   // The fused update, in place or into a spare arena.
@@ -44,11 +44,11 @@ class program {
  public:
   /// Plans a program. invalid_argument for an error kept in the graph, a variable that the layout lacks or has in
   /// another shape, or an unbound unknown.
-  static expected<std::unique_ptr<program>> plan(const graph& g, const model_spec& spec, const parameter_layout& layout,
+  static expected<std::unique_ptr<program>> make(const graph& g, const model_spec& spec, const parameter_layout& layout,
                                                  const program_options& options);
-  /// To train: plans a program that computes, by `run`, only the loss and the exposed predictions, with the bits of the
+  /// To train: makes a program that computes, by `run`, only the loss and the exposed predictions, with the bits of the
   /// whole program. It has no gradients, no update and no summaries.
-  static expected<std::unique_ptr<program>> plan_forward(const graph& g, const model_spec& spec, const parameter_layout& layout,
+  static expected<std::unique_ptr<program>> make_forward(const graph& g, const model_spec& spec, const parameter_layout& layout,
                                                          const program_options& options);
   ~program();
 
@@ -62,12 +62,12 @@ class program {
   /// (`layout.gradient_bytes()`, 64-byte aligned). Reports `not_finite` for the loss only: gradients are checked once,
   /// after the reduction, by `is_finite`.
   step_status gradients(const step_input& in, std::byte* gradient);
-  /// Evaluate, predict, or planned by `plan_forward`: computes loss and outputs.
+  /// Evaluate, predict, or made by `make_forward`: computes loss and outputs.
   step_status run(const step_input& in);
   /// Runs `in` again, kernel by kernel, to the same bits, and examines everything that each kernel writes. Returns the
   /// origin of a non-finite loss, or else that of the first non-finite gradient; nothing when all of them are finite,
   /// or `cancel` is set. Train: overwrites `gradient`; other modes pass null. Skips what only summaries need. In a
-  /// program planned with `fuse`, the result names a fused kernel, not the operation inside it.
+  /// program made with `fuse`, the result names a fused kernel, not the operation inside it.
   std::optional<numeric_fault> find_fault(const step_input& in, std::byte* gradient);
   /// Like `gradients` or `run`, with the same bits, but calls `after(kernel)` after each kernel, so that the caller can
   /// measure times: this folder has no clock.
@@ -109,16 +109,16 @@ class program {
   std::vector<kernel_facts> describe() const;
   /// Multiply-adds ×2 of one run, forward and backward.
   int64_t flops() const noexcept;
-  /// Estimated work of a run that records nothing, roughly in nanoseconds of one thread: a function of the plan alone.
+  /// Estimated work of a run that records nothing, roughly in nanoseconds of one thread: a function of the program alone.
   int64_t work() const noexcept;
   /// The threads that share a run, the caller's included.
   int threads() const noexcept;
-  /// The plan: kernels in order with shapes, offsets and bytes.
+  /// The kernels in order with shapes, offsets and bytes.
   std::string to_text() const;
 
  private:
   struct impl;
-  static expected<std::unique_ptr<program>> make(const graph& g, const model_spec& spec, const parameter_layout& layout, const program_options& options,
+  static expected<std::unique_ptr<program>> make_program(const graph& g, const model_spec& spec, const parameter_layout& layout, const program_options& options,
                                                  bool forward_only);
   explicit program(std::unique_ptr<impl> i);
   std::unique_ptr<impl> impl_;

@@ -7,7 +7,7 @@ namespace troupe {
 
 std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std::byte* gradient) {
   bind(in, gradient);
-  fault_search search{plan, bases};
+  fault_search search{draft, bases};
   for (size_t c = 0; c < calls.size(); ++c) {
     if (in.cancel && in.cancel->load(std::memory_order_relaxed))
       return std::nullopt;
@@ -22,9 +22,9 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
   std::string spoilt[2];
   std::vector<bool> named(gradients.size());
   if (!found)
-    for (const auto& c : plan.calls)
+    for (const auto& c : draft.calls)
       for (int32_t out : c.out) {
-        const operand where = plan.place_of(out);
+        const operand where = draft.place_of(out);
         const auto* from = where.base == base_gradient && !c.recording ? search.origin_of(out) : nullptr;
         const auto name = std::find_if(gradients.begin(), gradients.end(), [&](const auto& g) {
           return g.offset <= where.offset && where.offset < g.offset + g.bytes;

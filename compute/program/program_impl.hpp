@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compute/parameters/parameter_store.hpp"
-#include "compute/planner/plan.hpp"
+#include "compute/planner/program_draft.hpp"
 #include "compute/program/planned_update.hpp"
 #include "compute/program/program.hpp"
 #include "words/buffer_pool.hpp"
@@ -10,8 +10,8 @@
 namespace troupe {
 
 struct program::impl {
-  troupe::plan plan;
-  std::vector<kernel_call> calls;         ///< Each call of the plan: the whole, or its first share.
+  program_draft draft;
+  std::vector<kernel_call> calls;         ///< Each call of the draft: the whole, or its first share.
   std::vector<kernel_call> others;        ///< The other shares, call after call.
   std::vector<std::pair<size_t, int>> others_of;  ///< By call: its first other share, and their number.
   std::shared_ptr<thread_pool> pool;
@@ -23,8 +23,8 @@ struct program::impl {
   std::vector<program_output> outputs;
   std::vector<int32_t> kept;              ///< The value that holds each output.
   mutable buffer_pool copies{16};         ///< Buffers for copies of outputs and recorded values.
-  struct record { int32_t value = -1; int64_t rows_max = 0; };  ///< `rows_max`: rows that are kept; 0: all.
-  std::vector<record> records, observed;
+  struct recorded_output { int32_t value = -1; int64_t rows_max = 0; };  ///< `rows_max`: rows that are kept; 0: all.
+  std::vector<recorded_output> for_summaries, observed;
   std::vector<int32_t> measured;          ///< The values of the sums of metrics, while training.
   std::vector<program_output> measured_outputs;
   bool recorded = false;                  ///< Whether the last run recorded.
@@ -50,7 +50,7 @@ struct program::impl {
   /// Sets the memory of inputs and results for a run.
   void bind(const step_input& in, std::byte* gradient);
   /// Copies of values of the last run, which must have recorded.
-  std::vector<tensor> copy(const std::vector<record>& wanted) const;
+  std::vector<tensor> copy(const std::vector<recorded_output>& wanted) const;
   /// Runs one call on all threads that share it.
   void compute(size_t call);
   /// Calls f(first, last) for parts of a slice of the gradient, on as many threads as pay for its size.
@@ -58,7 +58,7 @@ struct program::impl {
   void share_out(std::pair<int64_t, int64_t> slice, F f) const {
     constexpr int64_t line = 64;
     const int64_t lines = (slice.second - slice.first + line - 1) / line;
-    const auto shares = pool ? std::clamp<int64_t>(lines * line / share_bytes, 1, plan.threads) : 1;
+    const auto shares = pool ? std::clamp<int64_t>(lines * line / share_bytes, 1, draft.threads) : 1;
     if (shares == 1)
       return f(slice.first, slice.second);
     pool->run(static_cast<int>(shares), [&](int share) {

@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-std::vector<kernel_facts> program::describe() const { return troupe::describe(impl_->plan); }
+std::vector<kernel_facts> program::describe() const { return troupe::describe(impl_->draft); }
 
 step_status program::watch(const step_input& in, std::byte* gradient, const std::function<void(size_t)>& after) {
   const flush_denormals tiny_is_zero;

@@ -1,4 +1,5 @@
-// Running a program: kernel after kernel over base + offset; no lock, no allocation.
+// Runs a program: calls its kernels in order. An operand is at a base plus an offset. A run takes no lock and allocates
+// nothing.
 #include "compute/kernels/denormals.hpp"
 #include "compute/kernels/element_text.hpp"
 #include "compute/program/program_impl.hpp"
@@ -30,41 +31,41 @@ std::vector<std::pair<int64_t, int64_t>> gaps_between(std::vector<std::pair<int6
 
 expected<void> program::impl::prepare(const graph_contents& g, std::vector<program_output> named, std::vector<int32_t> values,
                                       const parameter_layout& layout, bool predicts, bool trains_) {
-  arena = allocate_zeroed_buffer(plan.arena_bytes);
+  arena = allocate_zeroed_buffer(draft.arena_bytes);
   if (!arena)
-    return fail(errc::resource_exhausted, "no memory for an arena of " + std::to_string(plan.arena_bytes) + " bytes");
+    return fail(errc::resource_exhausted, "no memory for an arena of " + std::to_string(draft.arena_bytes) + " bytes");
   for (int32_t node : g.placeholders) {
-    const auto& v = plan.value(node);
+    const auto& v = draft.value(node);
     inputs.push_back({v.name, v.type, v.dims.rank() > 0 ? v.dims.inner() : v.dims});
     feeds.push_back({v.bytes(), v.copy_offset});
   }
   bases.assign(base_feeds + feeds.size(), nullptr);
   bases[base_arena] = arena.get();
-  for (const auto& v : plan.values)
+  for (const auto& v : draft.values)
     if (v.constant.elements() > 0 && v.where.offset >= 0)
       std::memcpy(arena.get() + v.where.offset, v.constant.data(), static_cast<size_t>(v.constant.byte_size()));
-  for (auto& c : plan.calls) {
-    const auto shares = kernels_of(plan, c);
+  for (auto& c : draft.calls) {
+    const auto shares = kernels_of(draft, c);
     c.shares = static_cast<int>(shares.size());
     calls.push_back(shares.front());
     others_of.emplace_back(others.size(), static_cast<int>(shares.size()) - 1);
     others.insert(others.end(), shares.begin() + 1, shares.end());
-    const lowering l{plan, c};
+    const lowering l{draft, c};
     c.flops = c.op->flops ? c.op->flops(l) : 0;
     flops += c.flops;
   }
-  states.resize(pool ? static_cast<size_t>(plan.threads) : 0);
+  states.resize(pool ? static_cast<size_t>(draft.threads) : 0);
   kept = std::move(values);
   outputs = std::move(named);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const auto& v = plan.value(kept[i]);
+    const auto& v = draft.value(kept[i]);
     outputs[i].type = v.type;
     outputs[i].dims = v.dims;
   }
   has_loss = !predicts;
   if (has_loss) {
-    loss_type = plan.value(kept[0]).type;
-    loss_at = plan.place_of(kept[0]);
+    loss_type = draft.value(kept[0]).type;
+    loss_at = draft.place_of(kept[0]);
   }
   trains = trains_;
   if (trains) {
@@ -166,20 +167,20 @@ error program::last_error() const {
     e.message = "no bad input in the last run";
     return e;
   }
-  const auto& call = impl_->plan.calls[static_cast<size_t>(s.bad.call - impl_->calls.data())];
-  const auto& v = impl_->plan.value(call.nodes.empty() ? call.out.back() : call.nodes.front());
+  const auto& call = impl_->draft.calls[static_cast<size_t>(s.bad.call - impl_->calls.data())];
+  const auto& v = impl_->draft.value(call.nodes.empty() ? call.out.back() : call.nodes.front());
   const bool label = call.op->index_is == "label";
   const auto number_text = [](double number) { return element_text(dtype::float64, reinterpret_cast<const std::byte*>(&number), 0); };
   const std::string place = v.name + " (" + v.at.file_name() + ":" + std::to_string(v.at.line()) + ")";
   if (call.op == &ops::check_numerics)
     e.message = call.attr.key + ": " + number_text(s.bad.number)
-                + index_text(v.dims, s.bad.position) + " is not finite: " + place;
+                + index_text(v.dims, s.bad.index) + " is not finite: " + place;
   else if (call.op == &ops::check_range)
-    e.message = call.attr.key + ": " + number_text(s.bad.number) + index_text(v.dims, s.bad.position) + " is not in "
+    e.message = call.attr.key + ": " + number_text(s.bad.number) + index_text(v.dims, s.bad.index) + " is not in "
                 + (std::isinf(call.attr.number) ? "(" : "[") + number_text(call.attr.number) + ", " + number_text(call.attr.number2)
                 + (std::isinf(call.attr.number2) ? "): " : "]: ") + place;
   else
-    e.message = std::string{call.op->index_is} + " " + std::to_string(s.bad.value) + (label ? " of row " : " at position ") + std::to_string(s.bad.position)
+    e.message = std::string{call.op->index_is} + " " + std::to_string(s.bad.value) + (label ? " of row " : " at position ") + std::to_string(s.bad.index)
                 + " is outside [0, " + std::to_string(s.bad.limit) + "): " + place;
   return e;
 }
@@ -216,26 +217,26 @@ std::string to_string(const program_output& output) {
 std::span<const component> program::inputs() const noexcept { return impl_->inputs; }
 std::span<const program_output> program::outputs() const noexcept { return impl_->outputs; }
 double program::loss() const noexcept { return impl_->loss(); }
-int64_t program::arena_bytes() const noexcept { return impl_->plan.arena_bytes; }
-int64_t program::live_bytes_max() const noexcept { return impl_->plan.live_bytes_max; }
+int64_t program::arena_bytes() const noexcept { return impl_->draft.arena_bytes; }
+int64_t program::live_bytes_max() const noexcept { return impl_->draft.live_bytes_max; }
 int64_t program::kernels() const noexcept { return static_cast<int64_t>(impl_->calls.size()); }
 int64_t program::flops() const noexcept { return impl_->flops; }
-int64_t program::work() const noexcept { return work_of(impl_->plan); }
-int program::threads() const noexcept { return impl_->plan.threads; }
-std::string program::to_text() const { return troupe::to_text(impl_->plan); }
+int64_t program::work() const noexcept { return work_of(impl_->draft); }
+int program::threads() const noexcept { return impl_->draft.threads; }
+std::string program::to_text() const { return troupe::to_text(impl_->draft); }
 
 std::span<const std::byte> program::output_bytes(int32_t index) const noexcept {
-  const auto& p = impl_->plan;
+  const auto& p = impl_->draft;
   const int32_t value = impl_->kept[static_cast<size_t>(index)];
   return {impl_->address(p.place_of(value)), static_cast<size_t>(p.value(value).bytes())};
 }
 
-std::vector<tensor> program::impl::copy(const std::vector<record>& wanted) const {
+std::vector<tensor> program::impl::copy(const std::vector<recorded_output>& wanted) const {
   assert(recorded || wanted.empty());
   std::vector<tensor> all;
   for (const auto& r : wanted) {
-    const auto& v = plan.value(r.value);
-    const auto* at = address(plan.place_of(r.value));
+    const auto& v = draft.value(r.value);
+    const auto* at = address(draft.place_of(r.value));
     shape dims = v.dims;
     if (r.rows_max > 0 && dims[0] > r.rows_max)
       dims = dims.inner().prepend(r.rows_max);
@@ -244,16 +245,16 @@ std::vector<tensor> program::impl::copy(const std::vector<record>& wanted) const
   return all;
 }
 
-std::vector<tensor> program::recorded() const { return impl_->copy(impl_->records); }
+std::vector<tensor> program::recorded() const { return impl_->copy(impl_->for_summaries); }
 std::vector<tensor> program::observed() const { return impl_->copy(impl_->observed); }
 
 std::span<const program_output> program::measured() const noexcept { return impl_->measured_outputs; }
 const std::byte* program::measured_at(int32_t index) const noexcept {
-  return impl_->address(impl_->plan.place_of(impl_->measured[static_cast<size_t>(index)]));
+  return impl_->address(impl_->draft.place_of(impl_->measured[static_cast<size_t>(index)]));
 }
 
 tensor program::output(int32_t index) const {
-  const auto& v = impl_->plan.value(impl_->kept[static_cast<size_t>(index)]);
+  const auto& v = impl_->draft.value(impl_->kept[static_cast<size_t>(index)]);
   return impl_->copies.copy_of(v.type, v.dims, output_bytes(index));
 }
 

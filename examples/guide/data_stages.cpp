@@ -8,7 +8,7 @@ namespace tr = troupe;
 
 /// Prints the stages of `data` and its first elements, as a job reads them.
 tr::expected<void> show(const tr::dataset& data, int count) {
-  auto reader = data.node()->iterate({.seed = 1});
+  auto reader = data.last_stage()->iterate({.seed = 1});
   if (!reader)
     return tr::fail(reader.error());
   const int64_t row = data.spec().components()[0].dims.elements();
@@ -33,7 +33,7 @@ int main() {
   const auto eight = tr::tensor::of<int32_t>({8}, {0, 1, 2, 3, 4, 5, 6, 7});
   const auto numbers = tr::dataset::from_tensors({{"n", eight}});
   if (!numbers)
-    return tr::report(numbers.error());
+    return tr::print_error(numbers.error());
   const auto half = numbers->map("half", [](tr::example_tensors x) {
     x.features["n"] = tr::tensor::scalar(x.features.at("n").as<int32_t>()[0] / 2);
     return x;

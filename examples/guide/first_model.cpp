@@ -29,46 +29,46 @@ tr::model clothes() {
 int main(int argc, char** argv) {
   const auto data = pictures();
   if (!data)
-    return tr::report(data.error());
+    return tr::print_error(data.error());
 
   const tr::estimator estimator{clothes(), {.model_dir = "runs/first", .seed = 1, .save_checkpoints_steps = 234}};
   const auto trained = tr::train_and_evaluate(
     estimator,
     {.input = data->train.shuffle().batch(128).repeat(), .max_steps = argc > 1 ? std::atoi(argv[1]) : 468},
     {.input = data->test.batch(500), .throttle_secs = 0});
-  if (const int status = tr::report(trained); status != 0)
+  if (const int status = tr::print_result(trained); status != 0)
     return status;
   // train ends
 
   // use begins
   const auto judged = tr::evaluate(estimator, {.input = data->test.take(5000).batch(500), .name = "half"});
   if (!judged)
-    return tr::report(judged.error());
+    return tr::print_error(judged.error());
   std::cout << "on half of the pictures: accuracy " << judged->metrics.at("accuracy") << "\n";
 
   auto answers = tr::predict(estimator, {.input = data->test.take(3).batch(3), .keys = {"class_ids", "classes"}});
   if (!answers)
-    return tr::report(answers.error());
+    return tr::print_error(answers.error());
   for (const auto& one : *answers)
     std::cout << one.values.at("class_ids").as<int64_t>()[0] << " " << one.texts.at("classes")[0] << "\n";
   if (const auto status = answers->status(); !status)  // The loop also ends at an error.
-    return tr::report(status.error());
+    return tr::print_error(status.error());
 
   const auto path = tr::export_model(estimator, {.input = data->test.batch(1)});
   if (!path)
-    return tr::report(path.error());
+    return tr::print_error(path.error());
   std::cout << "exported to " << *path << "\n";
 
   const auto exported = tr::exported_model::open(*path);
   if (!exported)
-    return tr::report(exported.error());
+    return tr::print_error(exported.error());
   auto caller = exported->caller();
   if (!caller)
-    return tr::report(caller.error());
+    return tr::print_error(caller.error());
   const auto black = tr::tensor::zeros(tr::dtype::float32, {1, 784});
   const auto answer = caller->call({{"pixels", black}});
   if (!answer)
-    return tr::report(answer.error());
+    return tr::print_error(answer.error());
   std::cout << "a black picture is class " << answer->at("class_ids").as<int64_t>()[0] << "\n";
 }
 // use ends

@@ -16,5 +16,5 @@ int main(int argc, char** argv) {
      .saving_listeners = {std::make_shared<name_saves>()}},
     {.input = orders.take(128).batch(64), .throttle_secs = 0});
   // train ends
-  return result ? 0 : tr::report(result.error());
+  return result ? 0 : tr::print_error(result.error());
 }

@@ -25,12 +25,12 @@ tr::metric calibration_error(tr::symbol labels, tr::symbol probabilities) {
 // metric ends
 
 // model begins
-/// Whether an event happens whose probability is x.
+/// Predicts whether an event happens. The probability of the event is x.
 tr::model_spec chance(tr::graph& g, const tr::features& x, const tr::labels& y, tr::mode mode) {
   const auto hidden = tr::nn::dense(x["x"], {.units = 8, .activation = tr::relu});
   const auto logits = tr::nn::dense(hidden, {.units = 1, .name = "logits"});
   auto spec = tr::binary_head{}.spec(
-    g, {.mode = mode, .logits = logits, .labels = y, .optimizer = tr::adam{.rate = 0.02f}});
+      g, {.mode = mode, .logits = logits, .labels = y, .optimizer = tr::adam{.rate = 0.02f}});
   if (mode == tr::mode::evaluate)
     spec.metrics = {{"accuracy", spec.metrics.at("accuracy")},  // Of the head's ten only this one.
                     {"calibration_error", calibration_error(y.only(), tr::squeeze(tr::sigmoid(logits), {1}))}};
@@ -56,25 +56,26 @@ int main(int argc, char** argv) {
                                {{"happens", tr::tensor::scalar<int32_t>(drawn < x ? 1 : 0)}}};
   });
   if (!events)
-    return tr::report(events.error());
+    return tr::print_error(events.error());
 
   const tr::estimator estimator{
-    {"chance", chance}, {.model_dir = argc > 1 ? argv[1] : "runs/judge", .seed = 1, .save_checkpoints_steps = 100}};
+      {"chance", chance}, {.model_dir = argc > 1 ? argv[1] : "runs/judge", .seed = 1, .save_checkpoints_steps = 100}};
   // job begins
   const auto known = events->skip(1000), unknown = events->take(1000);
   const tr::train_spec training{
-    .input = known.shuffle().batch(50).repeat(),
-    .max_steps = 5000,
-    .hooks = {std::make_shared<tell_evaluations>()},
-    .stop_early = {tr::stop_if_no_decrease("calibration_error", 200, {.evaluation = "unknown"})},
-    .keep_best = tr::keep_best{.goal = {.evaluation = "unknown", .metric = "calibration_error"}, .restore_best = true}};
+      .input = known.shuffle().batch(50).repeat(),
+      .max_steps = 5000,
+      .hooks = {std::make_shared<tell_evaluations>()},
+      .stop_early = {tr::stop_if_no_decrease("calibration_error", 200, {.evaluation = "unknown"})},
+      .keep_best = tr::keep_best{.goal = {.evaluation = "unknown", .metric = "calibration_error"},
+                                 .restore_best = true}};
   const auto result = tr::train_and_evaluate(
-    estimator, training,
-    {{.input = unknown.batch(500), .name = "unknown", .throttle_secs = 0},
-     {.input = known.take(1000).batch(500), .name = "known", .throttle_secs = 0}});
+      estimator, training,
+      {{.input = unknown.batch(500), .name = "unknown", .throttle_secs = 0},
+       {.input = known.take(1000).batch(500), .name = "known", .throttle_secs = 0}});
   if (!result)
-    return tr::report(result.error());
-  std::cout << result->remark << "\n" << "the best is " << result->best_checkpoint << "\n";
+    return tr::print_error(result.error());
+  std::cout << result->remark << "\nthe best is " << result->best_checkpoint << "\n";
   // job ends
   return 0;
 }

@@ -69,9 +69,9 @@ struct print_events : tr::hook {
 // listener begins
 /// Takes part in every save.
 struct name_saves : tr::saving_listener {
-  verdict after_save(int64_t step, const std::string& prefix) override {
+  answer after_save(int64_t step, const std::string& prefix) override {
     std::cout << "checkpoint of step " << step << ": " << prefix << std::endl;
-    return verdict::go_on;  // Or stop: the job then ends at exactly this state.
+    return answer::go_on;  // Or stop: the job then ends at exactly this state.
   }
 };
 // listener ends

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
                                {{"y", tr::tensor::scalar(static_cast<float>(x + noise))}}};
   });
   if (!points)
-    return tr::report(points.error());
+    return tr::print_error(points.error());
 
   // use begins
   const auto head = quantile_head(0.9);
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   }};
   // use ends
   const tr::estimator estimator{model, {.model_dir = argc > 1 ? argv[1] : "runs/parts", .seed = 1}};
-  return tr::report(tr::train_and_evaluate(
+  return tr::print_result(tr::train_and_evaluate(
     estimator, {.input = points->skip(500).shuffle().batch(50).repeat(), .max_steps = 600},
     {.input = points->take(500).batch(100)}));
 }

@@ -114,7 +114,7 @@ std::vector<std::string> next_batch(tr::dataset_iterator& data) {
 }
 
 void an_input_goes_on_where_it_stood() {
-  const auto node = recent_orders().shuffle().batch(100).node();
+  const auto node = recent_orders().shuffle().batch(100).last_stage();
   const auto data = node->iterate({.seed = 7});
   check(next_batch(**data) != next_batch(**data), "two batches differ");
   const auto position = (*data)->save();  // What a checkpoint keeps.

@@ -98,11 +98,11 @@ int main(int argc, char** argv) {
   const bool one_by_one = argc > 3 && std::string{argv[3]} == "stream";
   const auto orders = one_by_one ? stream_orders("orders.csv") : read_orders("orders.csv");
   if (!orders)
-    return tr::report(orders.error());
+    return tr::print_error(orders.error());
   const tr::estimator estimator{
     tr::dnn_classifier({.hidden_units = {16}, .classes = 2, .optimizer = tr::adam{.rate = 0.01f}}),
     {.model_dir = argc > 1 ? argv[1] : "runs/orders", .seed = 1}};
   const auto input = (one_by_one ? *orders : orders->shuffle()).batch(32).repeat();  // A stream cannot be shuffled.
   const auto hook = std::make_shared<tell_and_stop>(argc > 2 ? std::atoll(argv[2]) : 0);
-  return tr::report(tr::train(estimator, {.input = input, .max_steps = 200, .hooks = {hook}}));
+  return tr::print_result(tr::train(estimator, {.input = input, .max_steps = 200, .hooks = {hook}}));
 }

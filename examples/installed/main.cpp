@@ -13,6 +13,6 @@ int main() {
   const auto larger = tr::tensor::of<int32_t>({4}, {1, 0, 1, 0});
   auto pairs = tr::dataset::from_tensors({{"numbers", numbers}}, {{"larger", larger}});
   if (!pairs)
-    return tr::report(pairs.error());
-  return tr::report(tr::train({{"larger_of_two", larger_of_two}, {.seed = 1}}, {.input = pairs->batch(4).repeat(), .max_steps = 50}));
+    return tr::print_error(pairs.error());
+  return tr::print_result(tr::train({{"larger_of_two", larger_of_two}, {.seed = 1}}, {.input = pairs->batch(4).repeat(), .max_steps = 50}));
 }

@@ -1,7 +1,7 @@
 // Ready-made models: dense, linear, both side by side, and a baseline that sees no features. Each takes any head.
 // Read it to begin with.
 //
-//   auto model = tr::dnn_model({.hidden_units = {64, 32}, .head = tr::multi_label_head{.classes = 5}, .optimizer = tr::adam{.rate = 1e-3f}});
+//   auto model = tr::dnn_model({.hidden_units = {64, 32}, .head = tr::multi_label_head{.classes = 5}});
 //
 // Models from a list of layers are in sequential.hpp. Features must be float32 and are flattened; a head's weight
 // feature (heads.hpp) is no input. Errors are reported when the model is built, naming model, field, value and the line

@@ -4,8 +4,8 @@
 //   auto variables = tr::load_variables("runs/fashion");
 //   if (variables) use(variables->at("dnn/logits/kernel").as<float>());
 //
-// Reports are plain values; `to_text` and `to_json` (inspect.hpp) print them. Inspection writes nothing and needs no
-// lock. During the call a lease keeps a running job from deleting the checkpoint. Damage is listed in the report; an
+// Descriptions are plain values; `to_text` and `to_json` (inspect.hpp) print them. Inspection writes nothing and needs no
+// lock. During the call a lease keeps a running job from deleting the checkpoint. Damage is listed in the description; an
 // error means that inspection was not possible at all. Any thread may call.
 #pragma once
 
@@ -37,7 +37,7 @@ struct damage {
   friend bool operator==(const damage&, const damage&) = default;
 };
 
-struct tensor_report {
+struct tensor_description {
   std::string name;
   std::string dtype;                    ///< "float32"; an unsupported dtype by its name in the file: "BF16".
   std::vector<int64_t> shape;
@@ -49,20 +49,20 @@ struct tensor_report {
 };
 
 /// State of a job that is not a tensor, such as the position of an input.
-struct blob_report {
+struct blob_description {
   std::string name;                     ///< "infeed/0"
   int64_t bytes = 0;
   std::string text = {};                ///< The whole content if it is text, such as the position of a dataset.
 };
 
-struct checkpoint_report {
+struct checkpoint_description {
   std::string path;                     ///< "<dir>/model.ckpt-390", or the path of a safetensors file.
   std::optional<checkpoint_id> id = {}; ///< Absent: a single safetensors file, or a TensorFlow prefix without a step.
   double wall_time = 0;                 ///< When it was saved, in seconds since the epoch; 0: not recorded.
   int64_t bytes = 0;                    ///< Total size of its files.
   std::vector<std::string> files = {};  ///< Names of its files, without the directory.
-  std::vector<tensor_report> tensors = {};
-  std::vector<blob_report> blobs = {};
+  std::vector<tensor_description> tensors = {};
+  std::vector<blob_description> blobs = {};
   std::map<std::string, std::string> properties = {};  ///< Facts that the job stored as text.
   bool verified = false;                ///< Every byte was read; false: only sizes and headers.
   std::vector<damage> damages = {};     ///< Empty: no damage, as far as it was checked.
@@ -74,10 +74,10 @@ struct inspect_options {
 };
 
 /// Inspects a checkpoint by its prefix (dir/model.ckpt-390) or manifest, a TensorFlow V2 checkpoint by its prefix or
-/// .index, or any safetensors file. The report of a damaged checkpoint has all that can be read; without a manifest,
+/// .index, or any safetensors file. The description of a damaged checkpoint has all that can be read; without a manifest,
 /// that is the headers of its shards. not_found; invalid_argument: the path is none of these; unimplemented: written by
 /// a later version.
-TROUPE_API expected<checkpoint_report> inspect_checkpoint(const std::string& path, const inspect_options& options = {});
+TROUPE_API expected<checkpoint_description> inspect_checkpoint(const std::string& path, const inspect_options& options = {});
 
 struct checkpoint_entry {
   checkpoint_id id;
@@ -90,7 +90,7 @@ struct checkpoint_entry {
   std::vector<damage> damages = {};
 };
 
-struct directory_report {
+struct directory_description {
   std::string path;
   std::vector<checkpoint_entry> checkpoints = {};  ///< By step and iteration, with listed ones that are missing.
   std::optional<checkpoint_id> newest = {};        ///< According to the state file.
@@ -104,7 +104,7 @@ struct directory_report {
 };
 
 /// Inspects a model directory. not_found; failed_precondition: not a directory.
-TROUPE_API expected<directory_report> inspect_directory(const std::string& path, const inspect_options& options = {});
+TROUPE_API expected<directory_description> inspect_directory(const std::string& path, const inspect_options& options = {});
 
 struct delete_options {
   bool newest_too = false;  ///< Allows the newest to be deleted; a job then continues from the one before.

@@ -1,8 +1,8 @@
 // Converts checkpoints between Troupe, TensorFlow (V2) and safetensors.
 // Not needed to begin with.
 //
-//   auto done = tr::convert_checkpoint("runs/estimator", "runs/mine");   // The newest checkpoint of TensorFlow's Estimator.
-//   if (done) std::cout << tr::to_text(*done);                          // What was converted, and what was left out, and why.
+//   auto done = tr::convert_checkpoint("runs/estimator", "runs/mine");  // The newest checkpoint of an Estimator.
+//   if (done) std::cout << tr::to_text(*done);                          // What was converted, what was not, and why.
 //
 // A job resumes from a converted checkpoint if its variables have the same names, shapes and dtypes: ready-made models
 // have the Estimator's names, and slots have those of TensorFlow 1.x. Its data start from the beginning. Tensors keep
@@ -48,7 +48,7 @@ struct left_tensor {
   std::string name;
   std::string reason;
 };
-struct conversion_report {
+struct conversion_result {
   std::string from, to;                   ///< Prefixes of checkpoints, or paths of files.
   checkpoint_format from_format = checkpoint_format::troupe, to_format = checkpoint_format::troupe;
   int64_t step = 0;                       ///< The source's global_step, else the number in its name, else 0.
@@ -62,11 +62,11 @@ struct conversion_report {
 /// 1), a `like` that is no TensorFlow checkpoint or given for another format; failed_precondition: the destination has
 /// a checkpoint, or the file exists; data_loss naming file, tensor and offset; type: the destination can hold no tensor
 /// of the source.
-TROUPE_API expected<conversion_report> convert_checkpoint(const std::string& from, const std::string& to, const convert_options& options = {});
+TROUPE_API expected<conversion_result> convert_checkpoint(const std::string& from, const std::string& to, const convert_options& options = {});
 
 /// Text for people. Its form may change.
-TROUPE_API std::string to_text(const conversion_report& r);
+TROUPE_API std::string to_text(const conversion_result& r);
 /// One JSON object.
-TROUPE_API std::string to_json(const conversion_report& r);
+TROUPE_API std::string to_json(const conversion_result& r);
 
 }  // namespace troupe

@@ -62,7 +62,7 @@ struct example_stream {
   std::function<expected<void>(std::string_view position)> restore = {};
 };
 
-class dataset_node;               // In dataset_iterator.hpp.
+class dataset_stage;               // In dataset_iterator.hpp.
 enum class compression : uint8_t;  // In tfrecord.hpp.
 
 /// A source of examples with stages: an immutable description that jobs read.
@@ -124,12 +124,12 @@ class TROUPE_API dataset {
   std::optional<int64_t> source_size() const;
 
   /// A null pointer gives a dataset without a source.
-  explicit dataset(std::shared_ptr<const dataset_node> node) : node_(std::move(node)) {}
+  explicit dataset(std::shared_ptr<const dataset_stage> last_stage) : last_stage_(std::move(last_stage)) {}
   /// The last stage; never null.
-  const std::shared_ptr<const dataset_node>& node() const noexcept;
+  const std::shared_ptr<const dataset_stage>& last_stage() const noexcept;
 
  private:
-  std::shared_ptr<const dataset_node> node_;
+  std::shared_ptr<const dataset_stage> last_stage_;
 };
 
 struct train_and_test {

@@ -41,12 +41,12 @@ struct iterate_options {
 };
 
 /// One stage of a dataset: immutable and shared. Any thread may call it.
-class TROUPE_API dataset_node {
+class TROUPE_API dataset_stage {
  public:
-  virtual ~dataset_node();
+  virtual ~dataset_stage();
   virtual element_spec spec() const = 0;
   virtual std::string to_text() const = 0;
-  /// `source_size`: examples in one epoch of the source. `elements`: elements in one whole pass of this stage, where
+  /// `source_size`: examples in one epoch of the source. `elements`: elements in one epoch of this stage, where
   /// `drop_remainder` is for `batch` stages that do not specify it. Absent: unknown, or an endless repeat.
   virtual std::optional<int64_t> source_size() const = 0;
   virtual std::optional<int64_t> elements(bool drop_remainder) const = 0;

@@ -2,7 +2,8 @@
 // Not needed to begin with.
 //
 //   tr::train_spec training{.input = train, .max_steps = 100'000,
-//                           .stop_early = {tr::stop_if_no_increase("accuracy", 5'000), tr::stop_if_higher("accuracy", 0.95)}};
+//                           .stop_early = {tr::stop_if_no_increase("accuracy", 5'000),
+//                                          tr::stop_if_higher("accuracy", 0.95)}};
 //
 // A rule is a pure function of the evaluations so far, in step order, including those before a restart. It is applied
 // after each evaluation, before training continues. If training `waits` for the evaluation, the job ends at exactly the

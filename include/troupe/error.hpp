@@ -2,7 +2,7 @@
 // Read it to begin with.
 //
 //   tr::expected<tr::dataset> images = tr::open_idx(...);
-//   if (!images) return tr::report(images.error());
+//   if (!images) return tr::print_error(images.error());
 //
 // The public API does not throw for expected failures. A broken invariant is an assertion and ends the process.
 #pragma once

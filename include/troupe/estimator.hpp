@@ -35,7 +35,7 @@ struct train_spec {
   dataset input = {};
   std::optional<int64_t> max_steps = {};  ///< The global step to end at. A job that has reached it trains nothing.
   std::optional<int64_t> steps = {};      ///< How many steps to make from where this job starts. Not with `max_steps`.
-  /// Ends after this many passes over the source, in whole batches, earlier jobs in the directory included. With
+  /// Ends after this many epochs of the source, in whole batches, earlier jobs in the directory included. With
   /// `max_steps` the earlier end counts. invalid_argument: the size of the source is not known.
   std::optional<int64_t> epochs = {};
   std::optional<double> max_secs = {};    ///< Seconds of training, without pauses, until the job saves and stops.
@@ -83,7 +83,7 @@ struct eval_spec {
 };
 
 /// The evaluations of a job: none, one, or several, `{{.input = test}, {.input = train.take(5000), .name = "train"}}`. Each
-/// evaluates every checkpoint that its own throttle admits; those with `waits` hold training until all of them are done.
+/// evaluates every checkpoint that its own throttle admits; those with `waits` hold training until all are done.
 class TROUPE_API eval_specs {
  public:
   eval_specs();
@@ -110,8 +110,8 @@ TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const t
 TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation);
 
 /// Prints a result to standard output and returns 0, or an error with its notes to standard error and returns 1.
-TROUPE_API int report(const error& e);
-TROUPE_API int report(const expected<train_result>& result);
-TROUPE_API int report(const expected<evaluation_result>& result);
+TROUPE_API int print_error(const error& e);
+TROUPE_API int print_result(const expected<train_result>& result);
+TROUPE_API int print_result(const expected<evaluation_result>& result);
 
 }  // namespace troupe

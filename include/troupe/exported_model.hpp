@@ -6,7 +6,7 @@
 //   auto y = call->call({{"image", images}});                          // images: float32 [rows, 28, 28]
 //   use(y->at("class_ids").as<int64_t>());
 //
-//   auto predictions = tr::predict({served->as_model()}, {.input = data.batch(500)});       // as any other model, through a job
+//   auto predictions = tr::predict({served->as_model()}, {.input = data.batch(500)});  // as any model, through a job
 //
 // An exported model is a cheap, immutable value: copies share everything that was read, which is freed with the last
 // one. Any thread may use it. docs/export_format.md describes the files; exporter.hpp writes them.

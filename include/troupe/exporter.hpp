@@ -1,10 +1,10 @@
 // Exports: a checkpoint's model as a directory that other programs run, made by hand or after evaluations.
 // Read it to begin with.
 //
-//   auto path = tr::export_model(estimator, {.input = images.batch(1)});            // "runs/fashion/export/latest/1795417474"
+//   auto path = tr::export_model(estimator, {.input = images.batch(1)});  // "runs/fashion/export/latest/1795417474"
 //
 //   auto best = tr::best_exporter("best", {.metric = "accuracy", .smaller_is_better = false});
-//   auto path = best.run(estimator, {.input = images.batch(1)}, {.metrics = result.metrics, .checkpoint = result.checkpoint});
+//   auto path = best.run(estimator, {.input = images.batch(1)}, {.metrics = result.metrics});
 //
 // exported_model.hpp opens exports. An export is written under a temporary name and renamed, so it is complete or does
 // not exist. Two exports within one second wait for each other. Any thread may call; calls block for the file access.

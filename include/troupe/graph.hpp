@@ -53,7 +53,7 @@ class TROUPE_API symbol {
   int32_t node_ = -1;
 };
 
-/// How the values that `graph::assign` gives one variable become the stored one.
+/// Each gradient shard gives a variable its own value (`graph::assign`): how these become the one that is stored.
 enum class combine : uint8_t { mean, sum, first, own };
 
 /// The initial value of a variable. It is drawn by seed and variable name, so it does not depend on the order of

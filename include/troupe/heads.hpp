@@ -1,8 +1,10 @@
 // Heads turn logits into a loss, metrics and predictions. A head is a plain value for any ready-made model.
 // Read it to begin with.
 //
-//   auto model = tr::dnn_model({.hidden_units = {64}, .head = tr::binary_head{.thresholds = {0.3, 0.7}}});   // canned_models.hpp
-//   return tr::multi_class_head{.classes = 10}.spec(g, {.mode = mode, .logits = logits, .labels = y});       // In a model of your own.
+//   auto model = tr::dnn_model({.hidden_units = {64}, .head = tr::binary_head{.thresholds = {0.3, 0.7}}});
+//
+//   // In a model of your own:
+//   return tr::multi_class_head{.classes = 10}.spec(g, {.mode = mode, .logits = logits, .labels = y});
 //
 // Formulas and names are those of TensorFlow 1.15's heads unless a head says otherwise; docs/heads.md has a table. All
 // metrics are weighted by the weights of the examples, and are 0 if the weights of all data sum to 0.
@@ -161,8 +163,7 @@ struct named_head {
   std::string label = {};    ///< The label that it takes; empty: the one called `name`. A multi_head takes its own.
 };
 /// Several heads over one model. The logits of all heads are side by side, in order. The loss is Σ weight · loss. A
-/// head's predictions and metrics are called `<name>/<prediction>` and `<name>/<metric>`; the metric `loss/<name>` is
-/// its mean loss.
+/// head's predictions and metrics are `<name>/<prediction>` and `<name>/<metric>`; metric `loss/<name>` is its mean loss.
 struct TROUPE_API multi_head {
   std::vector<named_head> heads = {};        ///< At least one, at most 5000.
 

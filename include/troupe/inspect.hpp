@@ -4,7 +4,7 @@
 //   auto graph = tr::inspect_graph(estimator, train_input, tr::mode::train);
 //   if (graph) std::ofstream{"model.dot"} << tr::to_dot(*graph);
 //
-// Reports are plain values; `to_text` prints them for people, `to_json` as one JSON object for programs. Any thread may
+// Descriptions are plain values; `to_text` prints them for people, `to_json` as one JSON object for programs. Any thread may
 // call. Nothing is written and no job is started.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace troupe {
 // -- event files -------------------------------------------------------------------
 
 /// All values of one tag and kind.
-struct tag_report {
+struct tag_description {
   std::string tag;
   int64_t count = 0;
   int64_t first_step = 0, last_step = 0;     ///< The least and the greatest step.
@@ -29,7 +29,7 @@ struct tag_report {
 };
 
 /// A start or end of a job, or a checkpoint that it committed.
-struct session_report {
+struct session_description {
   std::string what;                          ///< "start", "stop", "checkpoint"
   int64_t step = 0;
   double wall_time = 0;                      ///< Seconds since the epoch.
@@ -38,7 +38,7 @@ struct session_report {
 };
 
 /// Content of an event that is not a value of a tag: for other pages of TensorBoard, or for a log.
-struct attachment_report {
+struct attachment_description {
   std::string what;                          ///< "graph", "meta graph", "run metadata", "message"
   int64_t step = 0;
   double wall_time = 0;                      ///< Seconds since the epoch.
@@ -47,22 +47,22 @@ struct attachment_report {
   int64_t nodes = 0;                         ///< Nodes, if it is a graph.
 };
 
-struct event_report {
+struct event_file_description {
   std::string path;
   std::string file_version = {};             ///< "brain.Event:2"
   int64_t events = 0;
   int64_t bytes = 0;                         ///< Size of the file.
   int64_t bytes_read = 0;                    ///< Size of the complete records before the first damage.
   double first_wall_time = 0, last_wall_time = 0;
-  std::vector<tag_report> tags = {};         ///< Sorted by tag.
-  std::vector<session_report> sessions = {};
-  std::vector<attachment_report> attachments = {};
+  std::vector<tag_description> tags = {};         ///< Sorted by tag.
+  std::vector<session_description> sessions = {};
+  std::vector<attachment_description> attachments = {};
   bool truncated = false;                    ///< The last record is incomplete: being written, or cut off.
   std::vector<damage> damages = {};          ///< At most one, since records after it cannot be found.
 };
-/// Inspects an event file of Troupe or of another TensorBoard writer (TensorFlow 1 and 2, torch). The report has every
+/// Inspects an event file of Troupe or of another TensorBoard writer (TensorFlow 1 and 2, torch). The description has every
 /// tag; damage is part of it. not_found; unavailable.
-TROUPE_API expected<event_report> inspect_event_file(const std::string& path);
+TROUPE_API expected<event_file_description> inspect_event_file(const std::string& path);
 
 struct event_point {
   int64_t step = 0;
@@ -70,7 +70,7 @@ struct event_point {
   std::optional<summary_value> value = {};   ///< The value, if it is a summary.
   std::optional<event_value> other = {};     ///< The value, if it is none.
 };
-struct event_points_report {
+struct event_history {
   std::vector<event_point> points = {};      ///< In the order in which they were written.
   std::vector<damage> damages = {};          ///< At most one for each file, since records after it cannot be found.
 };
@@ -78,11 +78,11 @@ struct event_points_report {
 /// resumed from an earlier step, its values replace those written before for later steps (TensorBoard's rule).
 /// not_found: no such path, no event file in the directory, or no value of the tag, naming the existing tags;
 /// unavailable.
-TROUPE_API expected<event_points_report> event_points(const std::string& path, std::string_view tag);
+TROUPE_API expected<event_history> event_points(const std::string& path, std::string_view tag);
 
 // -- exported models ---------------------------------------------------------------
 
-struct export_report {
+struct export_description {
   struct value {
     std::string name;
     std::string dtype;
@@ -103,26 +103,26 @@ struct export_report {
   int64_t parameters = 0;                    ///< Number of elements in all variables.
   std::vector<signature> signatures = {};
   std::map<std::string, int64_t> words = {}; ///< Number of words of each label and each prediction that has words.
-  std::vector<tensor_report> tensors = {};   ///< Variables and constants.
+  std::vector<tensor_description> tensors = {};   ///< Variables and constants.
   std::vector<damage> damages = {};          ///< At most one, since the inspection ends there.
   std::string remark = {};                   ///< That of `exported_model`.
 };
 /// Inspects an export (exported_model.hpp); every byte is read. not_found: no export. unimplemented: written by a later
 /// version, or an unknown operation.
-TROUPE_API expected<export_report> inspect_export(const std::string& path, const inspect_options& options = {});
+TROUPE_API expected<export_description> inspect_export(const std::string& path, const inspect_options& options = {});
 
 // -- any path ----------------------------------------------------------------------
 
-using inspection = std::variant<directory_report, checkpoint_report, event_report, export_report>;
+using inspection = std::variant<directory_description, checkpoint_description, event_file_description, export_description>;
 /// Inspects any of these: the directory of a job or an export; a checkpoint's prefix, its manifest or a safetensors
 /// file; an event file.
 TROUPE_API expected<inspection> inspect(const std::string& path, const inspect_options& options = {});
-/// Whether the report lists no damage. A truncated event file alone is not damage.
-TROUPE_API bool is_sound(const inspection& report);
+/// Whether the description lists no damage. A truncated event file alone is not damage.
+TROUPE_API bool is_sound(const inspection& description);
 
 // -- jobs and models ---------------------------------------------------------------
 
-struct plan_report {
+struct plan_description {
   struct node {
     std::string name;                        ///< "replica/0"
     std::string role;
@@ -138,10 +138,10 @@ struct plan_report {
   std::vector<std::string> snapshot_parts;   ///< The parts of one checkpoint; empty: none is written.
 };
 /// The actors that a job would have. Errors as `start`.
-TROUPE_API expected<plan_report> inspect_plan(const estimator& e, const train_spec& training, const eval_specs& evaluations = {});
+TROUPE_API expected<plan_description> inspect_plan(const estimator& e, const train_spec& training, const eval_specs& evaluations = {});
 
 /// The program that one replica runs for a batch or a gradient shard.
-struct program_report {
+struct program_description {
   struct buffer {
     std::string name;                        ///< The operation that makes the value.
     std::string dtype;
@@ -160,12 +160,12 @@ struct program_report {
   int64_t arena_bytes = 0;                   ///< Size of the arena: all values except fed ones, variables and gradients.
   int64_t live_bytes_max = 0;                ///< Most bytes of the arena in use at a time.
   int64_t flops = 0;                         ///< Total of one execution.
-  int32_t threads = 1;                       ///< Threads in a job on this machine; this report is for one thread.
+  int32_t threads = 1;                       ///< Threads in a job on this machine; this description is for one thread.
   std::vector<kernel> kernels;               ///< In execution order.
   std::string text;                          ///< The kernels as text, with offsets.
 };
 
-struct graph_report {
+struct graph_description {
   struct node {
     std::string name;                        ///< "dense/matmul"
     std::string scope;                       ///< "dense"; empty at the top.
@@ -187,17 +187,17 @@ struct graph_report {
   std::vector<variable> variables;
   int64_t parameters = 0;                    ///< Number of elements in all variables.
   int64_t trainable_parameters = 0;          ///< Number of elements in trainable variables.
-  program_report program;
+  program_description program;
 };
 /// How much `inspect_graph` finds out. Planning a program takes most of its time.
 enum class graph_depth : uint8_t { with_program, graph_only };
 
 /// The graph that the model's functions build for the elements of `input`, without the gradients, and the program that
 /// is planned for a batch of `input`. Returns any error of the model or the dataset.
-TROUPE_API expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m, graph_depth depth = graph_depth::with_program);
+TROUPE_API expected<graph_description> inspect_graph(const estimator& e, const dataset& input, mode m, graph_depth depth = graph_depth::with_program);
 
 /// Time by kernel and operation, in wall-clock seconds of one step: the mean over `steps`.
-struct profile_report {
+struct step_profile {
   struct kernel {
     std::string title;                       ///< As in the program; "update" for the optimizer.
     std::string name;                        ///< The first operation whose value it makes, or the optimizer.
@@ -222,34 +222,34 @@ struct profile_report {
 /// with the update. The first step and the reading of batches are not measured. Nothing is written. invalid_argument:
 /// `steps` is below 1; out_of_range: the data end before the second batch; any error of the model, the dataset or a
 /// step.
-TROUPE_API expected<profile_report> profile_model(const estimator& e, const dataset& input, mode m, int64_t steps = 20);
+TROUPE_API expected<step_profile> profile_model(const estimator& e, const dataset& input, mode m, int64_t steps = 20);
 
 // -- printing ----------------------------------------------------------------------
 
 /// Text for people. Its form may change.
-TROUPE_API std::string to_text(const checkpoint_report& r);
-TROUPE_API std::string to_text(const directory_report& r);
-TROUPE_API std::string to_text(const event_report& r);
-TROUPE_API std::string to_text(const export_report& r);
-TROUPE_API std::string to_text(const plan_report& r);
-TROUPE_API std::string to_text(const graph_report& r);
-TROUPE_API std::string to_text(const profile_report& r);
+TROUPE_API std::string to_text(const checkpoint_description& r);
+TROUPE_API std::string to_text(const directory_description& r);
+TROUPE_API std::string to_text(const event_file_description& r);
+TROUPE_API std::string to_text(const export_description& r);
+TROUPE_API std::string to_text(const plan_description& r);
+TROUPE_API std::string to_text(const graph_description& r);
+TROUPE_API std::string to_text(const step_profile& r);
 TROUPE_API std::string to_text(const inspection& r);
 
 /// One JSON object. Checksums are eight hexadecimal digits, bytes base64 (RFC 4648), and numbers that are not finite
 /// null.
-TROUPE_API std::string to_json(const checkpoint_report& r);
-TROUPE_API std::string to_json(const directory_report& r);
-TROUPE_API std::string to_json(const event_report& r);
-TROUPE_API std::string to_json(const export_report& r);
-TROUPE_API std::string to_json(const plan_report& r);
-TROUPE_API std::string to_json(const graph_report& r);
-TROUPE_API std::string to_json(const profile_report& r);
+TROUPE_API std::string to_json(const checkpoint_description& r);
+TROUPE_API std::string to_json(const directory_description& r);
+TROUPE_API std::string to_json(const event_file_description& r);
+TROUPE_API std::string to_json(const export_description& r);
+TROUPE_API std::string to_json(const plan_description& r);
+TROUPE_API std::string to_json(const graph_description& r);
+TROUPE_API std::string to_json(const step_profile& r);
 TROUPE_API std::string to_json(const inspection& r);
 
 /// The graph for Graphviz: a cluster for each scope, an edge for each input.
-TROUPE_API std::string to_dot(const graph_report& r);
+TROUPE_API std::string to_dot(const graph_description& r);
 /// The bytes of a GraphDef, for TensorBoard's graph page: nodes by name, with dtypes and shapes as attributes.
-TROUPE_API std::string to_graph_def(const graph_report& r);
+TROUPE_API std::string to_graph_def(const graph_description& r);
 
 }  // namespace troupe

@@ -2,7 +2,8 @@
 // fall on a plateau.
 // Not needed to begin with.
 //
-//   tr::train_spec training{.input = train, .keep_best = tr::keep_best{.goal = {.metric = "accuracy", .smaller_is_better = false}}};
+//   tr::train_spec training{.input = train,
+//                           .keep_best = tr::keep_best{.goal = {.metric = "accuracy", .smaller_is_better = false}}};
 #pragma once
 
 #include <troupe/api.hpp>

@@ -4,7 +4,8 @@
 //   tr::model_spec mlp(tr::graph& g, const tr::features& x, const tr::labels& y, tr::mode mode) {
 //     auto h = tr::nn::dense(x["pixels"], {.units = 256, .activation = tr::relu});
 //     auto logits = tr::nn::dense(h, {.units = 10});
-//     return tr::multi_class_head{.classes = 10}.spec(g, {.mode = mode, .logits = logits, .labels = y, .optimizer = tr::adam{}});
+//     return tr::multi_class_head{.classes = 10}.spec(
+//         g, {.mode = mode, .logits = logits, .labels = y, .optimizer = tr::adam{}});
 //   }
 //
 // Heads are in heads.hpp, ready-made models in canned_models.hpp and sequential.hpp.

@@ -186,7 +186,7 @@ TROUPE_API symbol reverse(symbol x, std::vector<int> axes, TROUPE_AT);
 /// The elements of x [..., n, ...] at `indices` along `axis`: [..., indices..., ...]. Indices are int32 or int64 of any
 /// shape. One outside [0, n) is an error of the step that names it (invalid_argument).
 TROUPE_API symbol gather(symbol x, symbol indices, int axis = 0, TROUPE_AT);
-/// number. Zeros [n, ...], plus each row of `updates` [indices..., ...] at its index, added in order.
+/// number. Begins with zeros [n, ...] and adds each row of `updates` [indices..., ...] at its index, in order.
 TROUPE_API symbol scatter_add(symbol indices, symbol updates, int64_t n, TROUPE_AT);
 /// For each element of x, number: how many elements of `sorted` [n] are less, int32 in [0, n]; 0 for NaN. `sorted` is
 /// ascending and has x's dtype; if it is not ascending, the results are any numbers in that range. No gradient.

@@ -2,10 +2,10 @@
 // Read it to begin with.
 //
 //   auto predictions = tr::predict(estimator, {.input = images.batch(500), .keys = {"class_ids"}});
-//   if (!predictions) return tr::report(predictions.error());
+//   if (!predictions) return tr::print_error(predictions.error());
 //   for (const auto& one : *predictions)
 //     use(one.values.at("class_ids").as<int64_t>()[0]);
-//   if (auto status = predictions->status(); !status) return tr::report(status.error());
+//   if (auto status = predictions->status(); !status) return tr::print_error(status.error());
 //
 // Nothing is read, built or computed before the first `next` or `begin`. Batches are computed ahead of the consumer, at
 // most `batches_ahead`. A stream may be destroyed early. Streams of one estimator are independent of each other.

@@ -2,7 +2,7 @@
 // Read it to begin with.
 //
 //   tr::run_config config{.model_dir = "runs/fashion", .save_checkpoints_steps = 500};
-//   auto by_time = tr::replace(config, [](tr::run_config& c) { c.save_checkpoints_secs = 60.0; });  // No longer by steps.
+//   auto by_time = tr::replace(config, [](tr::run_config& c) { c.save_checkpoints_secs = 60.0; });  // Not by steps.
 //
 // A plain value with the Estimator's names and defaults. It is checked when a job starts, or by `validate`.
 // `std::nullopt` is the Estimator's None: switched off. For a `setting` that differs from a field that was never set.

@@ -21,7 +21,7 @@ struct run_description {
   hyperparameters values = {};                         ///< Empty: TensorBoard shows no page of them.
   /// Returns the graph; called once the job has begun, on the thread of its hooks. Empty: no graph. Errors are
   /// warnings.
-  std::function<expected<graph_report>()> graph = {};
+  std::function<expected<graph_description>()> graph = {};
   std::string evaluation = "eval";                     ///< Directory of the evaluation whose metrics are listed.
   std::function<void(const std::string&)> warn = {};   ///< Called with each failure to write. The job continues.
 };

@@ -2,7 +2,9 @@
 // Not needed to begin with.
 //
 //   struct uploader : tr::saving_listener {
-//     verdict after_save(int64_t step, const std::string& prefix) override { return upload(prefix) ? verdict::go_on : verdict::stop; }
+//     answer after_save(int64_t step, const std::string& prefix) override {
+//       return upload(prefix) ? answer::go_on : answer::stop;
+//     }
 //   };
 //   tr::train(estimator, {.input = data, .saving_listeners = {std::make_shared<uploader>()}});
 //
@@ -20,7 +22,7 @@ namespace troupe {
 /// that throws fails the job, as a hook does.
 class TROUPE_API saving_listener {
  public:
-  enum class verdict : uint8_t { go_on, stop };
+  enum class answer : uint8_t { go_on, stop };
 
   virtual ~saving_listener();
   /// Called before the first step; `step` is where the job starts.
@@ -29,7 +31,7 @@ class TROUPE_API saving_listener {
   virtual void before_save(int64_t step);
   /// Called once the checkpoint `prefix` is durable. `stop` ends the job at this state; for the save before the first
   /// step it is ignored.
-  virtual verdict after_save(int64_t step, const std::string& prefix);
+  virtual answer after_save(int64_t step, const std::string& prefix);
   /// The last call of a job that ended cleanly.
   virtual void end(int64_t step);
 };

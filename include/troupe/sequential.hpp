@@ -2,8 +2,9 @@
 // Not needed to begin with.
 //
 //   auto model = tr::sequential_model({
-//     .layers = {tr::layer::conv2d{.filters = 32, .kernel_size = {3, 3}, .activation = tr::relu}, tr::layer::max_pool{},
-//                tr::layer::flatten{}, tr::layer::dense{.units = 128, .activation = tr::relu}, tr::layer::dropout{.rate = 0.5}},
+//     .layers = {tr::layer::conv2d{.filters = 32, .kernel_size = {3, 3}, .activation = tr::relu},
+//                tr::layer::max_pool{}, tr::layer::flatten{}, tr::layer::dense{.units = 128, .activation = tr::relu},
+//                tr::layer::dropout{.rate = 0.5}},
 //     .head = tr::multi_class_head{.classes = 10},
 //     .input_shape = {28, 28, 1}});
 #pragma once

@@ -4,6 +4,7 @@
 // (metrics.hpp, losses.hpp), record files (tfrecord.hpp), options by name (options/).
 #pragma once
 
+// clang-format off
 #include <troupe/estimator.hpp>
 #include <troupe/dataset.hpp>
 #include <troupe/canned_models.hpp>
@@ -19,3 +20,4 @@
 #include <troupe/exporter.hpp>
 #include <troupe/checkpoints.hpp>
 #include <troupe/error.hpp>
+// clang-format on

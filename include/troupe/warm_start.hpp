@@ -1,7 +1,8 @@
 // Warm start: variables of a new job begin with the values of a stored checkpoint instead of their initial values.
 // Not needed to begin with.
 //
-//   const tr::estimator e{model, {.model_dir = "runs/new"}, tr::warm_start_settings{.ckpt_to_initialize_from = "runs/old"}};
+//   const tr::estimator e{model, {.model_dir = "runs/new"},
+//                         tr::warm_start_settings{.ckpt_to_initialize_from = "runs/old"}};
 //
 // It applies to a training, an evaluation or a prediction without a checkpoint in its model directory; a job that
 // resumes takes nothing. The settings have the names of TensorFlow's WarmStartSettings and VocabInfo.

@@ -1,25 +1,25 @@
 #include "input/sources/generator_source.hpp"
 
 #include "input/streams/example_rows.hpp"
-#include "input/streams/indexed_node.hpp"
+#include "input/streams/row_stage.hpp"
 
 namespace troupe::input {
 
 namespace {
 
-class generator_node final : public row_source {
+class generator_rows final : public row_source {
  public:
   using function = std::function<expected<example_tensors>(int64_t)>;
 
-  generator_node(std::string name, element_spec spec, int64_t count, function make)
+  generator_rows(std::string name, element_spec spec, int64_t count, function make)
     : name_(std::move(name)), rows_of_(std::move(spec)), count_(count), make_(std::move(make)) {}
 
   element_spec spec() const override { return rows_of_.spec(); }
   int64_t rows() const noexcept override { return count_; }
 
-  expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const override {
+  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into) const override {
     std::vector<std::byte*> at(into.begin(), into.end());
-    for (const run& r : runs)
+    for (const row_range& r : ranges)
       for (int64_t i = r.first; i < r.first + r.count; ++i) {
         const std::string where = name_ + ", example " + std::to_string(i);
         const auto done = ask_user(where, [&]() -> expected<void> {
@@ -38,7 +38,7 @@ class generator_node final : public row_source {
 
  protected:
   // Only the name identifies the function; there are no bytes to sample.
-  source_print take_print() const override { return {}; }
+  source_fingerprint take_fingerprint() const override { return {}; }
 
  private:
   std::string name_;
@@ -60,7 +60,7 @@ expected<dataset> indexed_generator(std::string name, element_spec spec, int64_t
     return fail(errc::invalid_argument, name + " has no function that makes its examples");
   if (count < 0)
     return fail(errc::invalid_argument, name + " must have at least 0 examples, not " + std::to_string(count));
-  return dataset{std::make_shared<generator_node>(std::move(name), std::move(*checked), count, std::move(make))};
+  return dataset{std::make_shared<generator_rows>(std::move(name), std::move(*checked), count, std::move(make))};
 }
 
 }  // namespace troupe::input

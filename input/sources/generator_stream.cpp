@@ -83,7 +83,7 @@ class generator_iterator final : public dataset_iterator {
   bool ended_ = false;  ///< The function has reported its end, so it is not called again.
 };
 
-class generator_stream final : public dataset_node {
+class generator_stream final : public dataset_stage {
  public:
   generator_stream(std::string name, element_spec spec, std::function<expected<example_stream>()> open)
     : name_(std::move(name)), spec_(std::move(spec)), open_(std::move(open)) {}

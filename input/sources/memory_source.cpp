@@ -28,9 +28,9 @@ void copy_rows(const std::byte* from, std::byte* to, int64_t elements, column::c
   }
 }
 
-class memory_node final : public row_source {
+class memory_rows final : public row_source {
  public:
-  memory_node(std::string name, std::vector<column> features, std::vector<column> labels)
+  memory_rows(std::string name, std::vector<column> features, std::vector<column> labels)
     : name_(std::move(name)), features_(features.size()), columns_(std::move(features)) {
     columns_.insert(columns_.end(), std::make_move_iterator(labels.begin()), std::make_move_iterator(labels.end()));
   }
@@ -44,7 +44,7 @@ class memory_node final : public row_source {
 
   int64_t rows() const noexcept override { return columns_.front().rows.dims()[0]; }
 
-  expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const override {
+  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into) const override {
     for (size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
       const auto elements = c.what.dims.elements();
@@ -52,12 +52,12 @@ class memory_node final : public row_source {
       const std::byte* rows = c.rows.data();
       std::byte* to = into[i];
       if (c.convert == column::conversion::none) {
-        for (const run& r : runs) {
+        for (const row_range& r : ranges) {
           std::memcpy(to, rows + r.first * width, static_cast<size_t>(r.count * width));
           to += r.count * width;
         }
       } else {
-        for (const run& r : runs) {
+        for (const row_range& r : ranges) {
           copy_rows(rows + r.first * elements, to, r.count * elements, c.convert);
           to += r.count * width;
         }
@@ -71,12 +71,12 @@ class memory_node final : public row_source {
   }
 
  protected:
-  source_print take_print() const override {
-    source_print print;
+  source_fingerprint take_fingerprint() const override {
+    source_fingerprint fingerprint;
     for (const column& c : columns_)
-      print.push_back({c.path.empty() ? "'" + c.what.name + "' of " + name_ : c.path, c.rows.byte_size(), c.modified,
-                       sample(c.rows.bytes(), print_budget / std::ssize(columns_))});
-    return print;
+      fingerprint.push_back({c.path.empty() ? "'" + c.what.name + "' of " + name_ : c.path, c.rows.byte_size(), c.modified,
+                       sample(c.rows.bytes(), fingerprint_budget / std::ssize(columns_))});
+    return fingerprint;
   }
 
  private:
@@ -110,7 +110,7 @@ expected<dataset> memory_source(std::string name, std::vector<column> features, 
       if (c.rows.dims()[0] != first.rows.dims()[0])
         return fail(errc::invalid_argument, "'" + first.what.name + "' has " + std::to_string(first.rows.dims()[0]) + " examples, '"
                                               + c.what.name + "' has " + std::to_string(c.rows.dims()[0]));
-  return dataset{std::make_shared<memory_node>(std::move(name), std::move(features), std::move(labels))};
+  return dataset{std::make_shared<memory_rows>(std::move(name), std::move(features), std::move(labels))};
 }
 
 }  // namespace troupe::input

@@ -1,7 +1,7 @@
 // A source with examples in memory: rows of tensors that are copied into batches, unchanged or converted.
 #pragma once
 
-#include "input/streams/indexed_node.hpp"
+#include "input/streams/row_stage.hpp"
 
 namespace troupe::input {
 

@@ -1,7 +1,7 @@
 #include "input/sources/tfrecord_source.hpp"
 
 #include "input/streams/example_rows.hpp"
-#include "input/streams/indexed_node.hpp"
+#include "input/streams/row_stage.hpp"
 #include "storage/records/example_columns.hpp"
 #include "storage/records/record_index.hpp"
 
@@ -16,14 +16,14 @@ namespace {
 constexpr int64_t places_max = int64_t{1} << 20;
 
 /// Uncompressed files. Any record can be read by its number.
-class tfrecord_node final : public row_source {
+class tfrecord_rows final : public row_source {
  public:
   struct shard {
     int64_t first = 0;  ///< The number of the file's first record, counted over all files.
     record_index index;
   };
 
-  tfrecord_node(tfrecord_parts parts, std::vector<shard> shards, example_columns columns)
+  tfrecord_rows(tfrecord_parts parts, std::vector<shard> shards, example_columns columns)
     : parts_(std::move(parts)), shards_(std::move(shards)), columns_(std::move(columns)), open_(shards_.size()) {
     for (const auto& c : parts_.spec().components())
       row_bytes_.push_back(static_cast<size_t>(c.row_bytes()));
@@ -32,10 +32,10 @@ class tfrecord_node final : public row_source {
   element_spec spec() const override { return parts_.spec(); }
   int64_t rows() const noexcept override { return shards_.back().first + shards_.back().index.records(); }
 
-  expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const override {
+  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into) const override {
     const std::scoped_lock lock{mutex_};
     at_.assign(into.begin(), into.end());
-    for (const run& r : runs)
+    for (const row_range& r : ranges)
       for (int64_t row = r.first; row < r.first + r.count; ++row) {
         if (auto ok = read_row(row); !ok)
           return ok;
@@ -50,7 +50,7 @@ class tfrecord_node final : public row_source {
   }
 
  protected:
-  source_print take_print() const override { return parts_.print(); }
+  source_fingerprint take_fingerprint() const override { return parts_.fingerprint(); }
 
  private:
   expected<void> read_row(int64_t row) const {
@@ -100,11 +100,11 @@ class tfrecord_node final : public row_source {
 
 }  // namespace
 
-expected<node_ptr> indexed_tfrecord(tfrecord_parts parts) {
+expected<stage_ptr> indexed_tfrecord(tfrecord_parts parts) {
   auto columns = example_columns::of(parts.columns());
   if (!columns)
     return fail(std::move(columns.error()));
-  std::vector<tfrecord_node::shard> shards;
+  std::vector<tfrecord_rows::shard> shards;
   int64_t first = 0;
   for (const auto& path : parts.paths) {
     const auto file = parts.files->open(path);
@@ -116,7 +116,7 @@ expected<node_ptr> indexed_tfrecord(tfrecord_parts parts) {
     shards.push_back({first, std::move(*index)});
     first += shards.back().index.records();
   }
-  return std::make_shared<tfrecord_node>(std::move(parts), std::move(shards), std::move(*columns));
+  return std::make_shared<tfrecord_rows>(std::move(parts), std::move(shards), std::move(*columns));
 }
 
 }  // namespace troupe::input

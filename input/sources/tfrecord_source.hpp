@@ -3,7 +3,7 @@
 #pragma once
 
 #include "input/streams/refused.hpp"
-#include "input/streams/source_print.hpp"
+#include "input/streams/source_fingerprint.hpp"
 #include "storage/files/file_system.hpp"
 
 #include <troupe/tfrecord.hpp>
@@ -25,11 +25,11 @@ struct tfrecord_parts {
   /// The source's name: "tfrecord(train-00.tfrecord and 2 more)".
   std::string name() const;
   /// The fingerprint of the files. Empty if a file cannot be read now: reading it later reports the error.
-  source_print print() const { return print_of_files(*files, paths, file_print_budget).value_or(source_print{}); }
+  source_fingerprint fingerprint() const { return fingerprint_of_files(*files, paths, file_fingerprint_budget).value_or(source_fingerprint{}); }
 };
 
-expected<node_ptr> indexed_tfrecord(tfrecord_parts parts);
-expected<node_ptr> streamed_tfrecord(tfrecord_parts parts);
+expected<stage_ptr> indexed_tfrecord(tfrecord_parts parts);
+expected<stage_ptr> streamed_tfrecord(tfrecord_parts parts);
 
 /// The error for a record: `why`, preceded by the file and the record's number in it.
 error at_record(const std::string& path, int64_t record, error why);

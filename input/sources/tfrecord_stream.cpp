@@ -15,8 +15,8 @@ namespace {
 /// it.
 class tfrecord_iterator final : public dataset_iterator {
  public:
-  tfrecord_iterator(const tfrecord_parts& parts, example_columns columns, std::shared_ptr<const lazy_print> print)
-    : parts_(parts), spec_(parts_.spec()), columns_(std::move(columns)), print_(std::move(print)) {}
+  tfrecord_iterator(const tfrecord_parts& parts, example_columns columns, std::shared_ptr<const lazy_fingerprint> fingerprint)
+    : parts_(parts), spec_(parts_.spec()), columns_(std::move(columns)), fingerprint_(std::move(fingerprint)) {}
 
   const element_spec& spec() const noexcept override { return spec_; }
   int64_t batch_rows() const noexcept override { return 1; }
@@ -41,7 +41,7 @@ class tfrecord_iterator final : public dataset_iterator {
   }
 
   expected<std::string> save() const override {
-    return stage() + "\nfile " + std::to_string(file_) + " record " + std::to_string(record_) + "\n" + print_->text();
+    return stage() + "\nfile " + std::to_string(file_) + " record " + std::to_string(record_) + "\n" + fingerprint_->text();
   }
 
   expected<void> restore(std::string_view state) override {
@@ -56,7 +56,7 @@ class tfrecord_iterator final : public dataset_iterator {
     if (!take(position, "file ", file) || !take(position, " record ", record) || !position.starts_with('\n') || file > parts_.paths.size() || record < 0)
       return refuse(no_position);
     position.remove_prefix(1);
-    auto differences = take_differences(position, print_->get());
+    auto differences = take_differences(position, fingerprint_->get());
     if (!position.empty())
       return refuse(no_position);
     warnings_ = std::move(differences);
@@ -107,14 +107,14 @@ class tfrecord_iterator final : public dataset_iterator {
   tfrecord_parts parts_;
   element_spec spec_;
   example_columns columns_;
-  std::shared_ptr<const lazy_print> print_;
+  std::shared_ptr<const lazy_fingerprint> fingerprint_;
   std::vector<std::string> warnings_;
   std::unique_ptr<record_file_reader> reader_;
   size_t file_ = 0;
   int64_t record_ = 0;  ///< The number of the next record in `file_`.
 };
 
-class tfrecord_stream final : public dataset_node {
+class tfrecord_stream final : public dataset_stage {
  public:
   explicit tfrecord_stream(tfrecord_parts parts) : parts_(std::move(parts)) {}
 
@@ -129,18 +129,18 @@ class tfrecord_stream final : public dataset_node {
     auto columns = example_columns::of(parts_.columns());
     if (!columns)
       return fail(std::move(columns.error()));
-    return shared(std::make_unique<tfrecord_iterator>(parts_, std::move(*columns), print_), options);
+    return shared(std::make_unique<tfrecord_iterator>(parts_, std::move(*columns), fingerprint_), options);
   }
 
  private:
   tfrecord_parts parts_;
   /// The fingerprint; all iterators of this node share it.
-  std::shared_ptr<const lazy_print> print_ = std::make_shared<lazy_print>([parts = parts_] { return parts.print(); });
+  std::shared_ptr<const lazy_fingerprint> fingerprint_ = std::make_shared<lazy_fingerprint>([parts = parts_] { return parts.fingerprint(); });
 };
 
 }  // namespace
 
-expected<node_ptr> streamed_tfrecord(tfrecord_parts parts) {
+expected<stage_ptr> streamed_tfrecord(tfrecord_parts parts) {
   for (const auto& path : parts.paths)
     if (auto there = parts.files->info(path); !there)
       return fail(std::move(there.error()));

@@ -14,10 +14,10 @@ std::string text_of(int64_t size, std::optional<bool> drop_remainder) {
 
 /// Element i of an epoch consists of the elements [i·size, (i+1)·size) of the inner stage's epoch; the last one may
 /// have fewer.
-class batch_stage final : public indexed_stage {
+class batch_stage final : public row_transformation {
  public:
-  batch_stage(std::shared_ptr<const indexed_node> inner, int64_t size, std::optional<bool> drop_remainder)
-    : indexed_stage(std::move(inner)), size_(size), drop_remainder_(drop_remainder) {}
+  batch_stage(std::shared_ptr<const row_stage> inner, int64_t size, std::optional<bool> drop_remainder)
+    : row_transformation(std::move(inner)), size_(size), drop_remainder_(drop_remainder) {}
 
   int64_t batch_size() const noexcept override { return size_; }
 
@@ -28,7 +28,7 @@ class batch_stage final : public indexed_stage {
     return n / size_ + (n % size_ != 0 && !drop_remainder_.value_or(r.drop_remainder));
   }
 
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
     const int64_t begin = first * size_;
     inner().locate(r, epoch, begin, std::min(count * size_, inner().length(r) - begin), out);
   }
@@ -45,13 +45,13 @@ class batch_stage final : public indexed_stage {
 
 }  // namespace
 
-node_ptr batch(node_ptr inner, int64_t size, std::optional<bool> drop_remainder) {
+stage_ptr batch(stage_ptr inner, int64_t size, std::optional<bool> drop_remainder) {
   const std::string text = text_of(size, drop_remainder);
   if (auto no = refused(inner, text))
     return no;
   if (size < 1)
     return refuse(inner, text, {errc::invalid_argument, "a batch has at least 1 example, not " + std::to_string(size)});
-  auto indexed = std::dynamic_pointer_cast<const indexed_node>(inner);
+  auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
     return streamed_batch(std::move(inner), text, size, drop_remainder);
   if (indexed->batch_size() > 0)

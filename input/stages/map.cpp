@@ -29,26 +29,26 @@ struct change {
 /// The map of a dataset that can be read in any order. The stages above, such as shuffle and batch, only choose
 /// examples. So the function may be applied when rows are copied from the source, with the same result, and a position
 /// is still one number.
-class map_stage final : public indexed_stage, public row_reader {
+class map_stage final : public row_transformation, public row_reader {
  public:
-  map_stage(std::shared_ptr<const indexed_node> inner, change c) : indexed_stage(std::move(inner)), change_(std::move(c)) {}
+  map_stage(std::shared_ptr<const row_stage> inner, change c) : row_transformation(std::move(inner)), change_(std::move(c)) {}
 
   int64_t rows_per_example() const noexcept override { return inner().rows_per_example(); }
   element_spec spec() const override { return change_.to.spec(); }
   const row_reader& source() const noexcept override { return *this; }
-  const lazy_print& print() const noexcept override { return inner().source().print(); }
+  const lazy_fingerprint& fingerprint() const noexcept override { return inner().source().fingerprint(); }
   int64_t length(const reading& r) const override { return inner().length(r); }
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
     inner().locate(r, epoch, first, count, out);
   }
 
   /// `runs` are the rows of whole examples. An example may begin and end inside a run.
-  expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const override {
+  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into) const override {
     std::vector<std::byte*> at(into.begin(), into.end());
     const example_buffer one{change_.from.spec()};
-    std::vector<run> example;
+    std::vector<row_range> example;
     int64_t missing = rows_per_example();
-    for (run rest : runs)
+    for (row_range rest : ranges)
       while (rest.count > 0) {
         const int64_t count = std::min(missing, rest.count);
         example.push_back({rest.first, count});
@@ -56,7 +56,7 @@ class map_stage final : public indexed_stage, public row_reader {
         missing -= count;
         if (missing > 0)
           continue;
-        if (auto read = inner().source().gather(example, one.rows()); !read)
+        if (auto read = inner().source().read_rows(example, one.rows()); !read)
           return read;
         if (auto done = change_.apply(change_.name + ", row " + std::to_string(example.front().first) + " of the source", one.rows(), at); !done)
           return done;
@@ -111,9 +111,9 @@ class map_iterator final : public dataset_iterator {
   example_buffer one_;
 };
 
-class map_node final : public dataset_node {
+class streamed_map_stage final : public dataset_stage {
  public:
-  map_node(node_ptr inner, change c) : inner_(std::move(inner)), change_(std::move(c)) {}
+  streamed_map_stage(stage_ptr inner, change c) : inner_(std::move(inner)), change_(std::move(c)) {}
 
   element_spec spec() const override { return change_.to.spec(); }
   std::string to_text() const override { return inner_->to_text() + " -> " + change_.name; }
@@ -131,13 +131,13 @@ class map_node final : public dataset_node {
   }
 
  private:
-  node_ptr inner_;
+  stage_ptr inner_;
   change change_;
 };
 
 }  // namespace
 
-node_ptr map(node_ptr inner, const std::string& name, change_function function, std::optional<element_spec> becomes) {
+stage_ptr map(stage_ptr inner, const std::string& name, change_function function, std::optional<element_spec> becomes) {
   const std::string text = "map(" + name + ")";
   if (auto no = refused(inner, text))
     return no;
@@ -153,9 +153,9 @@ node_ptr map(node_ptr inner, const std::string& name, change_function function, 
   if (!after)
     return refuse(inner, text, after.error());
   change c{text, std::move(function), example_rows{std::move(*before)}, example_rows{std::move(*after)}};
-  auto indexed = std::dynamic_pointer_cast<const indexed_node>(inner);
+  auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
-    return std::make_shared<map_node>(std::move(inner), std::move(c));
+    return std::make_shared<streamed_map_stage>(std::move(inner), std::move(c));
   if (indexed->batch_size() > 0)
     return refuse(inner, text, {errc::invalid_argument, text + " follows batch(" + std::to_string(indexed->batch_size()) + "): change examples first"});
   return std::make_shared<map_stage>(std::move(indexed), std::move(c));

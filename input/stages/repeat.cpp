@@ -12,10 +12,10 @@ std::string text_of(std::optional<int64_t> epochs) {
 }
 
 /// One epoch of this stage is `epochs` consecutive epochs of the inner stage.
-class repeat_stage final : public indexed_stage {
+class repeat_stage final : public row_transformation {
  public:
-  repeat_stage(std::shared_ptr<const indexed_node> inner, std::optional<int64_t> epochs)
-    : indexed_stage(std::move(inner)), epochs_(epochs) {}
+  repeat_stage(std::shared_ptr<const row_stage> inner, std::optional<int64_t> epochs)
+    : row_transformation(std::move(inner)), epochs_(epochs) {}
 
   int64_t length(const reading& r) const override {
     const int64_t n = inner().length(r);
@@ -25,7 +25,7 @@ class repeat_stage final : public indexed_stage {
     return !epochs_ || __builtin_mul_overflow(n, *epochs_, &product) ? endless : product;
   }
 
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
     const int64_t n = inner().length(r);
     // Inner epochs are numbered consecutively over the repeats of an outer `repeat`, so that no two have the same
     // shuffle.
@@ -48,13 +48,13 @@ class repeat_stage final : public indexed_stage {
 
 }  // namespace
 
-node_ptr repeat(node_ptr inner, std::optional<int64_t> epochs) {
+stage_ptr repeat(stage_ptr inner, std::optional<int64_t> epochs) {
   const std::string text = text_of(epochs);
   if (auto no = refused(inner, text))
     return no;
   if (epochs && *epochs < 1)
     return refuse(inner, text, {errc::invalid_argument, "repeat takes at least 1 pass, not " + std::to_string(*epochs)});
-  auto indexed = std::dynamic_pointer_cast<const indexed_node>(inner);
+  auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
     return streamed_repeat(std::move(inner), text, epochs);
   return std::make_shared<repeat_stage>(std::move(indexed), epochs);

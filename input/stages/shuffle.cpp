@@ -9,15 +9,15 @@ namespace troupe::input {
 namespace {
 
 /// Element i of epoch e is element p(i) of the inner stage's epoch e. The key of the permutation p is (seed, e).
-class shuffle_stage final : public indexed_stage {
+class shuffle_stage final : public row_transformation {
  public:
-  shuffle_stage(std::shared_ptr<const indexed_node> inner, std::optional<uint64_t> seed)
-    : indexed_stage(std::move(inner)), seed_(seed) {}
+  shuffle_stage(std::shared_ptr<const row_stage> inner, std::optional<uint64_t> seed)
+    : row_transformation(std::move(inner)), seed_(seed) {}
 
   int64_t length(const reading& r) const override { return inner().length(r); }
   uint64_t shuffles() const noexcept override { return inner().shuffles() + 1; }
 
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
     const uint64_t seed = mixed(seed_.value_or(r.seed)) + inner().shuffles();
     const permutation p{mixed(mixed(seed) ^ epoch), length(r)};
     std::array<int64_t, 256> chunk;
@@ -44,11 +44,11 @@ class shuffle_stage final : public indexed_stage {
 
 }  // namespace
 
-node_ptr shuffle(node_ptr inner, std::optional<uint64_t> seed) {
+stage_ptr shuffle(stage_ptr inner, std::optional<uint64_t> seed) {
   const std::string text = seed ? "shuffle(seed = " + std::to_string(*seed) + ")" : "shuffle";
   if (auto no = refused(inner, text))
     return no;
-  auto indexed = std::dynamic_pointer_cast<const indexed_node>(inner);
+  auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
     return refuse(inner, text, {errc::unimplemented, "shuffle needs a source that can be read in any order, which " + inner->to_text() + " cannot"});
   if (indexed->length({}) == endless)

@@ -7,15 +7,15 @@ namespace troupe::input {
 
 namespace {
 
-class skip_stage final : public indexed_stage {
+class skip_stage final : public row_transformation {
  public:
-  skip_stage(std::shared_ptr<const indexed_node> inner, int64_t count) : indexed_stage(std::move(inner)), count_(count) {}
+  skip_stage(std::shared_ptr<const row_stage> inner, int64_t count) : row_transformation(std::move(inner)), count_(count) {}
 
   int64_t length(const reading& r) const override {
     const int64_t n = inner().length(r);
     return n == endless ? endless : std::max<int64_t>(0, n - count_);
   }
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
     inner().locate(r, epoch, first + count_, count, out);
   }
 
@@ -28,13 +28,13 @@ class skip_stage final : public indexed_stage {
 
 }  // namespace
 
-node_ptr skip(node_ptr inner, int64_t count) {
+stage_ptr skip(stage_ptr inner, int64_t count) {
   const std::string text = "skip(" + std::to_string(count) + ")";
   if (auto no = refused(inner, text))
     return no;
   if (count < 0)
     return refuse(inner, text, {errc::invalid_argument, "skip passes over at least 0 elements, not " + std::to_string(count)});
-  auto indexed = std::dynamic_pointer_cast<const indexed_node>(inner);
+  auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
     return streamed_skip(std::move(inner), text, count);
   return std::make_shared<skip_stage>(std::move(indexed), count);

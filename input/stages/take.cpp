@@ -7,12 +7,12 @@ namespace troupe::input {
 
 namespace {
 
-class take_stage final : public indexed_stage {
+class take_stage final : public row_transformation {
  public:
-  take_stage(std::shared_ptr<const indexed_node> inner, int64_t count) : indexed_stage(std::move(inner)), count_(count) {}
+  take_stage(std::shared_ptr<const row_stage> inner, int64_t count) : row_transformation(std::move(inner)), count_(count) {}
 
   int64_t length(const reading& r) const override { return std::min(count_, inner().length(r)); }
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
     inner().locate(r, epoch, first, count, out);
   }
 
@@ -25,13 +25,13 @@ class take_stage final : public indexed_stage {
 
 }  // namespace
 
-node_ptr take(node_ptr inner, int64_t count) {
+stage_ptr take(stage_ptr inner, int64_t count) {
   const std::string text = "take(" + std::to_string(count) + ")";
   if (auto no = refused(inner, text))
     return no;
   if (count < 1)
     return refuse(inner, text, {errc::invalid_argument, "take keeps at least 1 element, not " + std::to_string(count)});
-  auto indexed = std::dynamic_pointer_cast<const indexed_node>(inner);
+  auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
     return streamed_take(std::move(inner), text, count);
   return std::make_shared<take_stage>(std::move(indexed), count);

@@ -8,10 +8,10 @@ namespace {
 
 /// Element i of an epoch consists of the elements [i·shift, i·shift + size) of the inner stage's epoch. Incomplete
 /// windows are left out.
-class window_stage final : public indexed_stage {
+class window_stage final : public row_transformation {
  public:
-  window_stage(std::shared_ptr<const indexed_node> inner, int64_t size, int64_t shift)
-    : indexed_stage(std::move(inner)), size_(size), shift_(shift) {}
+  window_stage(std::shared_ptr<const row_stage> inner, int64_t size, int64_t shift)
+    : row_transformation(std::move(inner)), size_(size), shift_(shift) {}
 
   int64_t rows_per_example() const noexcept override { return size_ * inner().rows_per_example(); }
 
@@ -31,7 +31,7 @@ class window_stage final : public indexed_stage {
     return n < size_ ? 0 : (n - size_) / shift_ + 1;
   }
 
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
     if (size_ == shift_)
       return inner().locate(r, epoch, first * size_, count * size_, out);
     for (int64_t i = first; i < first + count; ++i)
@@ -58,14 +58,14 @@ bool fits(const element_spec& s, int64_t size) {
 
 }  // namespace
 
-node_ptr window(node_ptr inner, int64_t size, int64_t shift) {
+stage_ptr window(stage_ptr inner, int64_t size, int64_t shift) {
   const std::string text = "window(" + std::to_string(size) + ", " + std::to_string(shift) + ")";
   if (auto no = refused(inner, text))
     return no;
   if (size < 1 || shift < 1)
     return refuse(inner, text, {errc::invalid_argument, "a window has at least 1 element and is shifted by at least 1, not " + std::to_string(size)
                                                           + " and " + std::to_string(shift)});
-  auto indexed = std::dynamic_pointer_cast<const indexed_node>(inner);
+  auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
     return refuse(inner, text, {errc::unimplemented, "window needs a source that can be read in any order, which " + inner->to_text() + " cannot"});
   if (indexed->batch_size() > 0)

@@ -45,8 +45,8 @@ class example_buffer {
   std::vector<std::byte*> rows_;
 };
 
-/// Calls `call`, which calls a user's function and returns an expected. Error messages begin with `where`, such as
-/// "generator, example 5". An exception becomes an error that says that the user's function threw it. Errors
+/// Calls `call`, which calls a user's function and returns an expected. Messages of returned errors begin with `where`,
+/// such as "generator, example 5". An exception becomes an error that says that the user's function threw it. Errors
 /// out_of_range and cancelled become `state`, since these two have their own meaning when data are read.
 template <class Call>
 auto ask_user(const std::string& where, Call&& call) {

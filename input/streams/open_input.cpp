@@ -56,7 +56,7 @@ class guarded_iterator final : public dataset_iterator {
 }  // namespace
 
 expected<std::unique_ptr<dataset_iterator>> open_input(const dataset& input, const iterate_options& options) {
-  auto made = ask(input, "iterate()", [&] { return input.node()->iterate(options); });
+  auto made = ask(input, "iterate()", [&] { return input.last_stage()->iterate(options); });
   if (!made)
     return made;
   if (!*made)
@@ -67,11 +67,11 @@ expected<std::unique_ptr<dataset_iterator>> open_input(const dataset& input, con
 }
 
 expected<std::string> text_of(const dataset& input) {
-  return ask(input, "to_text()", [&] { return expected<std::string>{input.node()->to_text()}; });
+  return ask(input, "to_text()", [&] { return expected<std::string>{input.last_stage()->to_text()}; });
 }
 
 expected<std::optional<int64_t>> examples_of(const dataset& input) {
-  return ask(input, "source_size()", [&] { return expected<std::optional<int64_t>>{input.node()->source_size()}; });
+  return ask(input, "source_size()", [&] { return expected<std::optional<int64_t>>{input.last_stage()->source_size()}; });
 }
 
 }  // namespace troupe

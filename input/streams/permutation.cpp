@@ -35,7 +35,7 @@ permutation::permutation(uint64_t key, int64_t size) noexcept : size_(static_cas
 
 void permutation::apply(int64_t first, std::span<int64_t> out) const noexcept {
   constexpr size_t width = 64;
-  // The network runs over whole registers. Lanes beyond the last value are idle.
+  // The Feistel network computes whole registers. Lanes beyond the last value are unused.
   alignas(lanes) uint32_t low[width] = {};
   alignas(lanes) uint32_t high[width] = {};
   uint32_t slot[width];

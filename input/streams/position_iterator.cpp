@@ -20,39 +20,39 @@ std::string_view next_line(std::string_view& text) {
 
 }  // namespace
 
-position_iterator::position_iterator(std::shared_ptr<const indexed_node> node, const iterate_options& options)
-  : node_(std::move(node)),
-    source_(node_->source()),
+position_iterator::position_iterator(std::shared_ptr<const row_stage> node, const iterate_options& options)
+  : stage_(std::move(node)),
+    source_(stage_->source()),
     reading_{options.seed, options.drop_remainder},
     host_(options.host),
     hosts_(options.hosts),
-    spec_(node_->spec()),
-    rows_(std::max<int64_t>(1, node_->batch_size())),
-    rows_per_example_(node_->rows_per_example()),
-    length_(node_->length(reading_)) {
+    spec_(stage_->spec()),
+    rows_(std::max<int64_t>(1, stage_->batch_size())),
+    rows_per_example_(stage_->rows_per_example()),
+    length_(stage_->length(reading_)) {
   // A batch of unbounded size means all rows; it then has as many ranges as rows.
-  runs_.reserve(static_cast<size_t>(std::min<int64_t>(rows_, 1 << 20)));
+  ranges_.reserve(static_cast<size_t>(std::min<int64_t>(rows_, 1 << 20)));
 }
 
 expected<int64_t> position_iterator::read(std::span<std::byte* const> into, const std::stop_token&) {
   assert(into.size() == spec_.features.size() + spec_.labels.size());
   const int64_t element = round_ + host_;
   if (element >= length_)
-    return fail(errc::out_of_range, node_->to_text() + " ended after " + std::to_string(length_) + " elements");
-  runs_.clear();
-  node_->locate(reading_, 0, element, 1, runs_);
-  if (auto done = source_.gather(runs_, into); !done)
+    return fail(errc::out_of_range, stage_->to_text() + " ended after " + std::to_string(length_) + " elements");
+  ranges_.clear();
+  stage_->locate(reading_, 0, element, 1, ranges_);
+  if (auto done = source_.read_rows(ranges_, into); !done)
     return fail(std::move(done.error()));
   round_ += hosts_;
   int64_t rows = 0;
-  for (const run& r : runs_)
+  for (const row_range& r : ranges_)
     rows += r.count;
   return rows / rows_per_example_;
 }
 
 std::vector<std::string> position_iterator::stages() const {
   std::vector<std::string> stages;
-  node_->describe(stages, &reading_);
+  stage_->describe(stages, &reading_);
   return stages;
 }
 
@@ -60,12 +60,12 @@ expected<std::string> position_iterator::save() const {
   std::string state = std::string{magic} + "\nnext " + std::to_string(round_) + "\n";
   for (const auto& stage : stages())
     state += stage + "\n";
-  return state + source_.print().text();
+  return state + source_.fingerprint().text();
 }
 
 expected<void> position_iterator::restore(std::string_view state) {
   const auto refuse = [this](const std::string& why) {
-    return fail(errc::invalid_argument, "cannot resume " + node_->to_text() + ": " + why);
+    return fail(errc::invalid_argument, "cannot resume " + stage_->to_text() + ": " + why);
   };
   if (next_line(state) != magic)
     return refuse("the state is not a '" + std::string{magic} + "'");
@@ -79,12 +79,12 @@ expected<void> position_iterator::restore(std::string_view state) {
   if (round < 0)
     return refuse("the state's position '" + std::string{next} + "' is not a count");
   for (const auto& stage : stages()) {
-    const std::string saved{begins_print(state) ? std::string_view{} : next_line(state)};
+    const std::string saved{begins_fingerprint(state) ? std::string_view{} : next_line(state)};
     if (saved != stage)
       return refuse(saved.empty() ? "the state was saved without '" + stage + "'"
                                   : "the state was saved by '" + saved + "', here is '" + stage + "'");
   }
-  auto differences = take_differences(state, source_.print().get());
+  auto differences = take_differences(state, source_.fingerprint().get());
   if (!state.empty())
     return refuse("the state was saved with '" + std::string{next_line(state)} + "' at its end, here is nothing");
   round_ = round;

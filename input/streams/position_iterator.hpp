@@ -1,13 +1,13 @@
 // Iterates over an indexed dataset. Its position is only the number of the next element.
 #pragma once
 
-#include "input/streams/indexed_node.hpp"
+#include "input/streams/row_stage.hpp"
 
 namespace troupe::input {
 
 class position_iterator final : public dataset_iterator {
  public:
-  position_iterator(std::shared_ptr<const indexed_node> node, const iterate_options& options);
+  position_iterator(std::shared_ptr<const row_stage> node, const iterate_options& options);
 
   const element_spec& spec() const noexcept override { return spec_; }
   int64_t batch_rows() const noexcept override { return rows_; }
@@ -19,7 +19,7 @@ class position_iterator final : public dataset_iterator {
  private:
   std::vector<std::string> stages() const;
 
-  std::shared_ptr<const indexed_node> node_;
+  std::shared_ptr<const row_stage> stage_;
   const row_reader& source_;
   reading reading_;
   int64_t host_;
@@ -31,7 +31,7 @@ class position_iterator final : public dataset_iterator {
   /// The first element that no host has read. It is the same on all hosts, for any number of hosts.
   int64_t round_ = 0;
   std::vector<std::string> warnings_;
-  std::vector<run> runs_;  ///< A member, so that batches reuse its memory.
+  std::vector<row_range> ranges_;  ///< A member, so that batches reuse its memory.
 };
 
 /// Error: invalid_argument unless 0 <= host < hosts.

@@ -4,9 +4,9 @@ namespace troupe::input {
 
 namespace {
 
-class refused_node final : public dataset_node {
+class refused_stage final : public dataset_stage {
  public:
-  refused_node(node_ptr inner, std::string stage, error why)
+  refused_stage(stage_ptr inner, std::string stage, error why)
     : inner_(std::move(inner)), stage_(std::move(stage)), why_(std::move(why)) {}
 
   const error& why() const noexcept { return why_; }
@@ -21,28 +21,28 @@ class refused_node final : public dataset_node {
   }
 
  private:
-  node_ptr inner_;  ///< Null if there is no source.
+  stage_ptr inner_;  ///< Null if there is no source.
   std::string stage_;
   error why_;
 };
 
 }  // namespace
 
-const node_ptr& absent() {
-  static const node_ptr none = std::make_shared<refused_node>(
+const stage_ptr& absent() {
+  static const stage_ptr none = std::make_shared<refused_stage>(
     nullptr, "(no source)", error{errc::invalid_argument, "the dataset has no source: it was made by its default constructor or of a null pointer"});
   return none;
 }
 
-node_ptr refuse(node_ptr inner, const std::string& stage, error e) {
+stage_ptr refuse(stage_ptr inner, const std::string& stage, error e) {
   if (auto earlier = refused(inner, stage))
     return earlier;
-  return std::make_shared<refused_node>(std::move(inner), stage, std::move(e));
+  return std::make_shared<refused_stage>(std::move(inner), stage, std::move(e));
 }
 
-node_ptr refused(const node_ptr& inner, const std::string& stage) {
-  if (auto* earlier = dynamic_cast<const refused_node*>(inner.get()))
-    return std::make_shared<refused_node>(inner, stage, earlier->why());
+stage_ptr refused(const stage_ptr& inner, const std::string& stage) {
+  if (auto* earlier = dynamic_cast<const refused_stage*>(inner.get()))
+    return std::make_shared<refused_stage>(inner, stage, earlier->why());
   return nullptr;
 }
 

@@ -6,13 +6,13 @@
 
 namespace troupe::input {
 
-using node_ptr = std::shared_ptr<const dataset_node>;
+using stage_ptr = std::shared_ptr<const dataset_stage>;
 
 /// The node of a dataset without a source. Reading it always fails.
-const node_ptr& absent();
+const stage_ptr& absent();
 /// A node whose `iterate` returns an error: that of `inner` if `inner` is a refused node, else `e`.
-node_ptr refuse(node_ptr inner, const std::string& stage, error e);
+stage_ptr refuse(stage_ptr inner, const std::string& stage, error e);
 /// If `inner` is a refused node, such a node with its error; else null.
-node_ptr refused(const node_ptr& inner, const std::string& stage);
+stage_ptr refused(const stage_ptr& inner, const std::string& stage);
 
 }  // namespace troupe::input

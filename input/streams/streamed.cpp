@@ -241,9 +241,9 @@ class share_iterator final : public stage_iterator {
 
 // -- nodes ---------------------------------------------------------------------
 
-class streamed_node : public dataset_node {
+class streamed_stage : public dataset_stage {
  public:
-  streamed_node(node_ptr inner, std::string stage) : inner_(std::move(inner)), stage_(std::move(stage)) {}
+  streamed_stage(stage_ptr inner, std::string stage) : inner_(std::move(inner)), stage_(std::move(stage)) {}
 
   element_spec spec() const final { return inner_->spec(); }
   std::string to_text() const final { return inner_->to_text() + " -> " + stage_; }
@@ -267,14 +267,14 @@ class streamed_node : public dataset_node {
  protected:
   virtual expected<iterator_ptr> wrap(iterator_ptr inner, const iterate_options& options) const = 0;
 
-  node_ptr inner_;
+  stage_ptr inner_;
   std::string stage_;
 };
 
-class batch_node final : public streamed_node {
+class streamed_batch_stage final : public streamed_stage {
  public:
-  batch_node(node_ptr inner, std::string stage, int64_t size, std::optional<bool> drop_remainder)
-    : streamed_node(std::move(inner), std::move(stage)), size_(size), drop_remainder_(drop_remainder) {}
+  streamed_batch_stage(stage_ptr inner, std::string stage, int64_t size, std::optional<bool> drop_remainder)
+    : streamed_stage(std::move(inner), std::move(stage)), size_(size), drop_remainder_(drop_remainder) {}
 
   std::optional<int64_t> elements(bool drop_remainder) const override {
     auto n = inner_->elements(drop_remainder);
@@ -295,10 +295,10 @@ class batch_node final : public streamed_node {
   std::optional<bool> drop_remainder_;
 };
 
-class repeat_node final : public streamed_node {
+class streamed_repeat_stage final : public streamed_stage {
  public:
-  repeat_node(node_ptr inner, std::string stage, std::optional<int64_t> epochs)
-    : streamed_node(std::move(inner), std::move(stage)), epochs_(epochs) {}
+  streamed_repeat_stage(stage_ptr inner, std::string stage, std::optional<int64_t> epochs)
+    : streamed_stage(std::move(inner), std::move(stage)), epochs_(epochs) {}
 
   std::optional<int64_t> elements(bool drop_remainder) const override {
     const auto n = inner_->elements(drop_remainder);
@@ -318,10 +318,10 @@ class repeat_node final : public streamed_node {
   std::optional<int64_t> epochs_;
 };
 
-class window_node final : public streamed_node {
+class streamed_window_stage final : public streamed_stage {
  public:
-  window_node(node_ptr inner, std::string stage, int64_t first, int64_t last)
-    : streamed_node(std::move(inner), std::move(stage)), first_(first), last_(last) {}
+  streamed_window_stage(stage_ptr inner, std::string stage, int64_t first, int64_t last)
+    : streamed_stage(std::move(inner), std::move(stage)), first_(first), last_(last) {}
 
   std::optional<int64_t> elements(bool drop_remainder) const override {
     auto n = inner_->elements(drop_remainder);
@@ -348,20 +348,20 @@ iterator_ptr shared(iterator_ptr whole, const iterate_options& options) {
   return std::make_unique<share_iterator>(std::move(whole), options);
 }
 
-node_ptr streamed_batch(node_ptr inner, std::string stage, int64_t size, std::optional<bool> drop_remainder) {
-  return std::make_shared<batch_node>(std::move(inner), std::move(stage), size, drop_remainder);
+stage_ptr streamed_batch(stage_ptr inner, std::string stage, int64_t size, std::optional<bool> drop_remainder) {
+  return std::make_shared<streamed_batch_stage>(std::move(inner), std::move(stage), size, drop_remainder);
 }
 
-node_ptr streamed_repeat(node_ptr inner, std::string stage, std::optional<int64_t> epochs) {
-  return std::make_shared<repeat_node>(std::move(inner), std::move(stage), epochs);
+stage_ptr streamed_repeat(stage_ptr inner, std::string stage, std::optional<int64_t> epochs) {
+  return std::make_shared<streamed_repeat_stage>(std::move(inner), std::move(stage), epochs);
 }
 
-node_ptr streamed_take(node_ptr inner, std::string stage, int64_t count) {
-  return std::make_shared<window_node>(std::move(inner), std::move(stage), 0, count);
+stage_ptr streamed_take(stage_ptr inner, std::string stage, int64_t count) {
+  return std::make_shared<streamed_window_stage>(std::move(inner), std::move(stage), 0, count);
 }
 
-node_ptr streamed_skip(node_ptr inner, std::string stage, int64_t count) {
-  return std::make_shared<window_node>(std::move(inner), std::move(stage), count, endless);
+stage_ptr streamed_skip(stage_ptr inner, std::string stage, int64_t count) {
+  return std::make_shared<streamed_window_stage>(std::move(inner), std::move(stage), count, endless);
 }
 
 }  // namespace troupe::input

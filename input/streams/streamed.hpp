@@ -9,10 +9,10 @@
 
 namespace troupe::input {
 
-node_ptr streamed_batch(node_ptr inner, std::string stage, int64_t size, std::optional<bool> drop_remainder);
-node_ptr streamed_repeat(node_ptr inner, std::string stage, std::optional<int64_t> epochs);
-node_ptr streamed_take(node_ptr inner, std::string stage, int64_t count);
-node_ptr streamed_skip(node_ptr inner, std::string stage, int64_t count);
+stage_ptr streamed_batch(stage_ptr inner, std::string stage, int64_t size, std::optional<bool> drop_remainder);
+stage_ptr streamed_repeat(stage_ptr inner, std::string stage, std::optional<int64_t> epochs);
+stage_ptr streamed_take(stage_ptr inner, std::string stage, int64_t count);
+stage_ptr streamed_skip(stage_ptr inner, std::string stage, int64_t count);
 
 /// The elements of a stream for one of `options.hosts` hosts. `whole` must start at the first element; it is returned
 /// unchanged if there is only one host.

@@ -12,7 +12,7 @@ namespace troupe::metrics {
 /// The elements that a metric counts. Not valid if the graph keeps an error; the metric is then empty.
 struct counted {
   symbol labels, predictions;  ///< Of one shape.
-  symbol weights;              ///< Float64 of that shape; invalid: 1 everywhere.
+  symbol weights;              ///< Float64 of that shape. If the symbol is invalid, every weight is 1.
   std::source_location at;
 
   bool valid() const noexcept { return labels.valid(); }

@@ -8,7 +8,8 @@ namespace troupe::metrics {
 
 namespace {
 
-/// Σ w·x·y - Σ w·x · Σ w·y / Σ w. Below 1e-14 of its terms, rounding has left it no correct digit, and it is 0.
+/// Σ w·x·y - Σ w·x · Σ w·y / Σ w. Returns 0 if the difference is at most 1e-14 of the larger term: it is then rounding
+/// error only.
 double central(double xy, double x, double y, double weight) {
   if (weight == 0)
     return 0;

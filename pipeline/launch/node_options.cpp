@@ -14,12 +14,12 @@ infeed_options::edge share_of(const checked_plan& plan, const plan_edge& e) {
   infeed_options::edge share{.id = e.id};
   if (e.how == divide::broadcast)
     return share;
-  share.parts = 0;
+  share.readers = 0;
   for (const auto* other : plan.edges_from(e.from))
     if (other->how == e.how && plan.at(other->to).group == plan.at(e.to).group) {
       if (other->id == e.id)
-        share.part = share.parts;
-      ++share.parts;
+        share.reader = share.readers;
+      ++share.readers;
     }
   return share;
 }
@@ -44,7 +44,7 @@ infeed_options infeed_options_of(const std::shared_ptr<prepared_job>& job, const
     options.edges.push_back(share_of(plan, *e));
     options.block_bytes_max = std::min(options.block_bytes_max, *e->credit.bytes);
     if (e->how == divide::each)
-      options.batches_per_step = options.edges.back().parts;
+      options.batches_per_step = options.edges.back().readers;
   }
   options.ends_steps = node.stops_at_infeeds;
   options.stop = job->switches.at(node.driver).stop;
@@ -244,7 +244,7 @@ callbacks_options callbacks_options_of(const prepared_job& job, const plan_node&
   options.hooks = training.hooks;
   options.listeners = training.saving_listeners;
   options.log = training.log;
-  options.turns = training.turns;
+  options.hook_thread = training.hook_thread;
   return options;
 }
 

@@ -61,7 +61,7 @@ class board final : public job_board {
 class launched_job final : public running_job {
  public:
   launched_job(std::shared_ptr<prepared_job> job, std::shared_ptr<job_world> world)
-    : deadlines_(job->basis().deadlines), turns_(job->training().turns), world_(std::move(world)),
+    : deadlines_(job->basis().deadlines), hook_thread_(job->training().hook_thread), world_(std::move(world)),
       board_(std::make_shared<board>(world_->listener())) {
     world_->tell_time_and_host(*job);
     job->board = board_;
@@ -71,7 +71,7 @@ class launched_job final : public running_job {
   }
 
   ~launched_job() override {
-    turns_->withdraw();  // The thread that would call hooks may be this one.
+    hook_thread_->withdraw();  // The thread that would call hooks may be this one.
     ask(request::abort, stop_reason::request);
     // The longest time that the chief itself waits for its hooks and actors.
     const bool ended = world_->wait_until([this] { return board_->has_result(); }, 2 * deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5});
@@ -89,7 +89,7 @@ class launched_job final : public running_job {
 
  private:
   chief_deadlines deadlines_;
-  std::shared_ptr<hook_turns> turns_;
+  std::shared_ptr<hook_calls> hook_thread_;
   std::shared_ptr<job_world> world_;
   std::shared_ptr<board> board_;
   chief_actor chief_;

@@ -3,7 +3,7 @@
 
 #include "actors/chief/deadlines.hpp"
 #include "actors/exporting.hpp"
-#include "actors/hook_turns.hpp"
+#include "actors/hook_calls.hpp"
 #include "pipeline/plan/prediction_choice.hpp"
 #include "plan/plan.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
@@ -83,7 +83,7 @@ struct training_job {
   std::vector<std::shared_ptr<hook>> hooks = {};
   std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};
   std::shared_ptr<hook> log = {};      ///< Receives events on the callbacks' own thread; may be null.
-  std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();
+  std::shared_ptr<hook_calls> hook_thread = std::make_shared<hook_calls>();
 };
 
 struct evaluation_job {

@@ -35,7 +35,7 @@ class conversion {
     report_.from_format = static_cast<checkpoint_format>(source.format());
   }
 
-  expected<conversion_report> run() {
+  expected<conversion_result> run() {
     const bool is_file = to_.ends_with(".safetensors");
     report_.to_format = options_.format.value_or(is_file                                          ? checkpoint_format::safetensors
                                                  : source_.format() == archive_format::tensorflow ? checkpoint_format::troupe
@@ -262,7 +262,7 @@ class conversion {
   std::string to_;
   const convert_options& options_;
   double wall_time_;
-  conversion_report report_;
+  conversion_result report_;
   std::map<std::string, std::string> names_;  ///< Our names to those of the destination, where these differ.
   std::vector<piece> chosen_;
 };
@@ -271,7 +271,7 @@ class conversion {
 
 std::string_view to_string(checkpoint_format f) noexcept { return to_string(static_cast<archive_format>(f)); }
 
-expected<conversion_report> convert_archive(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to,
+expected<conversion_result> convert_archive(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to,
                                             const convert_options& options, double wall_time) {
   if (to.empty())
     return fail(errc::invalid_argument, "the destination of a conversion must not be ''");

@@ -1,5 +1,5 @@
-// How names of TensorFlow 1.x checkpoints map to ours. Both name variables and slots alike, so most names stay the
-// same.
+// Maps names in TensorFlow 1.x checkpoints to ours. TensorFlow and Troupe name variables and slots in the same way, so
+// most names stay the same.
 #pragma once
 
 #include "storage/archives/tensor_archive.hpp"

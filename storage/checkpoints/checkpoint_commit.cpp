@@ -39,10 +39,10 @@ expected<void> checkpoint_store::impl::settle() {
   if (!reading)
     return fail(std::move(reading.error()));
   if (reading->state) {
-    marks = std::move(reading->state->marks);
+    retention = std::move(reading->state->retention);
     std::vector<checkpoint_id> dropped;
     for (const auto id : list)
-      if (!contains(reading->state->ids, id) && !marks.preserved.contains(id))
+      if (!contains(reading->state->ids, id) && !retention.preserved.contains(id))
         dropped.push_back(id);
     doomed.merge(identify(dropped));
     list = std::move(reading->state->ids);
@@ -57,16 +57,18 @@ expected<void> checkpoint_store::impl::settle() {
 /// restored state again.
 expected<void> checkpoint_store::impl::verify(const manifest& m) const {
   if (verified->id == m.id && !verified->files.empty())
-    if (const auto marks = mark_checkpoint_files(*fs, directory, m); marks && *marks == verified->files)
+    if (const auto stamps = stamp_checkpoint_files(*fs, directory, m); stamps && *stamps == verified->files)
       return {};
   return verify_checkpoint_files(*fs, directory, m);
 }
 
 /// Whether the checkpoint is already committed and whole. Its files must then not be replaced.
-expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings) {
+expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& content,
+                                                      std::vector<std::string>& warnings) {
   // A checkpoint that is not listed may be preserved, or be leased by a reader: its files must not be replaced either.
   const bool listed = contains(list, content.id);
-  if (!listed && !leases.contains(content.id) && !doomed.contains(content.id) && !marks.preserved.contains(content.id))
+  if (!listed && !leases.contains(content.id) && !doomed.contains(content.id)
+      && !retention.preserved.contains(content.id))
     return false;
   const auto m = load_manifest(*fs, directory, content.id);
   const auto whole = m ? verify(*m) : fail(m.error());
@@ -107,16 +109,16 @@ std::map<checkpoint_id, int64_t> checkpoint_store::impl::identify(std::span<cons
   return found;
 }
 
-expected<void> checkpoint_store::impl::replace_list(std::vector<checkpoint_id> next, retention_marks next_marks) {
+expected<void> checkpoint_store::impl::replace_list(std::vector<checkpoint_id> next, retention_state next_retention) {
   if (auto owned = check_owned(); !owned)
     return owned;
   list_uncertain = true;
-  const auto text = write_state_file(next, next_marks);
+  const auto text = write_state_file(next, next_retention);
   if (auto written = write_file_atomically(*fs, directory, std::string{state_file_name}, text, lock.get()); !written)
     return written;
   list_uncertain = false;
   list = std::move(next);
-  marks = std::move(next_marks);
+  retention = std::move(next_retention);
   return {};
 }
 
@@ -166,10 +168,10 @@ expected<void> checkpoint_store::keep(std::optional<checkpoint_id> best) {
     return {};
   auto next = s.list;
   next.insert(std::find_if(next.begin(), next.end(), [&](checkpoint_id id) { return id > *best; }), *best);
-  auto marks = s.marks;
-  marks.doomed = s.doomed;
-  marks.doomed.erase(*best);
-  if (auto listed = s.replace_list(std::move(next), std::move(marks)); !listed)
+  auto retention = s.retention;
+  retention.doomed = s.doomed;
+  retention.doomed.erase(*best);
+  if (auto listed = s.replace_list(std::move(next), std::move(retention)); !listed)
     return listed;
   s.doomed.erase(*best);
   return {};
@@ -196,15 +198,16 @@ expected<commit_result> checkpoint_store::commit(const checkpoint_content& conte
   auto next = s.list;
   std::erase(next, id);
   next.push_back(id);
-  auto kept_by_policy = decide_retention({s.options.keep_checkpoint_max, s.options.keep_checkpoint_every_n_hours, s.kept},
-                                         std::move(next), s.marks, content.wall_time);
+  auto kept_by_policy = decide_retention(
+      {s.options.keep_checkpoint_max, s.options.keep_checkpoint_every_n_hours, s.kept}, std::move(next), s.retention,
+      content.wall_time);
   // Records them as doomed before any deletion, so that the next owner finishes the deletion if this process dies.
   auto doomed = s.doomed;
   doomed.merge(s.identify(kept_by_policy.deleted));
   doomed.erase(id);
-  kept_by_policy.marks.doomed = doomed;
+  kept_by_policy.retention.doomed = doomed;
 
-  if (auto listed = s.replace_list(std::move(kept_by_policy.listed), std::move(kept_by_policy.marks)); !listed) {
+  if (auto listed = s.replace_list(std::move(kept_by_policy.listed), std::move(kept_by_policy.retention)); !listed) {
     // The files just written are in use if the new list is on disk, and are deleted if the old list is.
     if (s.settle() && !*kept && !contains(s.list, id))
       s.discard(id);

@@ -18,7 +18,8 @@ expected<void> check_content(const checkpoint_content& content) {
   if (content.id.step < 0)
     return fail(errc::invalid_argument, "a checkpoint cannot have the step " + std::to_string(content.id.step));
   if (content.id.iteration < 0)
-    return fail(errc::invalid_argument, "a checkpoint cannot have the iteration " + std::to_string(content.id.iteration));
+    return fail(errc::invalid_argument,
+                "a checkpoint cannot have the iteration " + std::to_string(content.id.iteration));
   std::set<std::string_view> names;
   for (const auto& t : content.tensors)
     if (!names.insert(t.name).second)
@@ -42,24 +43,26 @@ std::vector<std::vector<size_t>> divide(const std::vector<named_tensor>& tensors
     filled += bytes;
   }
   for (auto& shard : shards)
-    std::stable_sort(shard.begin(), shard.end(),
-                     [&](size_t a, size_t b) { return size_of(tensors[a].value.type()) > size_of(tensors[b].value.type()); });
+    std::stable_sort(shard.begin(), shard.end(), [&](size_t a, size_t b) {
+      return size_of(tensors[a].value.type()) > size_of(tensors[b].value.type());
+    });
   return shards;
 }
 
 /// Writes the output of `fill` under a temporary name, syncs it, renames it and syncs the directory.
 template <class Fill>
-expected<void> write_new_file(file_system& fs, const std::string& directory, const directory_lock& lock, const std::string& name, Fill fill) {
+expected<void> write_new_file(file_system& fs, const std::string& directory, const directory_lock& lock,
+                              const std::string& name, Fill fill) {
   const std::string path = join_path(directory, name), temporary = path + ".tmp";
   auto file = fs.create(temporary);
   if (!file)
     return fail(std::move(file.error()));
   return fill(**file)
-    .and_then([&] { return (*file)->sync(); })
-    .and_then([&] { return (*file)->close(); })
-    .and_then([&] { return lock.check(); })
-    .and_then([&] { return fs.rename(temporary, path); })
-    .and_then([&] { return fs.sync_directory(directory); });
+      .and_then([&] { return (*file)->sync(); })
+      .and_then([&] { return (*file)->close(); })
+      .and_then([&] { return lock.check(); })
+      .and_then([&] { return fs.rename(temporary, path); })
+      .and_then([&] { return fs.sync_directory(directory); });
 }
 
 expected<uint32_t> append_summed(writable_file& file, std::span<const std::byte> bytes) {
@@ -87,11 +90,12 @@ expected<std::vector<planned_shard>> plan_shards(const checkpoint_content& conte
   std::vector<planned_shard> shards;
   for (const auto& indices : division) {
     planned_shard shard{
-      .name = shard_name(content.id, static_cast<int64_t>(shards.size()), static_cast<int64_t>(division.size())),
-      .indices = indices};
+        .name = shard_name(content.id, static_cast<int64_t>(shards.size()), static_cast<int64_t>(division.size())),
+        .indices = indices};
     for (const size_t i : indices)
-      shard.places.push_back(
-        {.name = content.tensors[i].name, .type = content.tensors[i].value.type(), .dims = content.tensors[i].value.dims()});
+      shard.places.push_back({.name = content.tensors[i].name,
+                              .type = content.tensors[i].value.type(),
+                              .dims = content.tensors[i].value.dims()});
     auto header = lay_out_safetensors(shard.places);
     if (!header)
       return fail(std::move(header.error()));
@@ -101,8 +105,8 @@ expected<std::vector<planned_shard>> plan_shards(const checkpoint_content& conte
   return shards;
 }
 
-expected<void> write_shard(file_system& fs, const std::string& directory, const directory_lock& lock, const checkpoint_content& content,
-                           const planned_shard& shard, manifest& m) {
+expected<void> write_shard(file_system& fs, const std::string& directory, const directory_lock& lock,
+                           const checkpoint_content& content, const planned_shard& shard, manifest& m) {
   const int64_t header_bytes = static_cast<int64_t>(shard.header.size());
   int64_t bytes = header_bytes;
   auto written = write_new_file(fs, directory, lock, shard.name, [&](writable_file& file) -> expected<void> {
@@ -177,7 +181,8 @@ expected<manifest> load_manifest(file_system& fs, const std::string& directory, 
   return m;
 }
 
-expected<std::map<std::string, std::string>> load_verdict(file_system& fs, const std::string& directory, checkpoint_id id) {
+expected<std::map<std::string, std::string>> load_verdict(file_system& fs, const std::string& directory,
+                                                          checkpoint_id id) {
   const std::string path = join_path(directory, verdict_name(id));
   auto text = read_file(fs, path);
   if (!text)
@@ -185,10 +190,11 @@ expected<std::map<std::string, std::string>> load_verdict(file_system& fs, const
   return parse_manifest(std::move(*text), path, id).map([](manifest m) { return std::move(m.properties); });
 }
 
-expected<void> write_verdict(file_system& fs, const std::string& directory, const directory_lock& lock, checkpoint_id id,
-                             const std::map<std::string, std::string>& properties) {
+expected<void> write_verdict(file_system& fs, const std::string& directory, const directory_lock& lock,
+                             checkpoint_id id, const std::map<std::string, std::string>& properties) {
   const auto text = write_manifest({.id = id, .properties = properties});
-  return text ? write_file_atomically(fs, directory, verdict_name(id), *text, &lock) : expected<void>{fail(text.error())};
+  return text ? write_file_atomically(fs, directory, verdict_name(id), *text, &lock)
+              : expected<void>{fail(text.error())};
 }
 
 expected<checkpoint_files> open_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
@@ -205,8 +211,9 @@ expected<checkpoint_files> open_checkpoint_files(file_system& fs, const std::str
 expected<void> check_checksum(const std::string& path, const stored_tensor_info& t, uint32_t crc32c) {
   if (crc32c == t.crc32c)
     return {};
-  return fail(errc::data_loss, path + ": tensor " + t.name + " at offset " + std::to_string(t.offset) + " has the checksum " + crc32c_text(crc32c)
-                                 + " and should have " + crc32c_text(t.crc32c));
+  return fail(errc::data_loss, path + ": tensor " + t.name + " at offset " + std::to_string(t.offset)
+                                   + " has the checksum " + crc32c_text(crc32c) + " and should have "
+                                   + crc32c_text(t.crc32c));
 }
 
 expected<void> verify_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
@@ -224,18 +231,19 @@ expected<void> verify_checkpoint_files(file_system& fs, const std::string& direc
   return {};
 }
 
-expected<std::map<std::string, file_mark>> mark_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
+expected<std::map<std::string, file_stamp>> stamp_checkpoint_files(file_system& fs, const std::string& directory,
+                                                                   const manifest& m) {
   std::vector<std::string> names{manifest_name(m.id)};
   for (const auto& f : m.files)
     names.push_back(f.name);
-  std::map<std::string, file_mark> marks;
+  std::map<std::string, file_stamp> stamps;
   for (const auto& name : names) {
     const auto info = fs.info(join_path(directory, name));
     if (!info)
       return fail(info.error());
-    marks.emplace(name, file_mark{info->size, info->changed});
+    stamps.emplace(name, file_stamp{info->size, info->changed});
   }
-  return marks;
+  return stamps;
 }
 
 expected<std::set<checkpoint_id>> ids_with_files(file_system& fs, const std::string& directory) {

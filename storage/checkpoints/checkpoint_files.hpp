@@ -20,10 +20,11 @@ expected<manifest> load_manifest(file_system& fs, const std::string& directory, 
 inline constexpr std::string_view damaged_verdict_property = "damaged_verdict";
 /// Reads the verdict: properties that follow from evaluations after the commit. They have their own file, since readers
 /// may hold the manifest. Errors: not_found, data_loss as for a manifest.
-expected<std::map<std::string, std::string>> load_verdict(file_system& fs, const std::string& directory, checkpoint_id id);
+expected<std::map<std::string, std::string>> load_verdict(file_system& fs, const std::string& directory,
+                                                          checkpoint_id id);
 /// Replaces the verdict of a committed checkpoint with these properties. Durable on return.
-expected<void> write_verdict(file_system& fs, const std::string& directory, const directory_lock& lock, checkpoint_id id,
-                             const std::map<std::string, std::string>& properties);
+expected<void> write_verdict(file_system& fs, const std::string& directory, const directory_lock& lock,
+                             checkpoint_id id, const std::map<std::string, std::string>& properties);
 /// Open files by file name.
 using checkpoint_files = std::map<std::string, std::unique_ptr<readable_file>>;
 /// Opens every file that the manifest names, and checks its size and header. Error: data_loss naming the file.
@@ -34,13 +35,14 @@ expected<void> check_checksum(const std::string& path, const stored_tensor_info&
 /// Verifies every byte of the files that `m` names, and keeps none in memory.
 expected<void> verify_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
 
-/// The size and `file_info::changed` of a file. `mark_checkpoint_files` returns them for the manifest and each shard,
+/// The size and `file_info::changed` of a file. `stamp_checkpoint_files` returns them for the manifest and each shard,
 /// by name. While they are the same, verified files are not read again: the bytes would only come from the page cache.
-struct file_mark {
+struct file_stamp {
   int64_t size = 0, changed = 0;
-  bool operator==(const file_mark&) const = default;
+  bool operator==(const file_stamp&) const = default;
 };
-expected<std::map<std::string, file_mark>> mark_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
+expected<std::map<std::string, file_stamp>> stamp_checkpoint_files(file_system& fs, const std::string& directory,
+                                                                   const manifest& m);
 
 /// All checkpoints that have a manifest or a shard, complete or not.
 expected<std::set<checkpoint_id>> ids_with_files(file_system& fs, const std::string& directory);

@@ -8,24 +8,33 @@
 
 namespace troupe {
 
-checkpoint_reader::checkpoint_reader(std::string directory, manifest m, std::shared_ptr<file_hold> lease, std::shared_ptr<verified_checkpoint> verified)
-  : directory_(std::move(directory)),
-    info_{m.id, join_path(directory_, checkpoint_name(m.id)), std::move(m.tensors), std::move(m.blobs), std::move(m.properties), m.wall_time},
+checkpoint_reader::checkpoint_reader(std::string directory, manifest m, std::shared_ptr<file_hold> lease,
+                                     std::shared_ptr<verified_checkpoint> verified)
+  : directory_(std::move(directory)), info_{m.id,
+                                            join_path(directory_, checkpoint_name(m.id)),
+                                            std::move(m.tensors),
+                                            std::move(m.blobs),
+                                            std::move(m.properties),
+                                            m.wall_time},
     lease_(std::move(lease)), verified_(std::move(verified)) {}
 
-expected<std::unique_ptr<checkpoint_reader>> checkpoint_reader::open(file_system& fs, const std::string& directory, manifest m,
-                                                                     std::shared_ptr<file_hold> lease, std::shared_ptr<verified_checkpoint> verified) {
-  auto marks = mark_checkpoint_files(fs, directory, m);
+expected<std::unique_ptr<checkpoint_reader>> checkpoint_reader::open(file_system& fs, const std::string& directory,
+                                                                     manifest m, std::shared_ptr<file_hold> lease,
+                                                                     std::shared_ptr<verified_checkpoint> verified) {
+  auto stamps = stamp_checkpoint_files(fs, directory, m);
   auto files = open_checkpoint_files(fs, directory, m);
   if (!files)
     return fail(std::move(files.error()));
-  std::unique_ptr<checkpoint_reader> made{new checkpoint_reader{directory, std::move(m), std::move(lease), std::move(verified)}};
-  if (const auto damaged = made->info_.properties.find(std::string{damaged_verdict_property}); damaged != made->info_.properties.end())
+  std::unique_ptr<checkpoint_reader> made{
+      new checkpoint_reader{directory, std::move(m), std::move(lease), std::move(verified)}};
+  if (const auto damaged = made->info_.properties.find(std::string{damaged_verdict_property});
+      damaged != made->info_.properties.end())
     made->warnings.push_back("what was found out after the commit of " + checkpoint_name(made->info_.id)
-                             + " is lost, such as that the job had ended there or which checkpoint is the best: " + damaged->second);
+                             + " is lost, such as that the job had ended there or which checkpoint is the best: "
+                             + damaged->second);
   made->files_ = std::move(*files);
-  if (marks)
-    made->marks_ = std::move(*marks);
+  if (stamps)
+    made->stamps_ = std::move(*stamps);
   return made;
 }
 
@@ -39,7 +48,8 @@ expected<std::optional<checkpoint_reader::piece>> checkpoint_reader::next(int64_
     if (bytes > 0) {
       memory = bytes < t.bytes ? pool_.take(bytes) : allocate_buffer(bytes);
       if (!memory)
-        return fail(errc::resource_exhausted, path + ": no memory for " + std::to_string(bytes) + " bytes of tensor " + t.name);
+        return fail(errc::resource_exhausted,
+                    path + ": no memory for " + std::to_string(bytes) + " bytes of tensor " + t.name);
       const auto crc = read_bytes(*files_.at(t.file), path, {t.name, t.type, t.dims, t.offset, t.bytes}, done_,
                                   {memory.get(), static_cast<size_t>(bytes)}, crc32c_);
       if (!crc)
@@ -53,12 +63,13 @@ expected<std::optional<checkpoint_reader::piece>> checkpoint_reader::next(int64_
     if (bytes > 0)
       return piece{tensor_, first / width, {t.type, shape{bytes / width}, std::move(memory)}};
   }
-  *verified_ = {info_.id, marks_};
+  *verified_ = {info_.id, stamps_};
   return std::nullopt;
 }
 
 expected<restored_checkpoint> checkpoint_reader::all() {
-  checkpoint_content content{.id = info_.id, .blobs = info_.blobs, .properties = info_.properties, .wall_time = info_.wall_time};
+  checkpoint_content content{
+      .id = info_.id, .blobs = info_.blobs, .properties = info_.properties, .wall_time = info_.wall_time};
   for (const auto& t : info_.tensors)
     content.tensors.push_back({t.name, t.bytes == 0 ? tensor::zeros(t.type, t.dims) : tensor{}});
   for (;;) {

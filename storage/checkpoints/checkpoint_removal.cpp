@@ -27,7 +27,7 @@ expected<void> checkpoint_store::impl::clear_list() {
     return synced;
   list_uncertain = false;
   list.clear();
-  marks = {};
+  retention = {};
   return {};
 }
 
@@ -50,17 +50,17 @@ expected<commit_result> checkpoint_store::remove(std::span<const checkpoint_id> 
                                              + ": a job would go on from an older one");
 
   auto next = s.list;
-  auto next_marks = s.marks;
+  auto next_retention = s.retention;
   std::erase_if(next, [&](checkpoint_id id) { return lists(ids, id); });
   for (const auto id : ids) {
-    next_marks.saved_at.erase(id);
-    next_marks.preserved.erase(id);
+    next_retention.saved_at.erase(id);
+    next_retention.preserved.erase(id);
   }
   auto doomed = s.doomed;
   doomed.merge(s.identify(ids));
-  if (next != s.list || next_marks != s.marks) {
-    next_marks.doomed = doomed;
-    if (auto listed = next.empty() ? s.clear_list() : s.replace_list(std::move(next), std::move(next_marks)); !listed)
+  if (next != s.list || next_retention != s.retention) {
+    next_retention.doomed = doomed;
+    if (auto listed = next.empty() ? s.clear_list() : s.replace_list(std::move(next), std::move(next_retention)); !listed)
       return fail(std::move(listed.error()));
   }
   s.doomed = std::move(doomed);

@@ -109,7 +109,7 @@ expected<void> checkpoint_store::impl::recover() {
   pending_warnings = std::move(reading->warnings);
   if (reading->state) {
     list = std::move(reading->state->ids);
-    marks = std::move(reading->state->marks);
+    retention = std::move(reading->state->retention);
   } else {
     // Lists the checkpoints that a scan finds: a job resumes from the newest of them and commits it again. Lists only
     // as many as retention keeps; otherwise the first commit would delete checkpoints that no list named.
@@ -144,8 +144,8 @@ expected<void> checkpoint_store::impl::recover() {
 }
 
 void checkpoint_store::impl::finish_deletions() {
-  for (const auto& [id, changed] : marks.doomed) {
-    if (std::find(list.begin(), list.end(), id) != list.end() || marks.preserved.contains(id))
+  for (const auto& [id, changed] : retention.doomed) {
+    if (std::find(list.begin(), list.end(), id) != list.end() || retention.preserved.contains(id))
       continue;
     const auto info = fs->info(join_path(directory, manifest_name(id)));
     if (info && info->changed == changed)
@@ -163,12 +163,12 @@ expected<void> checkpoint_store::impl::check_owned() const {
 void checkpoint_store::impl::recover_times() {
   std::map<checkpoint_id, double> times;
   for (const auto id : list) {
-    if (const auto known = marks.saved_at.find(id); known != marks.saved_at.end())
+    if (const auto known = retention.saved_at.find(id); known != retention.saved_at.end())
       times.insert(*known);
     else if (const auto info = fs->info(join_path(directory, manifest_name(id))))
       times[id] = info->modified;
   }
-  marks.saved_at = std::move(times);
+  retention.saved_at = std::move(times);
 }
 
 checkpoint_store::checkpoint_store(std::unique_ptr<impl> i) : impl_(std::move(i)) {}

@@ -1,7 +1,7 @@
 // Checkpoints of one model directory: a commit is everything that a job needs to resume, or nothing.
 //
 //   model.ckpt-<id>-0000k-of-0000n.safetensors   tensors, in shards of at most 1 GiB; any safetensors reader opens them
-//   model.ckpt-<id>.manifest.json                files, sizes, CRC-32C of every tensor and of the manifest itself; blobs
+//   model.ckpt-<id>.manifest.json                files, sizes, CRC-32C of every tensor and of the manifest; blobs
 //   model.ckpt-<id>.verdict.json                 what evaluations found of it after the commit; may be absent
 //   checkpoint                                   TensorFlow's text state file; its rename is the commit
 //

@@ -20,8 +20,8 @@ struct checkpoint_store::impl {
   std::shared_ptr<const directory_lock> lock;
 
   std::vector<checkpoint_id> list;  ///< The checkpoints in the state file, oldest first.
-  retention_marks marks;            ///< Retention state of listed and preserved checkpoints, from the state file.
-  /// Not listed; to be deleted when no lease holds them. Values as in `marks`.
+  retention_state retention;            ///< Retention state of listed and preserved checkpoints, from the state file.
+  /// Not listed; to be deleted when no lease holds them. Values as in `retention`.
   std::map<checkpoint_id, int64_t> doomed;
   std::map<checkpoint_id, int> leases;
   std::optional<checkpoint_id> kept;  ///< The checkpoint that retention must not drop.
@@ -45,7 +45,7 @@ struct checkpoint_store::impl {
 
   /// Error: failed_precondition if the directory is no longer the one that was locked.
   expected<void> check_owned() const;
-  /// By checkpoint, `file_info::changed` of its manifest: the value for `retention_marks::doomed`.
+  /// By checkpoint, `file_info::changed` of its manifest: the value for `retention_state::doomed`.
   std::map<checkpoint_id, int64_t> identify(std::span<const checkpoint_id> ids) const;
   /// Deletes what an earlier owner dropped but did not delete.
   void finish_deletions();
@@ -53,7 +53,7 @@ struct checkpoint_store::impl {
   void discard(checkpoint_id id);
   /// Reads `list` from the disk again, after a commit whose outcome was uncertain.
   expected<void> settle();
-  expected<void> replace_list(std::vector<checkpoint_id> next, retention_marks next_marks);
+  expected<void> replace_list(std::vector<checkpoint_id> next, retention_state next_retention);
   expected<void> clear_list();
   expected<void> verify(const manifest& m) const;
   expected<bool> keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings);

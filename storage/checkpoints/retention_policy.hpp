@@ -18,7 +18,7 @@ struct retention_policy {
 };
 
 /// The state of retention. Times are in seconds since the epoch.
-struct retention_marks {
+struct retention_state {
   std::map<checkpoint_id, double> saved_at;      ///< When each listed checkpoint was saved.
   std::set<checkpoint_id> preserved;             ///< Kept forever; no longer in the list, unless listed again.
   /// Not listed; the directory's owner deletes them when no reader holds them. The value is `file_info::changed` of the
@@ -26,18 +26,18 @@ struct retention_marks {
   std::map<checkpoint_id, int64_t> doomed;
   /// When the newest preserved checkpoint was saved; before the first, when retention began.
   std::optional<double> last_preserved;
-  friend bool operator==(const retention_marks&, const retention_marks&) = default;
+  friend bool operator==(const retention_state&, const retention_state&) = default;
 };
 
 struct retention_decision {
   std::vector<checkpoint_id> listed;
   std::vector<checkpoint_id> deleted;
-  retention_marks marks;
+  retention_state retention;
 };
 
 /// `listed` is ordered oldest first; the last was saved at `now`. Checkpoints leave the list oldest first. One that
 /// leaves is preserved if it was saved at least `keep_checkpoint_every_n_hours` after the last preserved one. If the
 /// clock was set back, a `last_preserved` in the future counts as `now`.
-retention_decision decide_retention(const retention_policy& policy, std::vector<checkpoint_id> listed, retention_marks marks, double now);
+retention_decision decide_retention(const retention_policy& policy, std::vector<checkpoint_id> listed, retention_state retention, double now);
 
 }  // namespace troupe

@@ -24,7 +24,7 @@ struct state_fields {
   double last_preserved_timestamp = 0;
 };
 
-/// Parses a doomed checkpoint and its number: "model.ckpt-700 1758000000250000000".
+/// Parses a doomed checkpoint and `file_info::changed` of its manifest: "model.ckpt-700 1758000000250000000".
 void parse_doomed(std::string_view line, std::map<checkpoint_id, int64_t>& into) {
   const size_t space = std::min(line.find(' '), line.size());
   const auto id = id_of_checkpoint(line.substr(0, space));
@@ -36,33 +36,33 @@ void parse_doomed(std::string_view line, std::map<checkpoint_id, int64_t>& into)
 }
 
 /// The part of the retention state that is kept in comments.
-retention_marks parse_comments(std::string_view text) {
-  retention_marks marks;
+retention_state parse_comments(std::string_view text) {
+  retention_state retention;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     const auto line = text.substr(begin, end - begin);
     begin = end + 1;
     if (line.starts_with(doomed_mark))
-      parse_doomed(line.substr(doomed_mark.size()), marks.doomed);
+      parse_doomed(line.substr(doomed_mark.size()), retention.doomed);
     else if (line.starts_with(preserved_mark))
       if (const auto id = id_of_checkpoint(line.substr(preserved_mark.size())))
-        marks.preserved.insert(*id);
+        retention.preserved.insert(*id);
   }
-  return marks;
+  return retention;
 }
 
 /// The whole retention state. Save times are used only if there are as many as paths, and for paths that name
 /// checkpoints.
-retention_marks parse_marks(const state_fields& state, std::string_view text) {
-  auto marks = parse_comments(text);
+retention_state parse_retention(const state_fields& state, std::string_view text) {
+  auto retention = parse_comments(text);
   if (state.last_preserved_timestamp > 0)
-    marks.last_preserved = state.last_preserved_timestamp;
+    retention.last_preserved = state.last_preserved_timestamp;
   const auto& paths = state.all_model_checkpoint_paths;
   const auto& times = state.all_model_checkpoint_timestamps;
   for (size_t i = 0; paths.size() == times.size() && i < paths.size(); ++i)
     if (const auto id = id_of_checkpoint(paths[i]))
-      marks.saved_at[*id] = times[i];
-  return marks;
+      retention.saved_at[*id] = times[i];
+  return retention;
 }
 
 /// Reads one value of a field. Error: invalid_argument.
@@ -109,21 +109,21 @@ expected<state_fields> parse_text(const std::string& text, const std::string& pa
 
 }  // namespace
 
-std::string write_state_file(const std::vector<checkpoint_id>& ids, const retention_marks& marks) {
+std::string write_state_file(const std::vector<checkpoint_id>& ids, const retention_state& retention) {
   assert(!ids.empty());
-  const auto known = [&](checkpoint_id id) { return marks.saved_at.contains(id); };
+  const auto known = [&](checkpoint_id id) { return retention.saved_at.contains(id); };
   // Checkpoint names need no escapes.
   std::string text = "model_checkpoint_path: \"" + checkpoint_name(ids.back()) + "\"\n";
   for (const auto id : ids)
     text += "all_model_checkpoint_paths: \"" + checkpoint_name(id) + "\"\n";
   if (std::all_of(ids.begin(), ids.end(), known))
     for (const auto id : ids)
-      text += "all_model_checkpoint_timestamps: " + to_text_format(marks.saved_at.at(id)) + "\n";
-  if (marks.last_preserved)
-    text += "last_preserved_timestamp: " + to_text_format(*marks.last_preserved) + "\n";
-  for (const auto id : marks.preserved)
+      text += "all_model_checkpoint_timestamps: " + to_text_format(retention.saved_at.at(id)) + "\n";
+  if (retention.last_preserved)
+    text += "last_preserved_timestamp: " + to_text_format(*retention.last_preserved) + "\n";
+  for (const auto id : retention.preserved)
     text += std::string{preserved_mark} + checkpoint_name(id) + "\n";
-  for (const auto& [id, changed] : marks.doomed)
+  for (const auto& [id, changed] : retention.doomed)
     text += std::string{doomed_mark} + checkpoint_name(id) + " " + std::to_string(changed) + "\n";
   return text;
 }
@@ -133,7 +133,7 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
   if (!parsed)
     return fail(parsed.error());
   const auto& state = *parsed;
-  checkpoint_state result{.marks = parse_marks(state, text)};
+  checkpoint_state result{.retention = parse_retention(state, text)};
   for (const auto& entry : state.all_model_checkpoint_paths) {
     const auto id = id_of_checkpoint(entry);
     if (!id) {

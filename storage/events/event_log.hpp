@@ -67,8 +67,8 @@ class event_log_writer {
 
   /// Error: invalid_argument; nothing of the event is then written. Reasons: an image of an invalid shape, a text or
   /// tag that is not UTF-8, an empty tag, a histogram whose limits and counts differ in number, a value in `others`
-  /// with several texts or without a plugin, a file version, an attachment that is not a graph, or more than one of
-  /// values, note and attachment.
+  /// with several texts or without a plugin, an event with a file version (the writer makes that one), an attachment
+  /// that is not a graph, or more than one of values, note and attachment.
   expected<void> add(const log_event& event);
   /// Writes all whole records with one append. After a failure the file may end in half a record, behind which nothing
   /// can be read: every later call returns the same error, and only a new writer with a new file helps. If somebody has

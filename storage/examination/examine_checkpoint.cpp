@@ -26,7 +26,7 @@ struct opened_file {
 
 /// Reads a tensor as far as `options` require. If its checksum is not `wanted`, adds damage.
 void examine_tensor(const opened_file& file, const tensor_place& place, std::optional<uint32_t> wanted, const inspect_options& options,
-                    tensor_report& t, std::vector<damage>& damages) {
+                    tensor_description& t, std::vector<damage>& damages) {
   const auto found = [&](std::string reason) { damages.push_back({file.path, place.name, place.offset, std::move(reason)}); };
   if (place.offset > file.bytes->size() - place.bytes)
     return found("needs " + std::to_string(place.bytes) + " bytes, and the file ends at " + std::to_string(file.bytes->size()));
@@ -49,44 +49,44 @@ void examine_tensor(const opened_file& file, const tensor_place& place, std::opt
     t.crc32c = *crc;
 }
 
-/// Reports a shard that no manifest describes.
+/// Describes a shard that no manifest describes.
 expected<void> add_safetensors(file_system& fs, const std::string& directory, const std::string& name, const inspect_options& options,
-                               checkpoint_report& report) {
+                               checkpoint_description& description) {
   opened_file file{nullptr, join_path(directory, name)};
   auto opened = fs.open(file.path);
-  if (!opened && report.id) {  // The rest of this checkpoint can still be reported.
-    report.damages.push_back(damage_of(opened.error(), file.path, "", {}));
+  if (!opened && description.id) {  // The rest of this checkpoint can still be reported.
+    description.damages.push_back(damage_of(opened.error(), file.path, "", {}));
     return {};
   }
   if (!opened)
     return fail(std::move(opened.error()));
   file.bytes = std::move(*opened);
-  report.files.push_back(name);
-  report.bytes += file.bytes->size();
+  description.files.push_back(name);
+  description.bytes += file.bytes->size();
   const auto scan = scan_safetensors(*file.bytes, file.path);
   if (!scan && scan.error().category != errc::data_loss)
     return fail(scan.error());
   if (!scan) {
-    report.damages.push_back({file.path, "", 0, reason_of(scan.error(), file.path)});
+    description.damages.push_back({file.path, "", 0, reason_of(scan.error(), file.path)});
     return {};
   }
   for (const auto& [key, text] : scan->metadata)
-    report.properties.emplace(key, text);
+    description.properties.emplace(key, text);
   bool all_sound = true;
   for (const auto& e : scan->entries) {
     const bool known = !e.problem;
     const auto type = known ? std::string{to_string(e.place.type)} : e.type_name;
-    tensor_report t{e.place.name, type, e.extents, name, e.place.offset, e.place.bytes};
+    tensor_description t{e.place.name, type, e.extents, name, e.place.offset, e.place.bytes};
     // An unsupported dtype is not damage; its bytes are not checked.
     if (e.problem && e.problem->category == errc::data_loss)
-      report.damages.push_back({file.path, e.place.name, e.place.offset, reason_of(*e.problem, file.path)});
+      description.damages.push_back({file.path, e.place.name, e.place.offset, reason_of(*e.problem, file.path)});
     else if (known)
-      examine_tensor(file, e.place, {}, options, t, report.damages);
+      examine_tensor(file, e.place, {}, options, t, description.damages);
     all_sound = all_sound && known;
-    report.tensors.push_back(std::move(t));
+    description.tensors.push_back(std::move(t));
   }
   if (scan->problem && all_sound)
-    report.damages.push_back({file.path, "", {}, reason_of(*scan->problem, file.path)});
+    description.damages.push_back({file.path, "", {}, reason_of(*scan->problem, file.path)});
   return {};
 }
 
@@ -97,25 +97,25 @@ std::optional<int64_t> broken_at(const std::string& text) {
 }
 
 /// Opens the files that the manifest names, by name. Adds damage for missing or different files.
-std::map<std::string, opened_file> open_files(file_system& fs, const std::string& directory, const manifest& m, checkpoint_report& report) {
+std::map<std::string, opened_file> open_files(file_system& fs, const std::string& directory, const manifest& m, checkpoint_description& description) {
   std::map<std::string, opened_file> files;
   for (const auto& f : m.files) {
     const std::string path = join_path(directory, f.name);
     const auto found = [&](std::optional<int64_t> offset, std::string reason) {
-      report.damages.push_back({path, "", offset, std::move(reason)});
+      description.damages.push_back({path, "", offset, std::move(reason)});
     };
-    report.files.push_back(f.name);
+    description.files.push_back(f.name);
     auto opened = fs.open(path);
     if (!opened) {
-      report.damages.push_back(damage_of(opened.error(), path, "", {}));
+      description.damages.push_back(damage_of(opened.error(), path, "", {}));
       continue;
     }
     const int64_t size = (*opened)->size();
-    report.bytes += size;
+    description.bytes += size;
     if (size != f.bytes)
       found(std::min(size, f.bytes), "has " + std::to_string(size) + " bytes and should have " + std::to_string(f.bytes));
     if (const auto crc = checksum_tensor(**opened, path, {.name = "(header)", .offset = 0, .bytes = f.header_bytes}); !crc)
-      report.damages.push_back(damage_of(crc.error(), path, "", 0));
+      description.damages.push_back(damage_of(crc.error(), path, "", 0));
     else if (*crc != f.header_crc32c)
       found(0, "the header has the checksum " + crc32c_text(*crc) + " and should have " + crc32c_text(f.header_crc32c));
     files.emplace(f.name, opened_file{std::move(*opened), path});
@@ -124,34 +124,34 @@ std::map<std::string, opened_file> open_files(file_system& fs, const std::string
 }
 
 void add_manifest(file_system& fs, const std::string& directory, const manifest& m, const inspect_options& options,
-                  checkpoint_report& report) {
-  report.wall_time = m.wall_time;
-  report.properties = m.properties;
+                  checkpoint_description& description) {
+  description.wall_time = m.wall_time;
+  description.properties = m.properties;
   for (const auto& [name, bytes] : m.blobs)
-    report.blobs.push_back({name, static_cast<int64_t>(bytes.size()), is_text(bytes) ? bytes : ""});
-  const auto files = open_files(fs, directory, m, report);
+    description.blobs.push_back({name, static_cast<int64_t>(bytes.size()), is_text(bytes) ? bytes : ""});
+  const auto files = open_files(fs, directory, m, description);
   for (const auto& t : m.tensors) {
     const auto extents = t.dims.extents();
-    tensor_report row{t.name, std::string{to_string(t.type)}, {extents.begin(), extents.end()}, t.file, t.offset, t.bytes, t.crc32c};
+    tensor_description row{t.name, std::string{to_string(t.type)}, {extents.begin(), extents.end()}, t.file, t.offset, t.bytes, t.crc32c};
     if (const auto file = files.find(t.file); file != files.end())
-      examine_tensor(file->second, {t.name, t.type, t.dims, t.offset, t.bytes}, t.crc32c, options, row, report.damages);
-    report.tensors.push_back(std::move(row));
+      examine_tensor(file->second, {t.name, t.type, t.dims, t.offset, t.bytes}, t.crc32c, options, row, description.damages);
+    description.tensors.push_back(std::move(row));
   }
 }
 
 /// Replaces properties of the manifest with those that evaluations added after the commit.
-void add_verdict(file_system& fs, const std::string& directory, checkpoint_id id, checkpoint_report& report) {
+void add_verdict(file_system& fs, const std::string& directory, checkpoint_id id, checkpoint_description& description) {
   const std::string path = join_path(directory, verdict_name(id));
   const auto info = fs.info(path);
   if (!info)
     return;
-  report.files.push_back(verdict_name(id));
-  report.bytes += info->size;
+  description.files.push_back(verdict_name(id));
+  description.bytes += info->size;
   auto verdict = load_verdict(fs, directory, id);
   if (!verdict)
-    return report.damages.push_back(damage_of(verdict.error(), path, "", std::nullopt));
+    return description.damages.push_back(damage_of(verdict.error(), path, "", std::nullopt));
   for (auto& [name, value] : *verdict)
-    report.properties.insert_or_assign(name, std::move(value));
+    description.properties.insert_or_assign(name, std::move(value));
 }
 
 expected<std::vector<std::string>> shards_of(file_system& fs, const std::string& directory, checkpoint_id id) {
@@ -181,9 +181,9 @@ damage damage_of(const error& e, const std::string& path, const std::string& ten
   return {path, tensor, offset, (e.category == errc::failed_precondition ? "may not be read: " : "could not be read: ") + why, true};
 }
 
-expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::string& directory, checkpoint_id id,
+expected<checkpoint_description> examine_checkpoint(file_system& fs, const std::string& directory, checkpoint_id id,
                                                const inspect_options& options) {
-  checkpoint_report report{.path = join_path(directory, checkpoint_name(id)), .id = id, .verified = options.verify || options.values};
+  checkpoint_description description{.path = join_path(directory, checkpoint_name(id)), .id = id, .verified = options.verify || options.values};
   const std::string path = join_path(directory, manifest_name(id));
   const auto lease = fs.hold(path);  // If there is no file to hold, there is nothing to protect.
   auto text = read_file(fs, path);
@@ -193,33 +193,33 @@ expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::strin
   if (!m && m.error().category != errc::data_loss)
     return fail(m.error());
   if (text) {
-    report.files.push_back(manifest_name(id));
-    report.bytes += static_cast<int64_t>(text->size());
+    description.files.push_back(manifest_name(id));
+    description.bytes += static_cast<int64_t>(text->size());
   }
   if (m) {
-    add_manifest(fs, directory, *m, options, report);
-    add_verdict(fs, directory, id, report);
-    return report;
+    add_manifest(fs, directory, *m, options, description);
+    add_verdict(fs, directory, id, description);
+    return description;
   }
   const auto shards = shards_of(fs, directory, id);
   if (!shards)
     return fail(shards.error());
   if (!text && shards->empty())
-    return fail(errc::not_found, report.path + " is no checkpoint: it has neither a manifest nor a shard");
-  report.damages.push_back({path, "", text ? broken_at(*text) : std::nullopt, reason_of(m.error(), path)});
+    return fail(errc::not_found, description.path + " is no checkpoint: it has neither a manifest nor a shard");
+  description.damages.push_back({path, "", text ? broken_at(*text) : std::nullopt, reason_of(m.error(), path)});
   for (const auto& name : *shards)
-    if (auto added = add_safetensors(fs, directory, name, options, report); !added)
+    if (auto added = add_safetensors(fs, directory, name, options, description); !added)
       return fail(std::move(added.error()));
-  return report;
+  return description;
 }
 
-expected<checkpoint_report> examine_safetensors(file_system& fs, const std::string& path, const inspect_options& options) {
-  checkpoint_report report{.path = path, .verified = options.verify || options.values};
+expected<checkpoint_description> examine_safetensors(file_system& fs, const std::string& path, const inspect_options& options) {
+  checkpoint_description description{.path = path, .verified = options.verify || options.values};
   const size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-  if (auto added = add_safetensors(fs, directory, path.substr(directory.size()), options, report); !added)
+  if (auto added = add_safetensors(fs, directory, path.substr(directory.size()), options, description); !added)
     return fail(std::move(added.error()));
-  return report;
+  return description;
 }
 
 }  // namespace troupe

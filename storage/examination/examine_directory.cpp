@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-// If a writer replaces its list this many times, the last report counts, even with damage.
+// If a writer replaces its list this many times, the last description counts, even with damage.
 constexpr int looks_max = 8;
 constexpr int depth_max = 4;  // Deeper directories are not ours, or belong to a cycle of links.
 
@@ -19,64 +19,64 @@ bool is_event_file(std::string_view name) {
   return name.find("tfevents") != std::string_view::npos;
 }
 
-/// Adds to the report the total size and the event files in `below` and deeper. `below` is relative to the report's
+/// Adds to the description the total size and the event files in `below` and deeper. `below` is relative to the description's
 /// path.
-expected<void> add_files(file_system& fs, directory_report& report, const std::string& below, int depth) {
-  const auto files = fs.list(join_path(report.path, below));
+expected<void> add_files(file_system& fs, directory_description& description, const std::string& below, int depth) {
+  const auto files = fs.list(join_path(description.path, below));
   if (!files)
     return fail(files.error());
   for (const auto& f : *files) {
     const std::string name = below.empty() ? f.name : join_path(below, f.name);
     if (!f.directory) {
-      report.bytes += f.size;
+      description.bytes += f.size;
       if (is_event_file(f.name))
-        report.event_files.push_back(name);
+        description.event_files.push_back(name);
     } else if (depth < depth_max) {
-      if (auto added = add_files(fs, report, name, depth + 1); !added)
-        report.warnings.push_back(added.error().message);
+      if (auto added = add_files(fs, description, name, depth + 1); !added)
+        description.warnings.push_back(added.error().message);
     }
   }
   return {};
 }
 
-bool is_scalar(const tag_report& t) { return t.last && t.last->what == summary_value::kind::scalar; }
+bool is_scalar(const tag_description& t) { return t.last && t.last->what == summary_value::kind::scalar; }
 
 /// Adds the scalars of the last step in the newest event file of each "eval" and "eval_<name>".
-void add_evaluations(file_system& fs, directory_report& report) {
+void add_evaluations(file_system& fs, directory_description& description) {
   std::map<std::string, std::string> newest;
-  for (const auto& f : report.event_files)
+  for (const auto& f : description.event_files)
     if (const auto folder = f.substr(0, f.find('/')); folder != f && (folder == "eval" || folder.starts_with("eval_")))
       newest[folder] = std::max(newest[folder], f);  // Names of event files sort by age.
   for (const auto& [folder, name] : newest) {
-    const auto events = examine_event_file(fs, join_path(report.path, name));
+    const auto events = examine_event_file(fs, join_path(description.path, name));
     if (!events) {
-      report.warnings.push_back(events.error().message);
+      description.warnings.push_back(events.error().message);
       continue;
     }
     for (const auto& d : events->damages)
-      report.warnings.push_back(d.file + " is damaged: " + d.reason);
+      description.warnings.push_back(d.file + " is damaged: " + d.reason);
     int64_t step = -1;
     for (const auto& t : events->tags)
       step = is_scalar(t) ? std::max(step, t.last_step) : step;
     for (const auto& t : events->tags)
       if (is_scalar(t) && t.last_step == step)
-        report.evaluations[folder][t.tag] = t.last->scalar;
+        description.evaluations[folder][t.tag] = t.last->scalar;
     if (step >= 0)
-      report.evaluations[folder]["global_step"] = static_cast<double>(step);
+      description.evaluations[folder]["global_step"] = static_cast<double>(step);
   }
 }
 
-void add_record(file_system& fs, directory_report& report) {
-  auto record = load_run_record(fs, report.path);
+void add_record(file_system& fs, directory_description& description) {
+  auto record = load_run_record(fs, description.path);
   if (record)
-    report.record = std::move(*record);
+    description.record = std::move(*record);
   else if (record.error().category != errc::not_found)
-    report.warnings.push_back(record.error().message);
+    description.warnings.push_back(record.error().message);
 }
 
 /// Reads the state file; absent, with a warning, if it cannot be parsed.
-expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_report& report) {
-  const std::string path = join_path(report.path, state_file_name);
+expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_description& description) {
+  const std::string path = join_path(description.path, state_file_name);
   const auto text = read_file(fs, path);
   if (!text && text.error().category == errc::not_found)
     return std::nullopt;
@@ -84,11 +84,11 @@ expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_
     return fail(text.error());
   auto state = parse_state_file(*text, path);
   if (!state) {
-    report.warnings.push_back(state.error().message);
+    description.warnings.push_back(state.error().message);
     return std::nullopt;
   }
-  report.warnings.insert(report.warnings.end(), state->warnings.begin(), state->warnings.end());
-  report.newest = state->newest;
+  description.warnings.insert(description.warnings.end(), state->warnings.begin(), state->warnings.end());
+  description.newest = state->newest;
   return std::optional{std::move(*state)};
 }
 
@@ -98,7 +98,7 @@ std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string
   checkpoint_entry entry{.id = id};
   if (state) {
     entry.listed = std::find(state->ids.begin(), state->ids.end(), id) != state->ids.end();
-    entry.preserved = state->marks.preserved.contains(id);
+    entry.preserved = state->retention.preserved.contains(id);
   }
   const std::string prefix = join_path(directory, checkpoint_name(id));
   entry.foreign = is_tensorflow_checkpoint(fs, prefix);
@@ -119,23 +119,23 @@ std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string
     const bool unreadable = found.error().category != errc::data_loss && found.error().category != errc::not_found;
     entry.damages.push_back({join_path(directory, manifest_name(id)), "", {}, found.error().message, unreadable});
   }
-  if (entry.wall_time == 0 && state && state->marks.saved_at.contains(id))
-    entry.wall_time = state->marks.saved_at.at(id);
+  if (entry.wall_time == 0 && state && state->retention.saved_at.contains(id))
+    entry.wall_time = state->retention.saved_at.at(id);
   return entry;
 }
 
-expected<directory_report> examine_once(file_system& fs, const std::string& directory, const inspect_options& options) {
+expected<directory_description> examine_once(file_system& fs, const std::string& directory, const inspect_options& options) {
   const auto info = fs.info(directory);
   if (!info)
     return fail(info.error());
   if (!info->directory)
     return fail(errc::failed_precondition, directory + " is a file, and a model directory is wanted there");
-  directory_report report{.path = directory, .verified = options.verify};
-  if (auto added = add_files(fs, report, "", 0); !added)
+  directory_description description{.path = directory, .verified = options.verify};
+  if (auto added = add_files(fs, description, "", 0); !added)
     return fail(std::move(added.error()));
-  add_evaluations(fs, report);
-  add_record(fs, report);
-  const auto state = read_state(fs, report);
+  add_evaluations(fs, description);
+  add_record(fs, description);
+  const auto state = read_state(fs, description);
   if (!state)
     return fail(state.error());
   auto ids = ids_with_files(fs, directory);
@@ -148,15 +148,15 @@ expected<directory_report> examine_once(file_system& fs, const std::string& dire
   // After the files are listed: if a process has written a shard of its first save by then, it has owned the directory
   // for longer.
   if (auto owner = fs.lock_owner(directory))
-    report.owner = std::move(*owner);
+    description.owner = std::move(*owner);
   if (*state)
     ids->insert((*state)->ids.begin(), (*state)->ids.end());
   if (!*state && !ids->empty())
-    report.warnings.push_back(directory + " has no state file that can be used: a job would go on from the newest that is whole");
+    description.warnings.push_back(directory + " has no state file that can be used: a job would go on from the newest that is whole");
   for (const auto id : *ids)
-    if (auto entry = examine_entry(fs, directory, id, *state, report.owner.has_value(), options))
-      report.checkpoints.push_back(std::move(*entry));
-  return report;
+    if (auto entry = examine_entry(fs, directory, id, *state, description.owner.has_value(), options))
+      description.checkpoints.push_back(std::move(*entry));
+  return description;
 }
 
 std::string state_text(file_system& fs, const std::string& directory) {
@@ -165,15 +165,15 @@ std::string state_text(file_system& fs, const std::string& directory) {
 
 }  // namespace
 
-expected<directory_report> examine_directory(file_system& fs, const std::string& directory, const inspect_options& options) {
+expected<directory_description> examine_directory(file_system& fs, const std::string& directory, const inspect_options& options) {
   for (int attempt = 1;; ++attempt) {
     const auto before = state_text(fs, directory);
-    auto report = examine_once(fs, directory, options);
+    auto description = examine_once(fs, directory, options);
     const auto is_whole = [](const checkpoint_entry& c) { return c.damages.empty(); };
-    const bool sound = report && std::all_of(report->checkpoints.begin(), report->checkpoints.end(), is_whole);
+    const bool sound = description && std::all_of(description->checkpoints.begin(), description->checkpoints.end(), is_whole);
     // A checkpoint that a running job deletes meanwhile looks damaged. If the list has changed, examines again.
     if (sound || attempt == looks_max || state_text(fs, directory) == before)
-      return report;
+      return description;
   }
 }
 

@@ -26,18 +26,18 @@ std::string_view to_string(event_attachment::kind k) {
   return "unknown";
 }
 
-/// Reports by tag and kind of value.
-using tag_reports = std::map<std::string, tag_report>;
+/// Descriptions by tag and kind of value.
+using tag_descriptions = std::map<std::string, tag_description>;
 
-tag_report& report_of(tag_reports& tags, int64_t step, const std::string& tag, std::string_view kind) {
-  auto& found = tags.try_emplace(tag + '\0' + std::string{kind}, tag_report{tag, 0, step, step}).first->second;
+tag_description& report_of(tag_descriptions& tags, int64_t step, const std::string& tag, std::string_view kind) {
+  auto& found = tags.try_emplace(tag + '\0' + std::string{kind}, tag_description{tag, 0, step, step}).first->second;
   ++found.count;
   found.first_step = std::min(found.first_step, step);
   found.last_step = std::max(found.last_step, step);
   return found;
 }
 
-void add_values(tag_reports& tags, log_event e) {
+void add_values(tag_descriptions& tags, log_event e) {
   for (auto& value : e.values)
     report_of(tags, e.step, value.tag, to_string(value.what)).last = std::move(value);
   for (auto& value : e.others)
@@ -46,35 +46,35 @@ void add_values(tag_reports& tags, log_event e) {
 
 }  // namespace
 
-expected<event_report> examine_event_file(file_system& fs, const std::string& path) {
+expected<event_file_description> examine_event_file(file_system& fs, const std::string& path) {
   const auto info = fs.info(path);
   if (!info)
     return fail(info.error());
-  event_report report{.path = path, .bytes = info->size};
-  tag_reports tags;
+  event_file_description description{.path = path, .bytes = info->size};
+  tag_descriptions tags;
   const auto reading = read_event_log(fs, path, [&](log_event e) {
     if (!e.file_version.empty())
-      report.file_version = e.file_version;
-    if (report.first_wall_time == 0)
-      report.first_wall_time = e.wall_time;
-    report.last_wall_time = e.wall_time;
+      description.file_version = e.file_version;
+    if (description.first_wall_time == 0)
+      description.first_wall_time = e.wall_time;
+    description.last_wall_time = e.wall_time;
     if (e.attachment)
-      report.attachments.push_back({std::string{to_string(e.attachment->what)}, e.step, e.wall_time, e.attachment->name,
+      description.attachments.push_back({std::string{to_string(e.attachment->what)}, e.step, e.wall_time, e.attachment->name,
                                     std::ssize(e.attachment->bytes), e.attachment->nodes});
     if (e.note)
-      report.sessions.push_back({std::string{to_string(e.note->what)}, e.step, e.wall_time, e.note->checkpoint_path, e.note->message});
+      description.sessions.push_back({std::string{to_string(e.note->what)}, e.step, e.wall_time, e.note->checkpoint_path, e.note->message});
     add_values(tags, std::move(e));
   });
   if (!reading)
     return fail(reading.error());
-  report.events = reading->events;
-  report.bytes_read = reading->bytes_read;
-  report.truncated = reading->truncated;
+  description.events = reading->events;
+  description.bytes_read = reading->bytes_read;
+  description.truncated = reading->truncated;
   for (auto& [key, tag] : tags)
-    report.tags.push_back(std::move(tag));
+    description.tags.push_back(std::move(tag));
   if (reading->damage)
-    report.damages.push_back({path, "", reading->bytes_read, reading->damage->message});
-  return report;
+    description.damages.push_back({path, "", reading->bytes_read, reading->damage->message});
+  return description;
 }
 
 expected<evaluation_history> read_evaluations(file_system& fs, const std::string& directory) {
@@ -141,7 +141,7 @@ struct tag_points {
 
 }  // namespace
 
-expected<event_points_report> examine_event_points(file_system& fs, const std::string& path, std::string_view tag) {
+expected<event_history> examine_event_points(file_system& fs, const std::string& path, std::string_view tag) {
   const auto info = fs.info(path);
   if (!info)
     return fail(info.error());
@@ -161,7 +161,7 @@ expected<event_points_report> examine_event_points(file_system& fs, const std::s
   }
   if (found.points.empty() && damages.empty())
     return fail(found.none_in(path));
-  return event_points_report{std::move(found.points), std::move(damages)};
+  return event_history{std::move(found.points), std::move(damages)};
 }
 
 }  // namespace troupe

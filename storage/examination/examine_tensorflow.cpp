@@ -10,18 +10,18 @@ namespace troupe {
 
 namespace {
 
-/// Adds a file of the checkpoint to the report. If it is missing, adds damage.
-void add_file(file_system& fs, const std::string& path, checkpoint_report& report) {
-  report.files.push_back(file_name_of(path));
+/// Adds a file of the checkpoint to the description. If it is missing, adds damage.
+void add_file(file_system& fs, const std::string& path, checkpoint_description& description) {
+  description.files.push_back(file_name_of(path));
   const auto info = fs.info(path);
   if (info)
-    report.bytes += info->size;
+    description.bytes += info->size;
   else
-    report.damages.push_back(damage_of(info.error(), path, "", {}));
+    description.damages.push_back(damage_of(info.error(), path, "", {}));
 }
 
 /// Reads a tensor as far as `options` require. A type that cannot be read is not damage.
-void examine_tensor(file_system& fs, tensor_bundle& bundle, const bundle_tensor& t, const inspect_options& options, tensor_report& row,
+void examine_tensor(file_system& fs, tensor_bundle& bundle, const bundle_tensor& t, const inspect_options& options, tensor_description& row,
                     std::vector<damage>& damages) {
   const auto path_of = [&](const bundle_piece& p) { return bundle_data_name(bundle.prefix(), p.shard, bundle.shards()); };
   if (t.problem) {
@@ -32,7 +32,7 @@ void examine_tensor(file_system& fs, tensor_bundle& bundle, const bundle_tensor&
   for (const auto& p : t.pieces) {
     const auto info = fs.info(path_of(p));
     if (!info)
-      return;  // The missing file itself is already in the report.
+      return;  // The missing file itself is already in the description.
     if (p.offset > info->size - p.bytes) {
       damages.push_back({path_of(p), t.name, p.offset, "needs " + std::to_string(p.bytes) + " bytes, and the file ends at " + std::to_string(info->size)});
       return;
@@ -54,38 +54,38 @@ void examine_tensor(file_system& fs, tensor_bundle& bundle, const bundle_tensor&
 
 }  // namespace
 
-expected<checkpoint_report> examine_tensorflow(file_system& fs, const std::string& prefix, const inspect_options& options) {
-  checkpoint_report report{.path = prefix, .id = id_of_checkpoint(prefix), .verified = options.verify || options.values};
-  report.properties["format"] = "TensorFlow";
+expected<checkpoint_description> examine_tensorflow(file_system& fs, const std::string& prefix, const inspect_options& options) {
+  checkpoint_description description{.path = prefix, .id = id_of_checkpoint(prefix), .verified = options.verify || options.values};
+  description.properties["format"] = "TensorFlow";
   const std::string index = bundle_index_name(prefix);
   const auto info = fs.info(index);
   if (!info)
     return fail(info.error());
-  report.wall_time = info->modified;
-  add_file(fs, index, report);
+  description.wall_time = info->modified;
+  add_file(fs, index, description);
   auto bundle = tensor_bundle::open(fs, prefix);
   if (!bundle && bundle.error().category != errc::data_loss && bundle.error().category != errc::not_found)
     return fail(std::move(bundle.error()));
   if (!bundle) {
-    report.damages.push_back(damage_of(bundle.error(), index, "", {}));
-    return report;
+    description.damages.push_back(damage_of(bundle.error(), index, "", {}));
+    return description;
   }
-  report.properties["producer"] = std::to_string(bundle->producer());
+  description.properties["producer"] = std::to_string(bundle->producer());
   for (int32_t shard = 0; shard < bundle->shards(); ++shard)
-    add_file(fs, bundle_data_name(prefix, shard, bundle->shards()), report);
+    add_file(fs, bundle_data_name(prefix, shard, bundle->shards()), description);
   for (const auto& t : bundle->tensors()) {
     const std::string type = t.type ? std::string{t.type->name} : "type " + std::to_string(t.type_number);
-    tensor_report row{.name = t.name, .dtype = type, .shape = t.extents, .bytes = t.bytes};
+    tensor_description row{.name = t.name, .dtype = type, .shape = t.extents, .bytes = t.bytes};
     if (!t.pieces.empty()) {
       row.file = file_name_of(bundle_data_name(prefix, t.pieces.front().shard, bundle->shards()));
       row.offset = t.pieces.front().offset;
     }
     if (t.pieces.size() == 1)
       row.crc32c = t.pieces.front().crc32c;
-    examine_tensor(fs, *bundle, t, options, row, report.damages);
-    report.tensors.push_back(std::move(row));
+    examine_tensor(fs, *bundle, t, options, row, description.damages);
+    description.tensors.push_back(std::move(row));
   }
-  return report;
+  return description;
 }
 
 bool is_tensorflow_checkpoint(file_system& fs, const std::string& prefix) {

@@ -1,6 +1,7 @@
 // Exported models on disk. Each is a directory whose name is a number. It appears whole or not at all.
 //
-//   <base>/1795417474/         graph.json, weights.safetensors, signature.json, preparation.json, manifest.json, assets.extra/
+//   <base>/1795417474/         graph.json, weights.safetensors, signature.json, preparation.json, manifest.json,
+//                              assets.extra/
 //   <base>/temp-1795417474/    an export that is being written, or was when its process died
 //
 // Any thread may call these functions, also for the same base at the same time. Byte layout: docs/export_format.md.

@@ -15,7 +15,8 @@ void append_rising(std::string& to, uint64_t value) {
     to.push_back(static_cast<char>(value >> (8 * i)));
 }
 
-/// Appends a text. The bytes 0 and 255 get an extra byte behind them, since they end a text or escape. The end is 0 1.
+/// Appends a text and its end, the bytes 0 1. Within the text an extra byte follows 0, which begins the end, and 255,
+/// which is the escape byte.
 void append_text(std::string& to, std::string_view text) {
   for (const char c : text) {
     to.push_back(c);

@@ -1,7 +1,8 @@
 // Sorted string tables in LevelDB's file format: keys and values, ordered by the bytes of the keys, in blocks with
 // checksums. TensorFlow stores the index of a checkpoint in such a table.
 //
-//   block*  metaindex block  index block  footer      each block: contents, a byte (0: as it is, 1: Snappy), masked CRC-32C of both
+//   block*  metaindex block  index block  footer
+//   each block: contents, a byte (0: as it is, 1: Snappy), masked CRC-32C of both
 //   contents: (shared, added, value length, added bytes of the key, value)*, restarts, their number
 //   footer: the places of the metaindex and the index, zeros up to 40 bytes, a magic number
 //

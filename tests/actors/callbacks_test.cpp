@@ -266,10 +266,10 @@ TEST_CASE_FIXTURE(callbacks_alone, "facts that arrive after the end are shown to
 }
 
 TEST_CASE_FIXTURE(callbacks_alone, "hooks that are called no more and so do not hear of a clean end are a failure of the job") {
-  const auto turns = std::make_shared<hook_turns>();
-  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .turns = turns}, chief.as<hook_listener_actor>());
+  const auto hook_thread = std::make_shared<hook_calls>();
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .hook_thread = hook_thread}, chief.as<hook_listener_actor>());
   tell(hooks, fact{.what = fact::begin_at, .at = 0});
-  turns->withdraw();
+  hook_thread->withdraw();
   SUBCASE("of a clean one") {
     finish();
     CHECK(chief.order() == order_of<hooks_ready, failure, hooks_ended>());
@@ -303,17 +303,17 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves the log is a failur
   CHECK(chief.last<failure>().what == error{errc::state, "an exception left the job's logger: out of patience", {}, "callbacks", 4});
 }
 
-TEST_CASE_FIXTURE(callbacks_alone, "hooks are called where the turns say, and answers follow the call") {
+TEST_CASE_FIXTURE(callbacks_alone, "hooks are called on the thread that is said, and answers follow the call") {
   int posted = 0;
-  auto turns = std::make_shared<hook_turns>([&](hook_turns::task task) { ++posted; task(); }, std::chrono::minutes{1});
-  hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .turns = turns}, chief.as<hook_listener_actor>());
+  auto hook_thread = std::make_shared<hook_calls>([&](hook_calls::task task) { ++posted; task(); }, std::chrono::minutes{1});
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .hook_thread = hook_thread}, chief.as<hook_listener_actor>());
   tell(hooks, name_values{{"loss"}, {}});
   tell(hooks, fact{.what = fact::begin_at, .at = 0});
   reach(7, true);
   CHECK(posted == 2);
   CHECK(first->calls == calls{"begin 0", "at 7"});
   CHECK(chief.order() == order_of<hooks_ready, answered>());
-  turns->withdraw();
+  hook_thread->withdraw();
   reach(7, true);
   CHECK(first->calls.size() == 2);
   CHECK_MESSAGE(chief.count<answered>() == 2, "nobody waits for a hook that is not called any more");

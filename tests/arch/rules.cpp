@@ -98,7 +98,7 @@ bool may_know(const std::string& from, const std::string& to) {
   return std::any_of(known.begin(), known.end(), [&](const auto& k) { return to == k || (is_within(to, k) && !is_within(from, k)); });
 }
 
-/// The path of an included file from the root ("include/troupe/error.hpp"); empty for files of others.
+/// An included file's path, relative to the root ("include/troupe/error.hpp"). Empty for other libraries' headers.
 std::string path_of(const include_line& i) {
   if (i.target.starts_with("troupe/"))
     return "include/" + i.target;
@@ -270,8 +270,10 @@ violations file_access_outside_storage(const source_files& files) {
   };
   // A call of the C library has no object or namespace before it, unlike `store->open(` and `dataset::open(`.
   static const std::regex call{
-      R"((^|[^\w.>:]|[^\w]::|\bstd::)(fopen|freopen|tmpfile|opendir|openat|creat|mkdir|mkdtemp|mkstemp|unlink|rmdir|truncate|fsync|flock|mmap)\s*\()"
-      R"(|(^|[^\w:])::(open|rename|remove|stat|read|write|close)\s*\(|\bstd::rename\s*\(|\bstd::remove\s*\([^,()]*(\(\))?\))"
+      R"((^|[^\w.>:]|[^\w]::|\bstd::)(fopen|freopen|tmpfile|opendir|openat|creat|mkdir|mkdtemp|)"
+      R"(mkstemp|unlink|rmdir|truncate|fsync|flock|mmap)\s*\()"
+      R"(|(^|[^\w:])::(open|rename|remove|stat|read|write|close)\s*\()"
+      R"(|\bstd::rename\s*\(|\bstd::remove\s*\([^,()]*(\(\))?\))"
       R"(|\bstd::(basic_)?(i|o|)f(ile)?stream\b|\b(i|o)fstream\b|\bstd::filesystem\b|\btoml::parse_file\b)"};
   return including(files, {"fstream", "filesystem", "fcntl.h", "dirent.h", "sys/stat.h", "sys/mman.h", "sys/file.h"},
                    applies)
@@ -284,7 +286,8 @@ violations clocks_and_chance(const source_files& files) {
   static const std::regex word{
       R"(\w*_clock::now\b|\bclock_gettime\b|\bgettimeofday\b|(^|[^\w.>:]|\bstd::)time\s*\(\s*(nullptr|NULL|0|&|\)))"
       R"(|\bthis_thread::sleep|\bu?n?a?n?o?sleep\s*\()"
-      R"(|\brandom_device\b|\bmt19937\w*|\bdefault_random_engine\b|\bminstd_rand\w*|(^|[^\w.>:]|\bstd::)s?rand\s*\(|\b[dlm]rand48\b|\bgetrandom\b)"};
+      R"(|\brandom_device\b|\bmt19937\w*|\bdefault_random_engine\b|\bminstd_rand\w*)"
+      R"(|(^|[^\w.>:]|\bstd::)s?rand\s*\(|\b[dlm]rand48\b|\bgetrandom\b)"};
   return including(files, {"random", "sys/random.h"}, applies) + matching(files, word, applies);
 }
 

@@ -15,7 +15,7 @@ std::unique_ptr<program> planned(const measured_model& m, bool recompute) {
   graph g;
   const model_spec spec = m.build(g, adam{});
   const auto layout = parameter_layout::of(g, spec.optimizer);
-  auto p = layout ? program::plan(g, spec, *layout, {.batch = m.batch, .recompute = recompute}) : tl::unexpected{layout.error()};
+  auto p = layout ? program::make(g, spec, *layout, {.batch = m.batch, .recompute = recompute}) : tl::unexpected{layout.error()};
   if (p)
     return std::move(*p);
   std::fprintf(stderr, "%s: %s\n", m.name.c_str(), to_text(p.error()).c_str());

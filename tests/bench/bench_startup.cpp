@@ -49,7 +49,7 @@ double unavoidable_mebibytes(suite& s) {
   const labels y{&g, {{"label", g.placeholder("label", dtype::int32, {batch})}}};
   const auto spec = network.build(g, x, y, mode::train);
   const auto layout = parameter_layout::of(g, spec.optimizer);
-  const auto planned = layout ? program::plan(g, spec, *layout, {.batch = batch_rows}) : fail(layout.error());
+  const auto planned = layout ? program::make(g, spec, *layout, {.batch = batch_rows}) : fail(layout.error());
   if (!planned) {
     std::fprintf(stderr, "bench_startup: %s\n", to_text(planned.error()).c_str());
     std::exit(1);

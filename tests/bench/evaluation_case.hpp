@@ -55,7 +55,7 @@ class evaluation_case {
     built_ = must(build_graph(*source_, {.features = {{"x", dtype::float32, {784}}}, .labels = {{"y", dtype::int32, {}}}}, mode::evaluate));
     store_ = must(parameter_store::create(must(layout_of(*built_)), 1));
     store_->initialise(1);
-    program_ = must(program::plan(built_->g, built_->spec, store_->layout(), {.batch = batch}));
+    program_ = must(program::make(built_->g, built_->spec, store_->layout(), {.batch = batch}));
   }
 
   /// Runs whole evaluations of `rows` rows each, on this machine's threads.

@@ -1,8 +1,8 @@
 // Our side of ./dev bench --inference: one exported model, called by a thread of its own, one call after the other.
 //
 //   inference_side                        lists the rows
-//   inference_side ROW ROWS DIRECTORY     writes DIRECTORY/model.onnx and DIRECTORY/x.f32, answers "ready"; then for each line with a number
-//                                         of calls the seconds of each, as one JSON list
+//   inference_side ROW ROWS DIRECTORY     writes DIRECTORY/model.onnx and DIRECTORY/x.f32, answers "ready"; then for
+//                                         each line with a number of calls the seconds of each, as one JSON list
 #include "tests/support/initialised_export.hpp"
 #include "tests/support/predicting_models.hpp"
 

@@ -94,8 +94,8 @@ inline measured_model lstm_model(int64_t units, int64_t batch, int64_t time) {
 
 struct transformer_shape { int64_t layers = 4, units = 256, heads = 4, batch = 16, time = 64; };
 
-/// A causal transformer on embedded characters, int32 [batch, time], with embedded positions. Each layer has attention
-/// and a feed-forward part of four times the units, both residual with the normalisation first. A last normalisation
+/// A causal transformer on embedded characters, int32 [batch, time], plus sinusoids of the positions. Each layer has
+/// attention and a feed-forward part of four times the units, both residual with the normalisation first. A last normalisation
 /// follows.
 inline measured_model transformer_model(const transformer_shape& s) {
   const std::string name = "transformer " + std::to_string(s.layers) + "x" + std::to_string(s.units) + " h" + std::to_string(s.heads) + " b"

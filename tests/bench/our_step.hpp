@@ -60,7 +60,7 @@ class our_step {
     layout_ = must(parameter_layout::of(graph_, spec.optimizer));
     store_ = must(parameter_store::create(layout_, 1));
     store_->initialise(1);
-    program_ = must(program::plan(graph_, spec, layout_, {.batch = m.batch, .pool = threads > 1 ? must(thread_pool::start(threads)) : nullptr}));
+    program_ = must(program::make(graph_, spec, layout_, {.batch = m.batch, .pool = threads > 1 ? must(thread_pool::start(threads)) : nullptr}));
     gradient_ = allocate_buffer(layout_.gradient_bytes());
     std::fill_n(gradient_.get(), layout_.gradient_bytes(), std::byte{0});  // Sparse gradients need zeros.
     data_ = std::make_unique<batches>(program_->inputs(), m.batch, m.classes);

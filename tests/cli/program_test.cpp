@@ -1,16 +1,17 @@
 // The program on small data: its output, its files, and how signals end it.
 #include "tests/cli/program.hpp"
+
 #include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <sstream>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace troupe::cli {
 
@@ -49,8 +50,8 @@ TEST_CASE("with --json every line is an event, and the last one is finished") {
   auto told = names(events);
   told.erase(std::find(told.begin(), told.end(), "saved"));  // The save of step 0 may be told at any time.
   CHECK(told
-        == std::vector<std::string>{"started", "progress", "progress", "saved", "evaluated", "progress", "progress", "saved",
-                                    "evaluated", "finished"});
+        == std::vector<std::string>{"started", "progress", "progress", "saved", "evaluated", "progress", "progress",
+                                    "saved", "evaluated", "finished"});
   const auto& last = events.back();
   CHECK(last["global_step"] == 16);
   CHECK(last["steps_run"] == 16);
@@ -61,12 +62,16 @@ TEST_CASE("with --json every line is an event, and the last one is finished") {
   CHECK(last["metrics"] == events[events.size() - 2]["metrics"]);
 }
 
-TEST_CASE("[reduce_on_plateau] reduces the learning rate once evaluations are no better, and counts on where an earlier run stood") {
+TEST_CASE(
+    "[reduce_on_plateau] reduces the learning rate once evaluations are no better, and counts on where an earlier run "
+    "stood") {
   const small_project project;
   // No loss improves by 1,000: every evaluation after the first is one without improvement, and the second of them
   // reduces the rate.
-  const std::vector<std::string> how{"--set", "reduce_on_plateau.min_delta=1000", "--set", "reduce_on_plateau.patience=1",
-                                     "--set", "reduce_on_plateau.factor=0.5", "--set", "run.save_checkpoints_steps=4", "--set", "evaluate.throttle_secs=0"};
+  const std::vector<std::string> how{
+      "--set", "reduce_on_plateau.min_delta=1000", "--set", "reduce_on_plateau.patience=1",
+      "--set", "reduce_on_plateau.factor=0.5",     "--set", "run.save_checkpoints_steps=4",
+      "--set", "evaluate.throttle_secs=0"};
   const auto run = [&](const std::string& until) {
     auto arguments = how;
     arguments.insert(arguments.end(), {"--max-steps", until});
@@ -83,9 +88,11 @@ TEST_CASE("[reduce_on_plateau] reduces the learning rate once evaluations are no
     CHECK(result.status == 2);
     return result.err;
   };
-  CHECK(has(refused("reduce_on_plateau.factor=1"), "reduce_on_plateau: factor must be above 0 and below 1, not 1"));
-  CHECK(has(refused("reduce_on_plateau.patience=-1"), "reduce_on_plateau.patience must be a whole number of at least 0, not '-1'"));
-  CHECK(has(refused("reduce_on_plateau.evaluation=x"), "reduce_on_plateau needs an evaluation beside training named 'x'; there are others"));
+  CHECK(has(refused("reduce_on_plateau.factor=1"), "reduce_on_plateau.factor must be a number in (0, 1), not '1'"));
+  CHECK(has(refused("reduce_on_plateau.patience=-1"),
+            "reduce_on_plateau.patience must be a whole number of at least 0, not '-1'"));
+  CHECK(has(refused("reduce_on_plateau.evaluation=x"),
+            "reduce_on_plateau needs an evaluation beside training named 'x'; there are others"));
 }
 
 TEST_CASE("evaluate takes the checkpoint of a prefix, of any directory") {
@@ -98,7 +105,8 @@ TEST_CASE("evaluate takes the checkpoint of a prefix, of any directory") {
   const auto metrics = [](const outcome& o) { return o.out.substr(o.out.find("accuracy ")); };
   CHECK(metrics(by_prefix) == metrics(by_step));
   CHECK(metrics(by_prefix) != metrics(newest));
-  const auto elsewhere = run_program(project.evaluate({"--model-dir", project.path("other"), "--checkpoint", project.path("model") + "/model.ckpt-4"}));
+  const auto elsewhere = run_program(project.evaluate(
+      {"--model-dir", project.path("other"), "--checkpoint", project.path("model") + "/model.ckpt-4"}));
   CHECK_MESSAGE(elsewhere.status == 0, elsewhere.err);
   CHECK(metrics(elsewhere) == metrics(by_step));
 
@@ -124,9 +132,12 @@ TEST_CASE("elsewhere than on a terminal each line is plain text") {
   CHECK_FALSE(has(result.out, "\x1b"));
 }
 
-TEST_CASE("a classifier with a confusion matrix ends with a table of its classes by their words, and so does an evaluation of it") {
+TEST_CASE(
+    "a classifier with a confusion matrix ends with a table of its classes by their words, and so does an evaluation "
+    "of it") {
   const small_project project;
-  const std::vector<std::string> counted{"--set", "model.confusion_matrix=true", "--set", "model.vocabulary=a,b,c,d,e,f,g,h,i,j"};
+  const std::vector<std::string> counted{"--set", "model.confusion_matrix=true", "--set",
+                                         "model.vocabulary=a,b,c,d,e,f,g,h,i,j"};
   auto arguments = counted;
   arguments.insert(arguments.end(), {"--max-steps", "8"});
   const auto trained = run_program(project.train(arguments));
@@ -202,7 +213,9 @@ TEST_CASE("a model directory whose name is no text is trained in, evaluated, sho
 
 TEST_CASE("a number of checkpoints to keep that is beyond any is as good as all, and not another number") {
   const small_project project;
-  REQUIRE(run_program(project.train({"--max-steps", "24", "--quiet", "--set", "run.keep_checkpoint_max=4294967297"})).status == 0);
+  REQUIRE(
+      run_program(project.train({"--max-steps", "24", "--quiet", "--set", "run.keep_checkpoint_max=4294967297"})).status
+      == 0);
   for (const int64_t step : {0, 8, 16, 24})
     CHECK_FALSE(project.parameters("model", step).empty());
 }
@@ -214,7 +227,8 @@ TEST_CASE("--quiet leaves one line") {
   CHECK(result.out.find('\n') == result.out.size() - 1);
 }
 
-TEST_CASE("a finished directory is neither trained nor evaluated again: it says why, and has the results that are there") {
+TEST_CASE(
+    "a finished directory is neither trained nor evaluated again: it says why, and has the results that are there") {
   const small_project project;
   const auto first = run_program(project.train({"--max-steps", "8", "--json"}));
   REQUIRE(first.status == 0);
@@ -263,13 +277,15 @@ TEST_CASE("evaluate reads the test files alone, and format idx the files that ar
   CHECK(without.status == 0);
   CHECK(without.events().at(0)["metrics"] == newest["metrics"]);
 
-  const std::vector<std::string> named{"--set", "input.format=idx", "--set", "evaluate.images=" + project.path("data/t10k-images-idx3-ubyte"),
+  const std::vector<std::string> named{"--set", "input.format=idx",
+                                       "--set", "evaluate.images=" + project.path("data/t10k-images-idx3-ubyte"),
                                        "--set", "evaluate.labels=" + project.path("data/t10k-labels-idx1-ubyte")};
   auto arguments = project.evaluate({"--json"});
   arguments.insert(arguments.end(), named.begin(), named.end());
   CHECK(run_program(arguments).events().at(0)["metrics"] == newest["metrics"]);
-  arguments = project.train({"--max-steps", "24", "--json", "--set", "input.images=" + project.path("train-images-idx3-ubyte"),
-                             "--set", "input.labels=" + project.path("train-labels-idx1-ubyte")});
+  arguments = project.train({"--max-steps", "24", "--json", "--set",
+                             "input.images=" + project.path("train-images-idx3-ubyte"), "--set",
+                             "input.labels=" + project.path("train-labels-idx1-ubyte")});
   arguments.insert(arguments.end(), named.begin(), named.end());
   const auto trained = run_program(arguments);
   CHECK_MESSAGE(trained.status == 0, trained.err);
@@ -281,8 +297,9 @@ TEST_CASE("evaluate reads the test files alone, and format idx the files that ar
 
 TEST_CASE("--debug-numerics names what a loss that is not finite came of, and without it the error names the flag") {
   const small_project project;
-  const std::vector<std::string> too_fast{"--max-steps", "8", "--model-dir", "none",
-                                          "--set", "optimizer.name=gradient_descent", "--set", "optimizer.rate=1e30"};
+  const std::vector<std::string> too_fast{
+      "--max-steps",        "8", "--model-dir", "none", "--set", "optimizer.name=gradient_descent", "--set",
+      "optimizer.rate=1e30"};
   const auto without = run_program(project.train(too_fast));
   CHECK(without.status == 1);
   CHECK(has(without.err, "error: nan_loss: the loss is not finite (replica/0, step "));
@@ -292,7 +309,7 @@ TEST_CASE("--debug-numerics names what a loss that is not finite came of, and wi
   arguments.emplace_back("--debug-numerics");
   const auto with = run_program(project.train(arguments));
   CHECK(with.status == 1);
-  CHECK(has(with.err, "error: nan_loss: the loss is not finite; the first operation to yield what is not is "));
+  CHECK(has(with.err, "error: nan_loss: the loss is not finite; the first operation with such a result is "));
   CHECK(has(with.err, "\n  note: operand variable "));
   CHECK_FALSE(has(with.err, "--debug-numerics"));
   arguments.back() = "--set";
@@ -320,9 +337,13 @@ TEST_CASE("a signal saves, closes and exits with its status, and the run that go
     const auto resumed = run_program(project.train({"--max-steps", end, "--json"}));
     REQUIRE(resumed.status == 0);
     const auto events = resumed.events();  // The first may be a warning about changed settings.
-    const auto begun = std::find_if(events.begin(), events.end(), [](const auto& e) { return e["event"] == "started"; });
+    const auto begun = std::find_if(events.begin(), events.end(),
+                                    [](const auto& e) { return e["event"] == "started"; });
     CHECK((*begun)["global_step"] == at);
-    REQUIRE(run_program(project.train({"--max-steps", end, "--set", "save_checkpoints_steps=100000000", "--model-dir", project.path("whole")})).status == 0);
+    REQUIRE(run_program(project.train({"--max-steps", end, "--set", "save_checkpoints_steps=100000000", "--model-dir",
+                                       project.path("whole")}))
+                .status
+            == 0);
     const auto bits = project.parameters("whole", at + 20);
     CHECK_FALSE(bits.empty());
     CHECK((project.parameters("model", at + 20) == bits));
@@ -351,7 +372,8 @@ TEST_CASE("a reader of standard output that goes away costs no checkpoint") {
   CHECK(run_program(project.evaluate()).out.starts_with("step 400,"));
 }
 
-TEST_CASE("a model directory that another process trains in is refused, naming that process, and free again when it dies") {
+TEST_CASE(
+    "a model directory that another process trains in is refused, naming that process, and free again when it dies") {
   const small_project project;
   program running{project.train({"--max-steps", "100000000", "--set", "save_checkpoints_steps=100000000", "--json"})};
   REQUIRE(running.wait_for("\"progress\""));

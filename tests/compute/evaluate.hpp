@@ -12,7 +12,7 @@ inline tensor evaluate(const std::function<symbol(graph&)>& build, const step_in
   spec.mode = mode::predict;
   spec.predictions["value"] = build(g);
   const auto layout = *parameter_layout::of(g, std::nullopt);
-  auto p = program::plan(g, spec, layout, {});
+  auto p = program::make(g, spec, layout, {});
   REQUIRE_MESSAGE(p, (p ? "" : to_text(p.error())));
   REQUIRE((*p)->run(in) == step_status::ok);
   return (*p)->output(0);

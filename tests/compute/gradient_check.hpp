@@ -62,7 +62,7 @@ struct function {
     for (symbol dx : gradients(y, with_variables(g, x)))
       spec.predictions["dx" + std::to_string(spec.predictions.size() - 1)] = dx;
     const auto layout = *parameter_layout::of(g, std::nullopt);
-    auto planned = program::plan(g, spec, layout, options);
+    auto planned = program::make(g, spec, layout, options);
     REQUIRE_MESSAGE(planned, (planned ? "" : to_text(planned.error())));
     p = std::move(*planned);
     store = *parameter_store::create(layout, 1);

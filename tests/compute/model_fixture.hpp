@@ -44,7 +44,7 @@ struct trainer {
     layout = *made;
     store = *parameter_store::create(layout, arenas);
     store->initialise(seed);
-    auto planned = program::plan(g, spec, layout, options);
+    auto planned = program::make(g, spec, layout, options);
     REQUIRE_MESSAGE(planned, (planned ? "" : to_text(planned.error())));
     run = std::move(*planned);
     gradient = allocate_buffer(layout.gradient_bytes());

@@ -19,7 +19,7 @@ struct planned {
     const auto extents = dims.extents();
     for (const auto& [name, s] : f(g, g.placeholder("x", dtype::float32, symbol_shape(extents.begin(), extents.end()))))
       spec.predictions[name] = s;
-    auto made = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), options);
+    auto made = program::make(g, spec, *parameter_layout::of(g, std::nullopt), options);
     REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
     p = std::move(*made);
   }

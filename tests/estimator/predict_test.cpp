@@ -226,7 +226,7 @@ TEST_CASE("a stream that is cancelled from another thread says so, also while it
     inside.wait(true);
     return {};
   };
-  auto node = std::make_shared<troubled_node>(dataset_over(fake_batches(9)).node(), 2, waits);
+  auto node = std::make_shared<troubled_stage>(dataset_over(fake_batches(9)).last_stage(), 2, waits);
   const auto before = threads();
   {
     auto stream = stream_of(echo(), {.input = dataset{node}, .batches_ahead = 0});

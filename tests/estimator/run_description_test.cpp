@@ -13,8 +13,8 @@ namespace {
 /// The texts in the description files of a directory, by tag.
 std::map<std::string, std::string> described(const std::string& directory) {
   std::map<std::string, std::string> said;
-  const auto report = inspect_directory(directory);
-  for (const auto& name : report->event_files)
+  const auto description = inspect_directory(directory);
+  for (const auto& name : description->event_files)
     if (name.ends_with(".description")) {
       const auto log = inspect_event_file(directory + "/" + name);
       REQUIRE(log);
@@ -70,7 +70,7 @@ TEST_CASE("a job that fails is described as failed, and what cannot be written i
     REQUIRE(std::filesystem::create_directories(path + "/run.json"));
     std::vector<std::string> told;
     auto about = description_of(e);
-    about.graph = [] { return expected<graph_report>{fail(errc::state, "no graph today")}; };
+    about.graph = [] { return expected<graph_description>{fail(errc::state, "no graph today")}; };
     about.warn = [&told](const std::string& text) { told.push_back(text); };
     CHECK(train(e, small_training(4, {describe_run(path, about)})));
     REQUIRE(told.size() == 2);

@@ -29,8 +29,8 @@ std::string why(const expected<T>& x) {
 
 /// The step of the newest checkpoint in `directory`; -1 if there is none.
 inline int64_t newest_step(const std::string& directory) {
-  auto report = inspect_directory(directory);
-  return report ? report->newest.value_or(checkpoint_id{-1}).step : -1;
+  auto description = inspect_directory(directory);
+  return description ? description->newest.value_or(checkpoint_id{-1}).step : -1;
 }
 
 }  // namespace troupe::test

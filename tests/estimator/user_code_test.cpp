@@ -19,14 +19,14 @@ struct thrower {
   /// The call that throws: "iterate", "to_text", "source_size", "read", "save", "restore", "warnings"; empty: none
   /// does.
   std::string in;
-  int64_t from = 0;                 ///< How many calls with that name return before one throws.
+  int64_t from = 0;  ///< How many calls with that name return before one throws.
   bool returns_null = false;
   int64_t rows = 4;
 };
 
-class throwing_node final : public dataset_node {
+class throwing_stage final : public dataset_stage {
  public:
-  explicit throwing_node(thrower how) : how_(std::make_shared<thrower>(std::move(how))) {}
+  explicit throwing_stage(thrower how) : how_(std::make_shared<thrower>(std::move(how))) {}
   element_spec spec() const override { return {{{"x", dtype::float32, {8}}}, {{"y", dtype::int32, {}}}}; }
   std::string to_text() const override { return thrown("to_text"), "mine"; }
   std::optional<int64_t> source_size() const override { return thrown("source_size"), std::optional<int64_t>{400}; }
@@ -41,7 +41,7 @@ class throwing_node final : public dataset_node {
  private:
   class iterator final : public dataset_iterator {
    public:
-    explicit iterator(const throwing_node& node) : how_(node.how_), spec_(node.spec()) {}
+    explicit iterator(const throwing_stage& node) : how_(node.how_), spec_(node.spec()) {}
     const element_spec& spec() const noexcept override { return spec_; }
     int64_t batch_rows() const noexcept override { return how_->rows; }
     expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token&) override {
@@ -67,7 +67,7 @@ class throwing_node final : public dataset_node {
   std::shared_ptr<thrower> how_;
 };
 
-dataset throwing(thrower how) { return dataset{std::make_shared<throwing_node>(std::move(how))}; }
+dataset throwing(thrower how) { return dataset{std::make_shared<throwing_stage>(std::move(how))}; }
 
 /// A public call that takes an estimator and an input; `run` returns its error.
 struct way_in {
@@ -82,10 +82,14 @@ expected<void> only_error(expected<T> x) {
 
 std::vector<way_in> ways_in() {
   return {
-      {"train", [](const estimator& e, const dataset& input) { return only_error(train(e, {.input = input, .max_steps = 5})); }},
-      {"start", [](const estimator& e, const dataset& input) { return only_error(start(e, {.input = input, .max_steps = 5})); }},
-      {"evaluate", [](const estimator& e, const dataset& input) { return only_error(evaluate(e, {.input = input, .steps = 2})); }},
-      {"predict", [](const estimator& e, const dataset& input) {
+      {"train",
+       [](const estimator& e, const dataset& input) { return only_error(train(e, {.input = input, .max_steps = 5})); }},
+      {"start",
+       [](const estimator& e, const dataset& input) { return only_error(start(e, {.input = input, .max_steps = 5})); }},
+      {"evaluate",
+       [](const estimator& e, const dataset& input) { return only_error(evaluate(e, {.input = input, .steps = 2})); }},
+      {"predict",
+       [](const estimator& e, const dataset& input) {
          auto stream = predict(e, {.input = input});
          if (!stream)
            return only_error(std::move(stream));
@@ -93,13 +97,16 @@ std::vector<way_in> ways_in() {
            if (auto next = stream->next(); !next || !*next)
              return only_error(std::move(next));
        }},
-      {"inspect_graph", [](const estimator& e, const dataset& input) { return only_error(inspect_graph(e, input, mode::train)); }},
-      {"profile_model", [](const estimator& e, const dataset& input) { return only_error(profile_model(e, input, mode::train, 2)); }},
+      {"inspect_graph",
+       [](const estimator& e, const dataset& input) { return only_error(inspect_graph(e, input, mode::train)); }},
+      {"profile_model",
+       [](const estimator& e, const dataset& input) { return only_error(profile_model(e, input, mode::train, 2)); }},
   };
 }
 
 /// Checks that every public call except those in `but` returns the error `wanted` and does not throw.
-void check_all(const estimator& e, const dataset& input, const std::string& wanted, const std::vector<std::string>& but = {}) {
+void check_all(const estimator& e, const dataset& input, const std::string& wanted,
+               const std::vector<std::string>& but = {}) {
   for (const auto& way : ways_in()) {
     if (std::find(but.begin(), but.end(), way.name) != but.end())
       continue;
@@ -112,14 +119,19 @@ void check_all(const estimator& e, const dataset& input, const std::string& want
   }
 }
 
-estimator kept_nowhere(model source = small_model()) { return {std::move(source), {.seed = 7, .save_summary_steps = 0}}; }
+estimator kept_nowhere(model source = small_model()) {
+  return {std::move(source), {.seed = 7, .save_summary_steps = 0}};
+}
 
 }  // namespace
 
 TEST_CASE("a model function that throws is an error that names the model, whoever asks for it") {
-  const auto broken = kept_nowhere({"mine", [](graph&, const features&, const labels&, mode) -> model_spec { throw std::runtime_error{"no layers"}; }});
+  const auto broken = kept_nowhere({"mine", [](graph&, const features&, const labels&, mode) -> model_spec {
+                                      throw std::runtime_error{"no layers"};
+                                    }});
   check_all(broken, small_dataset().batch(4), "an exception left the function of the model 'mine': no layers");
-  const auto silent = kept_nowhere({"mine", [](graph&, const features&, const labels&, mode) -> model_spec { throw 1; }});
+  const auto silent = kept_nowhere(
+      {"mine", [](graph&, const features&, const labels&, mode) -> model_spec { throw 1; }});
   check_all(silent, small_dataset().batch(4), "an exception left the function of the model 'mine'");
 }
 
@@ -130,30 +142,38 @@ TEST_CASE("a dataset without a source is an error that says so, whoever reads it
       const auto result = way.run(kept_nowhere(), input);
       REQUIRE_FALSE(result.has_value());
       CHECK(result.error().category == errc::invalid_argument);
-      CHECK(result.error().message == "the dataset has no source: it was made by its default constructor or of a null pointer");
+      CHECK(result.error().message
+            == "the dataset has no source: it was made by its default constructor or of a null pointer");
     }
 }
 
-TEST_CASE("a stream of the user's trains and evaluates without checkpoints, and with them ends with an error that names it") {
+TEST_CASE(
+    "a stream of the user's trains and evaluates without checkpoints, and with them ends with an error that names it") {
   const auto whole = small_dataset();
   const auto stream = [&] {
-    return dataset::from_generator(whole.spec(), [whole] {
-      const std::shared_ptr<dataset_iterator> it = std::move(*whole.node()->iterate({}));
-      return example_stream{.next = [it]() -> std::optional<example_tensors> {
-        std::array<float, 8> x{};
-        int32_t y = 0;
-        std::byte* into[] = {reinterpret_cast<std::byte*>(x.data()), reinterpret_cast<std::byte*>(&y)};
-        if (auto rows = it->read(into, {}); !rows)
-          return {};
-        return example_tensors{{{"x", tensor::of<float>({8}, std::span<const float>{x})}}, {{"y", tensor::scalar(y)}}};
-      }};
-    }, "sensors").value();
+    return dataset::from_generator(
+               whole.spec(),
+               [whole] {
+                 const std::shared_ptr<dataset_iterator> it = std::move(*whole.last_stage()->iterate({}));
+                 return example_stream{.next = [it]() -> std::optional<example_tensors> {
+                   std::array<float, 8> x{};
+                   int32_t y = 0;
+                   std::byte* into[] = {reinterpret_cast<std::byte*>(x.data()), reinterpret_cast<std::byte*>(&y)};
+                   if (auto rows = it->read(into, {}); !rows)
+                     return {};
+                   return example_tensors{{{"x", tensor::of<float>({8}, std::span<const float>{x})}},
+                                          {{"y", tensor::scalar(y)}}};
+                 }};
+               },
+               "sensors")
+        .value();
   };
   const auto streamed = train(kept_nowhere(), {.input = stream().take(20).batch(4), .max_steps = 5});
   const auto known = train(kept_nowhere(), {.input = whole.take(20).batch(4), .max_steps = 5});
   REQUIRE_MESSAGE(streamed.has_value(), (streamed ? "" : to_text(streamed.error())));
   CHECK(streamed->metrics == known->metrics);
-  CHECK(evaluate(kept_nowhere(), {.input = stream().batch(8)})->metrics == evaluate(kept_nowhere(), {.input = whole.batch(8)})->metrics);
+  CHECK(evaluate(kept_nowhere(), {.input = stream().batch(8)})->metrics
+        == evaluate(kept_nowhere(), {.input = whole.batch(8)})->metrics);
 
   const temporary_directory directory;
   const auto kept = train(small_estimator(directory / "run"), {.input = stream().batch(4), .max_steps = 5});
@@ -164,7 +184,8 @@ TEST_CASE("a stream of the user's trains and evaluates without checkpoints, and 
 
 TEST_CASE("a dataset whose iterate throws is an error that names it, whoever asks for it") {
   check_all(kept_nowhere(), throwing({.in = "iterate"}), "an exception left iterate() of the input 'mine': no disk");
-  check_all(kept_nowhere(), throwing({.in = "iterate"}).take(3), "an exception left iterate() of the input 'mine -> take(3)': no disk");
+  check_all(kept_nowhere(), throwing({.in = "iterate"}).take(3),
+            "an exception left iterate() of the input 'mine -> take(3)': no disk");
 }
 
 TEST_CASE("a dataset that throws when asked for its text or its size is an error of those who ask") {
@@ -174,13 +195,16 @@ TEST_CASE("a dataset that throws when asked for its text or its size is an error
   CHECK(trained.error().message == "an exception left to_text() of the input: no disk");
   CHECK(inspect_plan(kept_nowhere(), {.input = text, .max_steps = 5}).error() == trained.error());
   const auto size = throwing({.in = "source_size"});
-  CHECK(train(kept_nowhere(), {.input = size, .epochs = 1}).error().message == "an exception left source_size() of the input 'mine': no disk");
+  CHECK(train(kept_nowhere(), {.input = size, .epochs = 1}).error().message
+        == "an exception left source_size() of the input 'mine': no disk");
   auto stream = predict(kept_nowhere(), {.input = size});
   REQUIRE(stream.has_value());
   CHECK(stream->next().error().message == "an exception left source_size() of the input 'mine': no disk");
 }
 
-TEST_CASE("an input that throws while it is read is an error that names it, in training, evaluation, prediction and a profile") {
+TEST_CASE(
+    "an input that throws while it is read is an error that names it, in training, evaluation, prediction and a "
+    "profile") {
   for (const auto& way : ways_in()) {
     if (way.name == "start" || way.name == "inspect_graph")
       continue;
@@ -191,12 +215,14 @@ TEST_CASE("an input that throws while it is read is an error that names it, in t
     CHECK(result.error().category == errc::state);
     CHECK(result.error().message == "an exception left read() of the input 'mine': no disk");
   }
-  const auto staged = train(kept_nowhere(), {.input = throwing({.in = "read", .from = 1}).take(3).repeat(), .max_steps = 5});
+  const auto staged = train(kept_nowhere(),
+                            {.input = throwing({.in = "read", .from = 1}).take(3).repeat(), .max_steps = 5});
   REQUIRE_FALSE(staged.has_value());
   CHECK(staged.error().message == "an exception left read() of the input 'mine -> take(3) -> repeat': no disk");
 }
 
-TEST_CASE("an input that throws where its position is saved, restored or warned of is an error that names it and the call") {
+TEST_CASE(
+    "an input that throws where its position is saved, restored or warned of is an error that names it and the call") {
   const temporary_directory directory;
   auto kept = small_estimator(directory / "run");
   kept.config.save_checkpoints_steps = 2;
@@ -214,14 +240,17 @@ TEST_CASE("an input that throws where its position is saved, restored or warned 
   CHECK(thrown("warnings") == "an exception left warnings() of the input 'mine': no disk");
 }
 
-TEST_CASE("an input that opens only once is enough to train; where a second evaluation opens it again its words end the job") {
+TEST_CASE(
+    "an input that opens only once is enough to train; where a second evaluation opens it again its words end the "
+    "job") {
   const auto once = throwing({.in = "iterate", .from = 1});
   CHECK(train(kept_nowhere(), {.input = once, .max_steps = 5}).has_value());
   const temporary_directory dir;
   auto kept = small_estimator(dir / "run");
   kept.config.save_checkpoints_steps = 2;
-  const auto result = train_and_evaluate(kept, {.input = throwing({}), .max_steps = 4},
-                                         {.input = throwing({.in = "iterate", .from = 1}), .steps = 2, .throttle_secs = 0});
+  const auto result = train_and_evaluate(
+      kept, {.input = throwing({}), .max_steps = 4},
+      {.input = throwing({.in = "iterate", .from = 1}), .steps = 2, .throttle_secs = 0});
   REQUIRE_FALSE(result.has_value());
   CHECK(result.error().message == "an exception left iterate() of the input 'mine': no disk");
   CHECK(result.error().source == "evaluator/infeed/0");
@@ -241,7 +270,8 @@ TEST_CASE("an input that cannot be is refused: no iterator, batches of no row") 
 TEST_CASE("an evaluation that fails ends the job, or is a warning where the spec says so") {
   const auto train_with = [](failure_policy policy) {
     const temporary_directory dir;
-    const eval_spec evaluation{.input = throwing({.in = "read", .from = 1}), .throttle_secs = 0, .on_evaluator_failure = policy};
+    const eval_spec evaluation{
+        .input = throwing({.in = "read", .from = 1}), .throttle_secs = 0, .on_evaluator_failure = policy};
     return train_and_evaluate(small_estimator(dir / "run"), small_training(8), evaluation);
   };
   const auto failed = train_with(failure_policy::fail);

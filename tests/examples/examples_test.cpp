@@ -17,12 +17,12 @@ namespace troupe::test {
 namespace {
 
 /// Inspects `directory`, which must exist and be undamaged.
-directory_report report_of(const std::string& directory) {
+directory_description report_of(const std::string& directory) {
   const auto seen = inspect(directory);
   REQUIRE_MESSAGE(seen.has_value(), (seen ? "" : to_text(seen.error())));
   CHECK(is_sound(*seen));
-  REQUIRE(std::holds_alternative<directory_report>(*seen));
-  return std::get<directory_report>(*seen);
+  REQUIRE(std::holds_alternative<directory_description>(*seen));
+  return std::get<directory_description>(*seen);
 }
 
 bool says(const example_program& program, const std::string& text) {

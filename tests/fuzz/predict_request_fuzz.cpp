@@ -23,7 +23,8 @@ std::vector<std::string> seeds() {
           R"({"signature_name": "kinds", "inputs": {"i": [1], "b": [[false]], "u": [[[1], [2]]], "d": [0.5], "l": [[]]}})",
           R"({"signature_name": "large", "instances": [[], []]})",
           R"({"x": {"y": [null, "\"]}", -0.5e-3]}, "inst\u0061nces": [{"x": [1e400, 1e-400]}], "signature_name": ""})",
-          R"({"signature_name": "kinds", "instances": [{"l": [], "d": 1, "u": [[0], [256]], "b": [1], "i": 2147483648, "i": "\ud834\udd1e"}]})",
+          R"({"signature_name": "kinds", "instances": [{"l": [], "d": 1, "u": [[0], [256]], )"
+      R"("b": [1], "i": 2147483648, "i": "\ud834\udd1e"}]})",
           "\xef\xbb\xbf{\"inputs\": [[0, 0], [0, 0, 0]], \"\xc3\xa9\": \"\"}", nested("[", "", "]"), nested("{\"inputs\":", "1", "}")};
 }
 

@@ -1,4 +1,4 @@
-// The other JSON files of an export: signatures, words, and an exporter's best evaluation.
+// The JSON files of an export, but for its graph: signatures, words, and an exporter's best evaluation.
 #include "storage/exports/export_json.hpp"
 #include "tests/fuzz/target.hpp"
 

@@ -2,7 +2,8 @@
 // Meson runs this with the widest vectors of the processor and, by TROUPE_VECTORS, with those of AVX2.
 //
 // A change of the arithmetic that is meant to change bits raises `numerics_version`; then, or for a new row, the file is made anew:
-//   TROUPE_WRITE_GOLDEN=tests/golden/training-x86-64-v3.txt build/release/tests/golden/test_golden --no-skip -tc='write the golden*'
+//   export TROUPE_WRITE_GOLDEN=tests/golden/training-x86-64-v3.txt
+//   build/release/tests/golden/test_golden --no-skip -tc='write the golden*'
 #include "compute/kernels/vectors.hpp"
 #include "tests/golden/kept_lines.hpp"
 #include "tests/golden/training_case.hpp"

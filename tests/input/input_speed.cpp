@@ -19,7 +19,7 @@ double microseconds() {
 }
 
 void measure(const char* what, const dataset& data, int batches) {
-  auto it = data.node()->iterate({});
+  auto it = data.last_stage()->iterate({});
   if (!it)
     return void(std::printf("%s\n", to_text(it.error()).c_str()));
   std::vector<std::shared_ptr<std::byte>> buffers;

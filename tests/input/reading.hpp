@@ -22,7 +22,7 @@ inline dataset numbered(int64_t count) {
 }
 
 inline std::unique_ptr<dataset_iterator> iterate(const dataset& d, const iterate_options& options = {}) {
-  auto it = d.node()->iterate(options);
+  auto it = d.last_stage()->iterate(options);
   REQUIRE_MESSAGE(it.has_value(), (it ? "" : to_text(it.error())));
   return std::move(*it);
 }
@@ -75,7 +75,7 @@ inline std::vector<int64_t> sorted(std::vector<int64_t> ids) {
 
 /// The error that `iterate` returns.
 inline error refusal(const dataset& d, const iterate_options& options = {}) {
-  auto it = d.node()->iterate(options);
+  auto it = d.last_stage()->iterate(options);
   REQUIRE_FALSE(it);
   return it.error();
 }

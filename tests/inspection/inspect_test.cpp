@@ -28,7 +28,7 @@ estimator small(std::optional<std::string> model_dir = {}) {
   return {dnn_classifier({.hidden_units = {5}, .classes = 3}), {.model_dir = std::move(model_dir), .save_checkpoints_steps = 2}};
 }
 
-std::vector<std::string> names_of(const plan_report& plan) {
+std::vector<std::string> names_of(const plan_description& plan) {
   std::vector<std::string> names;
   for (const auto& n : plan.nodes)
     names.push_back(n.name);
@@ -81,7 +81,7 @@ TEST_CASE("a graph is told with operations, variables, parameters and the progra
   REQUIRE(graph->variables.size() == 4);
   CHECK(graph->variables[0].name == "dnn/hiddenlayer_0/kernel");
   CHECK(graph->variables[0].shape == std::vector<int64_t>{4, 5});
-  std::map<std::string, const graph_report::node*> nodes;
+  std::map<std::string, const graph_description::node*> nodes;
   for (const auto& n : graph->nodes) {
     for (const auto& input : n.inputs)
       CHECK_MESSAGE(nodes.contains(input), n.name << " comes before its input " << input);
@@ -103,7 +103,7 @@ TEST_CASE("a graph is told with operations, variables, parameters and the progra
 TEST_CASE("a program is told kernel by kernel, with buffers, bytes and FLOPs") {
   const auto graph = inspect_graph(small(), examples().batch(4).repeat(), mode::train);
   REQUIRE(graph);
-  const program_report& p = graph->program;
+  const program_description& p = graph->program;
   CHECK(p.rows == 4);
   // Only the last layer needs the gradient of its input.
   CHECK(p.flops == 2 * 4 * (2 * (4 * 5 + 5 * 3) + 5 * 3));
@@ -185,7 +185,7 @@ TEST_CASE("each mode has its own graph, and what a model function does wrong is 
 }
 
 TEST_CASE("DOT has a cluster for each scope, within those it is in, and an edge for each input") {
-  graph_report r{.model = "m\"x"};
+  graph_description r{.model = "m\"x"};
   r.nodes = {{"x", "", "placeholder", "float32", "[batch, 4]", {}}, {"a/b/kernel", "a/b", "variable", "float32", "[4, 2]", {}},
              {"a/b/matmul", "a/b", "matmul", "float32", "[batch, 2]", {"x", "a/b/kernel"}}};
   CHECK(to_dot(r) == R"dot(digraph "m\"x (train)" {
@@ -206,7 +206,7 @@ TEST_CASE("DOT has a cluster for each scope, within those it is in, and an edge 
 }
 
 TEST_CASE("a GraphDef has every node under its name with its inputs, its dtype and its shape, an unknown extent as -1") {
-  const graph_report r{.nodes = {{"x", "", "placeholder", "float32", "[batch, 4]", {}}, {"a/y", "a", "matmul", "int64", "[]", {"x"}}}};
+  const graph_description r{.nodes = {{"x", "", "placeholder", "float32", "[batch, 4]", {}}, {"a/y", "a", "matmul", "int64", "[]", {"x"}}}};
   const std::string bytes = to_graph_def(r);
   const auto has_bytes = [&](const std::string& part) { CHECK(has(bytes, part)); };
   has_bytes(std::string("\x0a\x01x\x12\x0bplaceholder"));
@@ -277,10 +277,10 @@ TEST_CASE_FIXTURE(finished_job, "every point of a tag is told with step and time
   }
   CHECK(std::is_sorted(steps.begin(), steps.end()));
   CHECK(std::adjacent_find(steps.begin(), steps.end()) == steps.end());
-  const auto report = inspect_directory(path);
-  REQUIRE(report);
-  REQUIRE(report->event_files.size() == 2);
-  const auto last = event_points(path + "/" + report->event_files[1], "loss");
+  const auto description = inspect_directory(path);
+  REQUIRE(description);
+  REQUIRE(description->event_files.size() == 2);
+  const auto last = event_points(path + "/" + description->event_files[1], "loss");
   REQUIRE(last);
   CHECK(last->points.size() == 5);
   CHECK(last->points.back().value->scalar == all->points.back().value->scalar);
@@ -294,10 +294,10 @@ TEST_CASE_FIXTURE(finished_job, "every point of a tag is told with step and time
 
 TEST_CASE("what may not be read is shown as that, and neither as damaged nor as whole") {
   const damage unread{"d/shard", "", {}, "may not be read: Permission denied", true}, rotten{"d/shard", "w", 64, "has the checksum 1"};
-  const auto of_checkpoint = to_text(checkpoint_report{.path = "d/model.ckpt-1", .damages = {unread}});
+  const auto of_checkpoint = to_text(checkpoint_description{.path = "d/model.ckpt-1", .damages = {unread}});
   CHECK(has(of_checkpoint, "in 0 files, not readable\n  not readable: d/shard: may not be read: Permission denied\n"));
-  CHECK(has(to_text(checkpoint_report{.path = "d/model.ckpt-1", .damages = {unread, rotten}}), "in 0 files, damaged\n"));
-  const directory_report r{.path = "d", .checkpoints = {{.id = {1}, .damages = {unread}}, {.id = {2}, .damages = {rotten}}, {.id = {3}}}, .verified = true};
+  CHECK(has(to_text(checkpoint_description{.path = "d/model.ckpt-1", .damages = {unread, rotten}}), "in 0 files, damaged\n"));
+  const directory_description r{.path = "d", .checkpoints = {{.id = {1}, .damages = {unread}}, {.id = {2}, .damages = {rotten}}, {.id = {3}}}, .verified = true};
   CHECK(has(to_text(r), "3 checkpoints, 1 damaged, 1 not readable\n"));
   CHECK_FALSE(is_sound(r));
   const auto rows = json::parse(to_json(r))["checkpoints"];
@@ -306,7 +306,7 @@ TEST_CASE("what may not be read is shown as that, and neither as damaged nor as 
 }
 
 TEST_CASE("the iteration of a checkpoint is shown where it is not 0") {
-  const directory_report r{.path = "d", .checkpoints = {{.id = {7}, .bytes = 5}, {.id = {7, 1}, .bytes = 5}}, .newest = checkpoint_id{7, 1}};
+  const directory_description r{.path = "d", .checkpoints = {{.id = {7}, .bytes = 5}, {.id = {7, 1}, .bytes = 5}}, .newest = checkpoint_id{7, 1}};
   const auto text = to_text(r);
   CHECK(has(text, "2 checkpoints, the newest of step 7-iteration-1\n"));
   CHECK(has(text, "  step              7  "));
@@ -317,13 +317,13 @@ TEST_CASE("the iteration of a checkpoint is shown where it is not 0") {
   CHECK_FALSE(j["checkpoints"][0].contains("iteration"));
   CHECK(j["checkpoints"][1]["step"] == 7);
   CHECK(j["checkpoints"][1]["iteration"] == 1);
-  const checkpoint_report one{.path = "d/model.ckpt-7-iteration-1", .id = checkpoint_id{7, 1}};
+  const checkpoint_description one{.path = "d/model.ckpt-7-iteration-1", .id = checkpoint_id{7, 1}};
   CHECK(has(to_text(one), "d/model.ckpt-7-iteration-1: step 7-iteration-1\n"));
   CHECK(json::parse(to_json(one))["iteration"] == 1);
 }
 
 TEST_CASE("texts keep a terminal from obeying what a file contains, and columns stay aligned") {
-  checkpoint_report r{.path = "a\x1b[31m"};
+  checkpoint_description r{.path = "a\x1b[31m"};
   r.tensors = {{"größe", "float32", {2, 3}, "f", 64, 24, 0x1a}, {"b", "int64", {}, "f", 88, 8}};
   const auto text = to_text(r);
   CHECK(has(text, "a?[31m\n"));
@@ -331,7 +331,7 @@ TEST_CASE("texts keep a terminal from obeying what a file contains, and columns 
 }
 
 TEST_CASE("numbers that JSON cannot write are null") {
-  event_report r{.path = "f"};
+  event_file_description r{.path = "f"};
   r.tags = {{"loss", 1, 3, 3, summary_value{.tag = "loss", .scalar = std::numeric_limits<double>::quiet_NaN()}}};
   CHECK(json::parse(to_json(r))["tags"][0]["last"].is_null());
   CHECK(has(to_text(r), "loss  scalar  1  steps 3 to 3  nan\n"));

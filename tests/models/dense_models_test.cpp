@@ -124,7 +124,7 @@ TEST_CASE("the loss of a regression head is the mean squared error, and its metr
   const symbol label = g.constant(tensor::of<float>({2, 2}, {1, 0, 3, 3}));
   const auto spec = regression_head{2}.spec(g, {.mode = mode::evaluate, .logits = logits, .labels = label});
   REQUIRE(check(spec, g, mode::evaluate));
-  auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {});
+  auto p = program::make(g, spec, *parameter_layout::of(g, std::nullopt), {});
   REQUIRE_MESSAGE(p, (p ? "" : to_text(p.error())));
   REQUIRE((*p)->run({}) == step_status::ok);
   std::map<std::string, float> out;
@@ -166,7 +166,7 @@ TEST_CASE("batch_norm stands behind every hidden layer under the Estimator's nam
   const auto left = inspect(directory / "model/model.ckpt-1", {.values = true});
   REQUIRE(left);
   int found = 0;
-  for (const auto& t : std::get<checkpoint_report>(*left).tensors)
+  for (const auto& t : std::get<checkpoint_description>(*left).tensors)
     if (t.name.ends_with("batchnorm_0/moving_variance")) {
       float variance = 0;
       std::memcpy(&variance, t.value->data(), sizeof variance);

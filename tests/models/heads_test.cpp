@@ -14,7 +14,7 @@ using test::has;
 
 namespace {
 
-/// Makes a head from options in braces, and another one by assignment: both must be equal.
+/// Makes one head by `head{options}` and one by `head h = options`, and compares their `logits`. Returns the name.
 template <class Options>
 std::string name_in_braces(const Options& options) {
   const head copied = options;
@@ -61,7 +61,7 @@ TEST_CASE("accuracy and average_loss are sums over rows, the loss is the mean of
     REQUIRE(check(h.spec, h.g, mode::evaluate));
     const auto layout = parameter_layout::of(h.g, std::nullopt);
     REQUIRE(layout);
-    auto p = program::plan(h.g, h.spec, *layout, {.batch = 4});
+    auto p = program::make(h.g, h.spec, *layout, {.batch = 4});
     REQUIRE(p);
     const auto logits = tensor::of<float>({4, 3}, {2, 1, 0, 0, 3, 0, 1, 1, 4, 0, 0, 0});
     const auto label = tensor::of<int32_t>({4}, {0, 1, 0, 2});
@@ -90,7 +90,7 @@ TEST_CASE("a head that smooths labels has a loss that a certain answer does not 
                           .spec(g, {.mode = mode::evaluate, .logits = logits, .labels = g.placeholder("label", dtype::int32, {g.unknown("batch")})});
     if (!g.status())
       return to_text(g.status().error());
-    auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = 2});
+    auto p = program::make(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = 2});
     REQUIRE(p);
     const auto x = tensor::of<float>({2, 3}, {2, 1, 0, 0, 3, 0});
     const auto y = tensor::of<int32_t>({2}, {0, 1});

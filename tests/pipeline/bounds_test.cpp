@@ -59,7 +59,7 @@ TEST_CASE("a job that records every step runs ahead of a slow summary writer by 
   const simulated_job* running = nullptr;
   int64_t reported = -1;
   small_job_options o{.max_steps = 600, .save_steps = 300, .replicas = 2};
-  o.input = dataset{std::make_shared<troubled_node>(o.input.node(), 400, [&] {
+  o.input = dataset{std::make_shared<troubled_stage>(o.input.last_stage(), 400, [&] {
     reported = running->progress().step;
     return expected<void>{};
   })};

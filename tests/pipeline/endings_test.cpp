@@ -1,7 +1,6 @@
 // Jobs in simulation whose nodes, disks, hooks and data fail at the worst moment: each ends in time and names the right
 // cause.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "storage/files/faulty_file_system.hpp"
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
@@ -32,14 +31,15 @@ ending end_of(simulated_job& job) {
 }
 
 /// A dataset over `inner` whose iterators save or restore in another way.
-class stubborn_node final : public dataset_node {
+class stubborn_stage final : public dataset_stage {
  public:
-  std::function<expected<std::string>(const dataset_iterator&)> save = [](const dataset_iterator& inner) { return inner.save(); };
-  std::function<expected<void>(dataset_iterator&, std::string_view)> restore = [](dataset_iterator& inner, std::string_view state) {
-    return inner.restore(state);
+  std::function<expected<std::string>(const dataset_iterator&)> save = [](const dataset_iterator& inner) {
+    return inner.save();
   };
+  std::function<expected<void>(dataset_iterator&, std::string_view)> restore =
+      [](dataset_iterator& inner, std::string_view state) { return inner.restore(state); };
 
-  explicit stubborn_node(const dataset& inner) : inner_(inner.node()) {}
+  explicit stubborn_stage(const dataset& inner) : inner_(inner.last_stage()) {}
   element_spec spec() const override { return inner_->spec(); }
   std::string to_text() const override { return inner_->to_text() + " -> stubborn"; }
   std::optional<int64_t> source_size() const override { return inner_->source_size(); }
@@ -54,33 +54,36 @@ class stubborn_node final : public dataset_node {
  private:
   class iterator final : public dataset_iterator {
    public:
-    iterator(std::unique_ptr<dataset_iterator> inner, const stubborn_node& node) : inner_(std::move(inner)), save_(node.save), restore_(node.restore) {}
+    iterator(std::unique_ptr<dataset_iterator> inner, const stubborn_stage& node)
+      : inner_(std::move(inner)), save_(node.save), restore_(node.restore) {}
     const element_spec& spec() const noexcept override { return inner_->spec(); }
     int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
-    expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override { return inner_->read(into, stop); }
+    expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
+      return inner_->read(into, stop);
+    }
     expected<std::string> save() const override { return save_(*inner_); }
     expected<void> restore(std::string_view state) override { return restore_(*inner_, state); }
 
    private:
     std::unique_ptr<dataset_iterator> inner_;
-    decltype(stubborn_node::save) save_;
-    decltype(stubborn_node::restore) restore_;
+    decltype(stubborn_stage::save) save_;
+    decltype(stubborn_stage::restore) restore_;
   };
-  std::shared_ptr<const dataset_node> inner_;
+  std::shared_ptr<const dataset_stage> inner_;
 };
 
-dataset small_batches() {
-  return small_dataset().shuffle().batch(4).repeat();
-}
+dataset small_batches() { return small_dataset().shuffle().batch(4).repeat(); }
 
 }  // namespace
 
-TEST_CASE("when the outfeed dies and the data end before the horizon the state there is saved, and the job fails as that") {
+TEST_CASE(
+    "when the outfeed dies and the data end before the horizon the state there is saved, and the job fails as that") {
   int saved_at_the_end = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     for (int64_t replicas : {1, 2}) {
       // 12 batches.
-      small_job_options o{.max_steps = 400, .save_steps = 1000, .replicas = replicas, .input = small_dataset().batch(4)};
+      small_job_options o{
+          .max_steps = 400, .save_steps = 1000, .replicas = replicas, .input = small_dataset().batch(4)};
       simulated_job job{prepare_small(o), seed};
       REQUIRE(job.crank_until([&] { return job.progress().step >= 1 + static_cast<int64_t>(seed % 10); }));
       if (!job.kill("outfeed"))
@@ -125,10 +128,13 @@ TEST_CASE("a node that dies after a stop was asked for costs no deadline, whethe
   CHECK(failed > 40);
 }
 
-TEST_CASE("a failure after a failure re-opens no save: a dead disk beside an evaluation and hooks ends at once, as the disk") {
+TEST_CASE(
+    "a failure after a failure re-opens no save: a dead disk beside an evaluation and hooks ends at once, as the "
+    "disk") {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     auto disk = faulty_file_system::around(memory_disk::make());
-    small_job_options o{.max_steps = 400, .save_steps = 5, .evaluates = true, .when = evaluation_mode::beside, .files = disk};
+    small_job_options o{
+        .max_steps = 400, .save_steps = 5, .evaluates = true, .when = evaluation_mode::beside, .files = disk};
     simulated_job job{prepare_small(o), seed};
     REQUIRE(job.crank_until([&] { return job.progress().step >= 6; }));
     disk->fail_after(static_cast<int64_t>(seed % 5));
@@ -145,7 +151,8 @@ TEST_CASE("a failure after a failure re-opens no save: a dead disk beside an eva
   }
 }
 
-TEST_CASE("an input that cannot go back to where it stood fails the resumed job with its own words, and a stop is heard") {
+TEST_CASE(
+    "an input that cannot go back to where it stood fails the resumed job with its own words, and a stop is heard") {
   for (const bool throws : {false, true})
     for (uint64_t seed = 1; seed <= 10; ++seed) {
       small_job_options o{.max_steps = 4000, .input = small_batches()};
@@ -155,7 +162,7 @@ TEST_CASE("an input that cannot go back to where it stood fails the resumed job 
         job.ask(request::stop);
         REQUIRE(end_of(job).result);
       }
-      auto node = std::make_shared<stubborn_node>(small_batches());
+      auto node = std::make_shared<stubborn_stage>(small_batches());
       node->restore = [throws](dataset_iterator&, std::string_view) -> expected<void> {
         if (throws)
           throw std::runtime_error("the index is corrupt");
@@ -181,16 +188,19 @@ TEST_CASE("an input that cannot go back to where it stood fails the resumed job 
 
 TEST_CASE("an input that cannot be saved fails the job where its position is asked for, whoever stands there") {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    auto node = std::make_shared<stubborn_node>(small_batches());
+    auto node = std::make_shared<stubborn_stage>(small_batches());
     auto saves = std::make_shared<int>(0);
     node->save = [saves](const dataset_iterator& inner) -> expected<std::string> {
       if (++*saves > 20)
         return fail(errc::unimplemented, "the position of my_map cannot be saved");
       return inner.save();
     };
-    small_job_options o{.max_steps = 400, .save_steps = seed % 2 == 0 ? std::optional<int64_t>{3} : std::optional<int64_t>{1000}, .input = dataset{node}};
+    small_job_options o{.max_steps = 400,
+                        .save_steps = seed % 2 == 0 ? std::optional<int64_t>{3} : std::optional<int64_t>{1000},
+                        .input = dataset{node}};
     simulated_job job{prepare_small(o), seed};
-    REQUIRE(job.crank_until([&] { return job.progress().step >= 8 || job.progress().now == job_progress::phase::failed; }));
+    REQUIRE(
+        job.crank_until([&] { return job.progress().step >= 8 || job.progress().now == job_progress::phase::failed; }));
     job.ask(request::stop);
     CAPTURE(seed);
     const auto end = end_of(job);
@@ -203,7 +213,9 @@ TEST_CASE("an input that cannot be saved fails the job where its position is ask
   }
 }
 
-TEST_CASE("a job that goes on with another number of hosts is refused: an infeed without a position begins nothing anew in silence") {
+TEST_CASE(
+    "a job that goes on with another number of hosts is refused: an infeed without a position begins nothing anew in "
+    "silence") {
   small_job_options o{.max_steps = 4000, .replicas = 2, .hosts = 2};
   {
     simulated_job job{prepare_small(o), 1};
@@ -268,9 +280,9 @@ TEST_CASE("with the policy go_on an evaluation that always fails is a warning ea
     small_job_options o{.max_steps = 20, .evaluates = true, .when = when};
     auto description = describe_small(o);
     description.evaluations.front().on_evaluator_failure = failure_policy::go_on;
-    description.evaluations.front().data.input = dataset{std::make_shared<troubled_node>(small_dataset(20).batch(8).node(), 1, [] {
-      return expected<void>{fail(errc::data_loss, "the evaluation's data are damaged")};
-    })};
+    description.evaluations.front().data.input = dataset{std::make_shared<troubled_stage>(
+        small_dataset(20).batch(8).last_stage(), 1,
+        [] { return expected<void>{fail(errc::data_loss, "the evaluation's data are damaged")}; })};
     simulated_job job{*prepare(std::move(description)), 1};
     const auto end = end_of(job);
     REQUIRE_MESSAGE(end.result, to_text(end.result.error()));
@@ -281,7 +293,9 @@ TEST_CASE("with the policy go_on an evaluation that always fails is a warning ea
   }
 }
 
-TEST_CASE("a checkpoint writer that dies while saves are marked ahead costs no deadline: the last save is made, and no arena stays lent") {
+TEST_CASE(
+    "a checkpoint writer that dies while saves are marked ahead costs no deadline: the last save is made, and no arena "
+    "stays lent") {
   for (uint64_t seed = 1; seed <= 40; ++seed)
     for (int64_t replicas : {1, 2}) {
       small_job_options o{.max_steps = 400, .save_steps = 2, .replicas = replicas};

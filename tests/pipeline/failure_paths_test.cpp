@@ -204,7 +204,7 @@ TEST_CASE("an abort ends the job at once; the last commit stands") {
 TEST_CASE("an error of step s is published after the reports before it, with the infeed's words") {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const auto good = small_dataset().shuffle().batch(4).repeat();
-    small_job_options o{.max_steps = 40, .save_steps = 3, .input = dataset{std::make_shared<troubled_node>(good.node(), 11, [] {
+    small_job_options o{.max_steps = 40, .save_steps = 3, .input = dataset{std::make_shared<troubled_stage>(good.last_stage(), 11, [] {
                                                             return expected<void>{fail(errc::data_loss, "record 44 is damaged")};
                                                           })}};
     simulated_job job{prepare_small(o), seed};
@@ -268,7 +268,7 @@ TEST_CASE("with debug_numerics the job's error names the row and component, or t
         if (fed) {
           CHECK(e.message == "the loss is not finite; row 1 of the batch has nan at [2] in component x");
         } else {
-          CHECK(e.message == "the loss is not finite; the first operation to yield what is not is log: nan at [1, 2]");
+          CHECK(e.message == "the loss is not finite; the first operation with such a result is log: nan at [1, 2]");
           REQUIRE_FALSE(e.notes.empty());
           CHECK(has(e.notes[0], "log at failure_paths_test.cpp:"));
         }

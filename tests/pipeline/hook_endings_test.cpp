@@ -54,7 +54,7 @@ TEST_CASE("[SUP-15] input that is not found in run 4 aborts the hooks in reverse
     std::string book;
     const auto good = small_dataset().batch(4).repeat();
     small_job_options o{
-        .input = dataset{std::make_shared<troubled_node>(good.node(), 3, [] { return expected<void>{fail(errc::not_found, "there is no part 4")}; })}};
+        .input = dataset{std::make_shared<troubled_stage>(good.last_stage(), 3, [] { return expected<void>{fail(errc::not_found, "there is no part 4")}; })}};
     for (const char* name : {"A", "B", "C"})
       o.hooks.push_back(std::make_shared<signer>(name, book));
     simulated_job job{prepare_small(o), seed};

@@ -93,7 +93,7 @@ TEST_CASE("evaluation data that cannot be read fail a new job before its first s
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     small_job_options o{.evaluates = true, .when = seed % 2 == 0 ? evaluation_mode::waits : evaluation_mode::beside};
     auto job = two_evaluations(o);
-    job.evaluations[1].data.input = dataset{std::make_shared<troubled_node>(small_dataset(20).batch(8).node(), 1, [] {
+    job.evaluations[1].data.input = dataset{std::make_shared<troubled_stage>(small_dataset(20).batch(8).last_stage(), 1, [] {
       return expected<void>{fail(errc::data_loss, "the evaluation's data are damaged")};
     })};
     simulated_job running{*prepare(job), seed};
@@ -116,7 +116,7 @@ TEST_CASE("the check before the first step is neither told nor written, and a jo
   o.max_steps = 10;
   auto job = describe_small(o);
   int64_t reads = 0;
-  job.evaluations.front().data.input = dataset{std::make_shared<troubled_node>(small_dataset(20).batch(8).node(), 0, [&reads] {
+  job.evaluations.front().data.input = dataset{std::make_shared<troubled_stage>(small_dataset(20).batch(8).last_stage(), 0, [&reads] {
     ++reads;
     return expected<void>{};
   })};

@@ -37,10 +37,10 @@ struct recording_listener final : saving_listener {
   }
   void begin(int64_t step) override { note("begin", step); }
   void before_save(int64_t step) override { note("before", step, true); }
-  verdict after_save(int64_t step, const std::string& prefix) override {
+  answer after_save(int64_t step, const std::string& prefix) override {
     note("after", step, true);
     CHECK(prefix == "/run/" + checkpoint_name({step}));
-    return step == stops_at ? verdict::stop : verdict::go_on;
+    return step == stops_at ? answer::stop : answer::go_on;
   }
   void end(int64_t step) override { note("end", step); }
 };

@@ -16,7 +16,7 @@ using kind = job_event::kind;
 /// A dataset in which reading batch `batch` fails with `category`, the first `times` times.
 dataset failing_at(int64_t batch, errc category, int times = 1'000) {
   const auto well = small_dataset().shuffle().batch(4).repeat();
-  auto node = std::make_shared<troubled_node>(well.node(), batch, [category, left = std::make_shared<int>(times)]() -> expected<void> {
+  auto node = std::make_shared<troubled_stage>(well.last_stage(), batch, [category, left = std::make_shared<int>(times)]() -> expected<void> {
     if (*left == 0)
       return {};
     --*left;

@@ -34,7 +34,7 @@ void check_told_once(const std::vector<job_event>& events, kind what) {
 
 dataset unavailable_at(int64_t batch, int times) {
   const auto well = small_dataset().shuffle().batch(4).repeat();
-  auto node = std::make_shared<troubled_node>(well.node(), batch, [left = std::make_shared<int>(times)]() -> expected<void> {
+  auto node = std::make_shared<troubled_stage>(well.last_stage(), batch, [left = std::make_shared<int>(times)]() -> expected<void> {
     if (*left == 0)
       return {};
     --*left;

@@ -2,10 +2,9 @@
 // no state that it reported as saved, and end byte for byte like an undisturbed process.
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "tests/scenarios/trainer_process.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
-
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -19,6 +18,7 @@ namespace troupe {
 namespace {
 
 using std::chrono::steady_clock;
+using test::temporary_directory;
 
 constexpr int64_t max_steps = 3000;
 constexpr int64_t save_every = 60;  // The same as in trainer.cpp.
@@ -29,15 +29,6 @@ constexpr int64_t kills_while_saving_min = 3;
 constexpr int64_t lost_max = 2 * save_every;
 /// The longest silence of a child, including its start under a sanitizer.
 constexpr std::chrono::seconds patience{120};
-
-struct temporary_directory {
-  temporary_directory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "troupe_kill_XXXXXX").string();
-    path = ::mkdtemp(pattern.data());
-  }
-  ~temporary_directory() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 /// The name of a file that is being written; empty if there is none.
 std::string temporary_file(const std::string& directory) {

@@ -35,7 +35,7 @@ void live(const std::string& directory, int how) {
   const auto hook = std::make_shared<told>();
   auto training = small_training(how == finished ? 20 : endless, {hook});
   if (how == failed)
-    training.input = dataset{std::make_shared<troubled_node>(training.input.node(), 9, []() -> expected<void> { return fail(errc::data_loss, "record 9"); })};
+    training.input = dataset{std::make_shared<troubled_stage>(training.input.last_stage(), 9, []() -> expected<void> { return fail(errc::data_loss, "record 9"); })};
   auto estimator = small_estimator(directory);
   estimator.config.save_summary_steps = 10;
   auto running = start(estimator, training, eval_spec{.input = small_dataset(20).batch(8), .throttle_secs = 0});

@@ -25,9 +25,9 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Reads like a slow device that cannot be interrupted by a stop token.
-class slow_node final : public dataset_node {
+class slow_stage final : public dataset_stage {
  public:
-  slow_node(const dataset& inner, int batch_ms) : inner_(inner.node()), batch_ms_(batch_ms) {}
+  slow_stage(const dataset& inner, int batch_ms) : inner_(inner.last_stage()), batch_ms_(batch_ms) {}
   element_spec spec() const override { return inner_->spec(); }
   std::string to_text() const override { return inner_->to_text() + " -> slow"; }
   std::optional<int64_t> source_size() const override { return inner_->source_size(); }
@@ -57,7 +57,7 @@ class slow_node final : public dataset_node {
     std::unique_ptr<dataset_iterator> inner_;
     int batch_ms_;
   };
-  std::shared_ptr<const dataset_node> inner_;
+  std::shared_ptr<const dataset_stage> inner_;
   int batch_ms_;
 };
 
@@ -78,7 +78,7 @@ struct slow_hook final : hook {
 int train(cli::signal_watch& signals, const std::string& directory, int batch_ms, int hook_ms, int deadline_ms) {
   small_job_options o{.max_steps = 1'000'000'000,
                       .save_steps = 1'000'000,
-                      .input = dataset{std::make_shared<slow_node>(small_dataset().shuffle().batch(4).repeat(), batch_ms)},
+                      .input = dataset{std::make_shared<slow_stage>(small_dataset().shuffle().batch(4).repeat(), batch_ms)},
                       .files = posix_file_system()};
   const auto watching = std::make_shared<slow_hook>(hook_ms);
   if (hook_ms >= 0)

@@ -203,7 +203,8 @@ TEST_CASE("a value of another type, or out of its range, is refused with the pla
 }
 
 TEST_CASE("other members of a body are passed over, whatever they are, and an empty signature name is none") {
-  const auto request = parse_predict_request(R"({"model": {"a": [1, {"instances": 1}]}, "signature_name": "", "instances": [[1, 2, 3]], "x": "]}", "x": null})",
+  const auto request = parse_predict_request(R"({"model": {"a": [1, {"instances": 1}]}, "signature_name": "", "instances": [[1, 2, 3]], )"
+      R"("x": "]}", "x": null})",
                                              kinds_of_inputs, 4);
   REQUIRE(request);
   CHECK(request->inputs[0] == tensor::of<float>({1, 3}, {1, 2, 3}));

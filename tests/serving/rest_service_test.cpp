@@ -133,7 +133,8 @@ TEST_CASE_FIXTURE(small_service, "an answer takes no more than is asked for befo
 }
 
 TEST_CASE_FIXTURE(small_service, "a request for which memory ends at any moment is refused with 429 or ends there, and the next one is answered") {
-  const std::string longer = R"({"signature_name": "serving_default", "x": {"y": [1, 2]}, "instances": [{"x": [1, 2]}, {"x": [3, 4]}, {"x": [5, 6]}]})";
+  const std::string longer = R"({"signature_name": "serving_default", "x": {"y": [1, 2]}, "instances": [{"x": [1, 2]}, )"
+      R"({"x": [3, 4]}, {"x": [5, 6]}]})";
   const std::string wrong = R"({"instances": [[1, 2], [1, "a text that is longer than what has no block of its own"]]})";
   for (const auto& [method, path, text] : std::initializer_list<std::tuple<std::string, std::string, std::string>>{
          {"POST", "/v1/models/half:predict", longer}, {"POST", "/v1/models/half:predict", wrong}, {"GET", "/v1/models/half/metadata", ""},

@@ -5,11 +5,11 @@
 #include "storage/files/memory_file_system.hpp"
 #include "tests/support/checkpoint_ids.hpp"
 #include "tests/support/has.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <numeric>
 
 #include <unistd.h>
@@ -17,6 +17,7 @@
 namespace troupe {
 
 using test::has;
+using test::temporary_directory;
 
 inline tensor numbers(const shape& dims, float first) {
   std::vector<float> values(static_cast<size_t>(dims.elements()));
@@ -77,15 +78,5 @@ inline std::vector<std::string> names_in(file_system& fs, const std::string& dir
 }
 
 using steps = std::vector<int64_t>;
-
-/// A directory on the real disk that is removed with the test.
-struct temporary_directory {
-  temporary_directory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "troupe_storage_XXXXXX").string();
-    path = ::mkdtemp(pattern.data());
-  }
-  ~temporary_directory() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 }  // namespace troupe

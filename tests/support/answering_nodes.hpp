@@ -157,7 +157,7 @@ struct answering_nodes : chief_alone {
     }
     does(news<evaluate_at>(role::evaluator), [&](const evaluate_at& x) { say_evaluated(x); });
     does(news<troupe::record>(role::eval_summary_writer), [&](const troupe::record& x) {
-      tell(boss, record_credit{attempt, x.number + 1 + record_window, number_of(role::eval_summary_writer)});
+      tell(boss, record_credit{attempt, x.number + 1 + initial_record_credit, number_of(role::eval_summary_writer)});
     });
     does(news<fact>(role::callbacks), [&](const fact& x) { answer_fact(x, wanted); });
     for (const auto what : {role::summary_writer, role::eval_summary_writer})

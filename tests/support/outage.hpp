@@ -28,7 +28,7 @@ struct outage {
 };
 
 inline dataset away(const dataset& well, std::shared_ptr<outage> o) {
-  return dataset{std::make_shared<troubled_node>(well.node(), -1, [o = std::move(o)] { return o->meet(); })};
+  return dataset{std::make_shared<troubled_stage>(well.last_stage(), -1, [o = std::move(o)] { return o->meet(); })};
 }
 
 }  // namespace troupe::test

@@ -9,9 +9,9 @@
 namespace troupe::test {
 
 /// A dataset over a fake source, which records its reads.
-class fake_node final : public dataset_node {
+class fake_stage final : public dataset_stage {
  public:
-  explicit fake_node(std::shared_ptr<fake_source> source) : source_(std::move(source)) {}
+  explicit fake_stage(std::shared_ptr<fake_source> source) : source_(std::move(source)) {}
   element_spec spec() const override { return fake_iterator{source_}.spec(); }
   std::string to_text() const override { return "fake"; }
   std::optional<int64_t> source_size() const override { return {}; }
@@ -30,7 +30,7 @@ inline std::shared_ptr<fake_source> fake_batches(int64_t batches, int64_t last_r
   return source;
 }
 inline dataset dataset_over(std::shared_ptr<fake_source> source) {
-  return dataset{std::make_shared<fake_node>(std::move(source))};
+  return dataset{std::make_shared<fake_stage>(std::move(source))};
 }
 /// x of every row of the first `batches` batches, in order.
 inline std::vector<float> rows_of(const fake_source& source, int64_t batches) {

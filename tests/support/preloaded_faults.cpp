@@ -5,7 +5,8 @@
 //   HANG_AT_OPEN=TEXT  opening a file whose path contains TEXT never returns; "hanging" is printed on standard output
 //   DENY_OPEN=TEXT     opening a file whose path contains TEXT fails (EACCES), for root too
 //
-// A refused thread is reported on standard error, so that a test notices when its number exceeds the number of calls.
+// The library says on standard error that it refused a thread. Without that line the process started fewer threads than
+// REFUSE_THREAD.
 #undef _FILE_OFFSET_BITS  // This macro renames `open`, which is replaced here under both names.
 #include <dlfcn.h>
 #include <fcntl.h>

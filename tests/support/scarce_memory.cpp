@@ -29,7 +29,9 @@ void* operator new(std::size_t size) {
   allocations_left -= allocations_left > 0 ? 1 : 0;
   return p;
 }
-// Without a limit. The standard library allocates temporary memory here, and frees it with the operators below.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size > 0 ? size : 1); }
+// For the temporary memory of the standard library, which does without it where there is none: no allocation is refused.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return allocations_left == 0 ? nullptr : std::malloc(size > 0 ? size : 1);
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }

@@ -8,25 +8,21 @@
 
 namespace troupe::test {
 
-class temporary_directory {
- public:
+struct temporary_directory {
+  std::string path = (std::filesystem::temp_directory_path() / "troupe-test-XXXXXX").string();
+
   temporary_directory() {
-    std::string path = (std::filesystem::temp_directory_path() / "troupe-test-XXXXXX").string();
     if (!mkdtemp(path.data()))
       throw std::runtime_error{"no temporary directory"};
-    path_ = path;
   }
   ~temporary_directory() {
     std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    std::filesystem::remove_all(path, ignored);
   }
   temporary_directory(const temporary_directory&) = delete;
   temporary_directory& operator=(const temporary_directory&) = delete;
 
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
+  std::string operator/(const std::string& name) const { return path + "/" + name; }
 };
 
 }  // namespace troupe::test

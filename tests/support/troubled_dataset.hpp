@@ -9,10 +9,10 @@ namespace troupe::test {
 
 /// Calls `what` before the read of batch `at`, or before every read if `at` is negative. An error of `what` replaces
 /// the read.
-class troubled_node final : public dataset_node {
+class troubled_stage final : public dataset_stage {
  public:
   using trouble = std::function<expected<void>()>;
-  troubled_node(std::shared_ptr<const dataset_node> inner, int64_t at, trouble what) : inner_(std::move(inner)), at_(at), what_(std::move(what)) {}
+  troubled_stage(std::shared_ptr<const dataset_stage> inner, int64_t at, trouble what) : inner_(std::move(inner)), at_(at), what_(std::move(what)) {}
   element_spec spec() const override { return inner_->spec(); }
   std::string to_text() const override { return inner_->to_text() + " -> troubled"; }
   std::optional<int64_t> source_size() const override { return inner_->source_size(); }
@@ -44,7 +44,7 @@ class troubled_node final : public dataset_node {
     int64_t at_, read_ = 0;
     trouble what_;
   };
-  std::shared_ptr<const dataset_node> inner_;
+  std::shared_ptr<const dataset_stage> inner_;
   int64_t at_;
   trouble what_;
 };

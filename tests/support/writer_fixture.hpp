@@ -1,14 +1,13 @@
 // A checkpoint writer over a disk in memory, whose neighbours are recorders.
 #pragma once
 
-#include "actors/writers/checkpoint_writer.hpp"
-
 #include "actors/writers/checkpoint_loading.hpp"
-#include "compute/parameters/assign_run.hpp"
+#include "actors/writers/checkpoint_writer.hpp"
+#include "compute/parameters/assign_range.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "storage/files/memory_file_system.hpp"
-#include "tests/support/checkpoint_ids.hpp"
 #include "support/simulation.hpp"
+#include "tests/support/checkpoint_ids.hpp"
 
 #include <doctest/doctest.h>
 
@@ -28,15 +27,20 @@ inline std::shared_ptr<parameter_store> model_store(int64_t width = 4, bool bias
   return *parameter_store::create(*layout, 2);
 }
 
-inline group_layout layout_of(const std::shared_ptr<parameter_store>& store, group_id group = {}) { return {group, {store, &store->layout()}}; }
-inline stored_group stored_of(const std::shared_ptr<parameter_store>& store, group_id group = {}) { return stored_of(store->layout(), group); }
+inline group_layout layout_of(const std::shared_ptr<parameter_store>& store, group_id group = {}) {
+  return {group, {store, &store->layout()}};
+}
+inline stored_group stored_of(const std::shared_ptr<parameter_store>& store, group_id group = {}) {
+  return stored_of(store->layout(), group);
+}
 
 struct writer_alone : simulation {
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   std::shared_ptr<faulty_file_system> files = faulty_file_system::around(disk);
   std::shared_ptr<parameter_store> parameters = model_store();
   checkpoint_writer_options options{.files = files, .directory = "/m", .properties = {{"numerics_version", "1"}}};
-  stored_plan stored{.parts = {{0_node, "chief"}, {1_node, "infeed/0"}, {2_node, "replica/0"}}, .groups = {stored_of(parameters)}};
+  stored_plan stored{.parts = {{0_node, "chief"}, {1_node, "infeed/0"}, {2_node, "replica/0"}},
+                     .groups = {stored_of(parameters)}};
   using chief_recorder = recorder<restored, failure, committed, late_properties_kept, state_shown, save_failed>;
   chief_recorder chief = record<restored, failure, committed, late_properties_kept, state_shown, save_failed>();
   recorder<released> lender = record<released>();
@@ -48,7 +52,7 @@ struct writer_alone : simulation {
       if (x.initial)
         parameters->initialise(x.seed);
       for (const auto& piece : x.pieces)
-        CHECK(assign_run(*parameters, piece.name, piece.first, piece.elements));
+        CHECK(assign_range(*parameters, piece.name, piece.first, piece.elements));
       self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
     }};
   });
@@ -65,12 +69,17 @@ struct writer_alone : simulation {
     snapshot_part part{1, step, node_id{2 + r}};
     for (const auto& piece : parameters->layout().pieces(r, replicas)) {
       const auto& e = parameters->layout().entries()[static_cast<size_t>(piece.entry)];
-      part.pieces.push_back({e.name, {e.dims.extents().begin(), e.dims.extents().end()}, piece.first, e.trainable,
+      part.pieces.push_back({e.name,
+                             {e.dims.extents().begin(), e.dims.extents().end()},
+                             piece.first,
+                             e.trainable,
                              parameters->view(0, piece)});
     }
     return part;
   }
-  snapshot_part infeed_part(int64_t step) { return {1, step, 1_node, {}, {{"infeed/0", "batch " + std::to_string(step)}}, {}}; }
+  snapshot_part infeed_part(int64_t step) {
+    return {1, step, 1_node, {}, {{"infeed/0", "batch " + std::to_string(step)}}, {}};
+  }
   snapshot_part chief_part(int64_t step) { return {1, step, 0_node, {}, {}, {{"finished", "false"}}}; }
   void lend(int64_t step) { tell_as(lender.handle(), writer, replica_part(step)); }
   void save(int64_t step) {

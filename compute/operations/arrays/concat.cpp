@@ -4,15 +4,15 @@
 namespace troupe {
 namespace {
 
-constexpr int parts_max = 5;  ///< Operands of one call, besides the output.
+constexpr int operands_max = 5;  ///< Operands of one call, besides the output.
 
-enum extent_of { runs, of_first_part, part_count = of_first_part + parts_max };
+enum extent_of { runs, of_first_part, part_count = of_first_part + operands_max };
 
 /// In each operand, the axis and all after it form contiguous ranges; the axes before it give their number, `runs`.
 void concat_kernel(const kernel_call& c, run_state& s) {
   const auto count = static_cast<int>(c.n[part_count]);
   auto* y = c.to<std::byte>(s, count);
-  const std::byte* x[parts_max] = {};
+  const std::byte* x[operands_max] = {};
   for (int p = 0; p < count; ++p)
     x[p] = c.to<const std::byte>(s, p);
   for (int64_t i = 0; i < c.n[runs]; ++i)
@@ -55,26 +55,26 @@ std::vector<symbol> concat_gradient(const gradient_input& in) {
   return split(in.dy, std::move(extents), in.n.attr.axis, in.at);
 }
 
-symbol concat_few(const std::vector<symbol>& parts, int axis, std::source_location at) {
-  graph* g = common_graph("concat", parts, at);
+symbol concat_few(const std::vector<symbol>& operands, int axis, std::source_location at) {
+  graph* g = common_graph("concat", operands, at);
   if (!g)
-    return parts[0].owner() ? symbol_of(*parts[0].owner(), -1) : symbol{};
-  const symbol first = parts[0];
+    return operands[0].owner() ? symbol_of(*operands[0].owner(), -1) : symbol{};
+  const symbol first = operands[0];
   const auto from_front = normal_axis(axis, first.rank());
   const auto along = static_cast<size_t>(from_front.value_or(0));
   symbol_shape dims = first.dims();
-  for (symbol part : std::span{parts}.subspan(1)) {
-    bool alike = from_front && first.rank() == part.rank() && first.type() == part.type() && first.dims()[along].known() && part.dims()[along].known();
+  for (symbol operand : std::span{operands}.subspan(1)) {
+    bool alike = from_front && first.rank() == operand.rank() && first.type() == operand.type() && first.dims()[along].known() && operand.dims()[along].known();
     for (size_t i = 0; alike && i < dims.size(); ++i)
-      alike = i == along || first.dims()[i] == part.dims()[i];
+      alike = i == along || first.dims()[i] == operand.dims()[i];
     if (!alike)
-      return refuse(*g, "concat", describe(first) + " and " + describe(part) + " must be of one dtype and shape but for the extent of axis "
+      return refuse(*g, "concat", describe(first) + " and " + describe(operand) + " must be of one dtype and shape but for the extent of axis "
                                     + std::to_string(axis) + ", a known number", at);
-    dims[along].coefficient += part.dims()[along].coefficient;
+    dims[along].coefficient += operand.dims()[along].coefficient;
   }
   attributes attr;
   attr.axis = *from_front;
-  return append(*g, ops::concat, parts, first.type(), std::move(dims), at, std::move(attr));
+  return append(*g, ops::concat, operands, first.type(), std::move(dims), at, std::move(attr));
 }
 
 }  // namespace
@@ -83,23 +83,23 @@ namespace ops {
 const operation concat{.name = "concat", .gradient = concat_gradient, .lower = lower_concat};
 }  // namespace ops
 
-symbol concat(std::span<const symbol> parts, int axis, std::source_location at) {
-  if (parts.size() < 2)
-    return parts.empty() ? symbol{} : parts[0];  // Without an operand there is no graph to keep an error in.
+symbol concat(std::span<const symbol> operands, int axis, std::source_location at) {
+  if (operands.size() < 2)
+    return operands.empty() ? symbol{} : operands[0];  // Without an operand there is no graph to keep an error in.
   // Joins at most five at a time, recursively, so that no operand is copied more than a few times.
   std::vector<symbol> few;
-  const size_t pieces = std::min<size_t>(parts_max, parts.size());
-  for (size_t i = 0; i < pieces; ++i) {
-    const size_t begin = parts.size() * i / pieces, end = parts.size() * (i + 1) / pieces;
-    few.push_back(concat(parts.subspan(begin, end - begin), axis, at));
+  const size_t joins = std::min<size_t>(operands_max, operands.size());
+  for (size_t i = 0; i < joins; ++i) {
+    const size_t begin = operands.size() * i / joins, end = operands.size() * (i + 1) / joins;
+    few.push_back(concat(operands.subspan(begin, end - begin), axis, at));
   }
   return concat_few(few, axis, at);
 }
 
-symbol stack(std::span<const symbol> parts, int axis, std::source_location at) {
+symbol stack(std::span<const symbol> operands, int axis, std::source_location at) {
   std::vector<symbol> apart;
-  for (symbol part : parts)
-    apart.push_back(expand_dims(part, axis, at));
+  for (symbol operand : operands)
+    apart.push_back(expand_dims(operand, axis, at));
   return concat(apart, axis, at);
 }
 

@@ -3,8 +3,6 @@
 #include "compute/operations/arrays/reduce.hpp"
 #include "words/text.hpp"
 
-#include <numeric>
-
 namespace troupe {
 namespace {
 
@@ -16,7 +14,7 @@ using list = std::vector<symbol>;
 /// Transposes x [columns, rows], whose rows are `stride` apart, to y [rows, columns], in blocks that stay in the
 /// first-level cache.
 template <class T>
-void turn(const T* x, int64_t stride, T* y, int64_t rows, int64_t columns) {
+void transpose_matrix(const T* x, int64_t stride, T* y, int64_t rows, int64_t columns) {
   constexpr int64_t high = 16, wide = 64 / sizeof(T);
   for (int64_t i = 0; i < rows; i += high)
     for (int64_t j = 0; j < columns; j += wide) {
@@ -37,9 +35,9 @@ void read_kernel(const kernel_call& c, run_state& s) {
     walk planes = *c.strides;  // Without the last loop: its innermost loop runs over the rows of a plane.
     planes.rank = last;
     const int64_t columns = c.strides->extent[last];
-    return for_each_run(planes, [&](const walk_run& r) { turn(x0 + r.at[0], c.strides->stride[0][last], y0 + r.out * columns, r.n, columns); });
+    return for_each_inner_loop(planes, [&](const inner_loop& r) { transpose_matrix(x0 + r.at[0], c.strides->stride[0][last], y0 + r.out * columns, r.n, columns); });
   }
-  for_each_run(*c.strides, [&](const walk_run& r) {
+  for_each_inner_loop(*c.strides, [&](const inner_loop& r) {
     const T* x = x0 + r.at[0];
     T* y = y0 + r.out;
     if (r.stride[0] == 1)
@@ -59,7 +57,7 @@ void write_kernel(const kernel_call& c, run_state& s) {
   T value;
   std::memcpy(&value, &c.key, sizeof value);
   std::fill_n(y0, c.n[1], value);
-  for_each_run(*c.strides, [&](const walk_run& r) {
+  for_each_inner_loop(*c.strides, [&](const inner_loop& r) {
     const T* x = x0 + r.out;
     T* y = y0 + c.n[0] + r.at[0];
     for (int64_t i = 0; i < r.n; ++i)
@@ -163,8 +161,8 @@ list transpose_gradient(in i) {
   return {transpose(i.dy, back, i.at)};
 }
 
-/// A step may leave over elements at the end of an axis that `high` does not count, so the padding there is computed
-/// from the extents.
+/// A step above 1 may skip elements at the end of an axis, which `high` does not include. So the padding at the end is
+/// computed from the extents.
 list slice_gradient(in i) {
   pad_options to;
   const auto& x = i.x[0].dims();
@@ -329,39 +327,6 @@ symbol pad(symbol x, pad_options options, std::source_location at) {
   attr.high = std::move(options.high);
   attr.number = options.value;
   return append(*g, ops::pad, {x}, x.type(), std::move(dims), at, std::move(attr));
-}
-
-symbol slice(symbol x, int axis, int64_t first, int64_t count, std::source_location at) {
-  graph* g = common_graph("slice", {x}, at);
-  if (!g)
-    return x;
-  const auto a = normal_axis(axis, x.rank());
-  const extent all = a ? x.dims()[static_cast<size_t>(*a)] : extent{};
-  if (!a || !all.known() || first < 0 || count < 0 || first > all.coefficient - count)
-    return refuse(*g, "slice", "[" + std::to_string(first) + ", " + std::to_string(first + count) + ") of axis " + std::to_string(axis)
-                                 + " are not all elements of " + describe(x), at);
-  strided_slice_options cut{.low = std::vector<int64_t>(x.dims().size()), .high = std::vector<int64_t>(x.dims().size()), .step = {}};
-  cut.low[static_cast<size_t>(*a)] = first;
-  cut.high[static_cast<size_t>(*a)] = all.coefficient - first - count;
-  return strided_slice(x, std::move(cut), at);
-}
-
-std::vector<symbol> split(symbol x, std::vector<int64_t> extents, int axis, std::source_location at) {
-  graph* g = common_graph("split", {x}, at);
-  const auto a = g ? normal_axis(axis, x.rank()) : std::nullopt;
-  const bool extents_are = std::all_of(extents.begin(), extents.end(), [](int64_t e) { return e >= 0 && e <= elements_max; });
-  const int64_t all = extents_are && extents.size() < (1 << 14) ? std::accumulate(extents.begin(), extents.end(), int64_t{0}) : -1;
-  if (g && (!a || x.dims()[static_cast<size_t>(*a)] != extent{all})) {
-    const symbol wrong = refuse(*g, "split", list_of(extents) + " do not add up to axis " + std::to_string(axis) + " of " + describe(x), at);
-    return std::vector<symbol>(extents.size(), wrong);
-  }
-  std::vector<symbol> parts;
-  int64_t first = 0;
-  for (int64_t count : extents) {
-    parts.push_back(g ? slice(x, *a, first, count, at) : x);
-    first += count;
-  }
-  return parts;
 }
 
 symbol tile(symbol x, std::vector<int64_t> times, std::source_location at) {

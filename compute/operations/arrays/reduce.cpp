@@ -79,7 +79,7 @@ void fold_walk(const kernel_call& c, run_state& s, T start, F f) {
   const T* x = c.to<const T>(s, 0);
   T* y = c.to<T>(s, 1);
   std::fill(y, y + c.n[outer], start);
-  for_each_run(*c.strides, [&](const walk_run& r) {
+  for_each_inner_loop(*c.strides, [&](const inner_loop& r) {
     const T* from = x + r.out;
     T* to = y + r.at[0];
     if (r.stride[0] == 0) {
@@ -108,7 +108,7 @@ void sum_any_kernel(const kernel_call& c, run_state& s) {
   else
     sums = c.to<double>(s, 2);
   std::fill_n(sums, c.n[outer], 0.0);
-  for_each_run(*c.strides, [&](const walk_run& r) {
+  for_each_inner_loop(*c.strides, [&](const inner_loop& r) {
     const T* from = x + r.out;
     double* to = sums + r.at[0];
     if (r.stride[0] == 0)

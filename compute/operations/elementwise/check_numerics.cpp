@@ -13,7 +13,7 @@ void check_numerics_kernel(const kernel_call& c, run_state& s) {
   auto* y = c.to<std::byte>(s, 1);
   if (!s.bad.call && !all_finite(type, x, c.n[0])) {
     const int64_t at = count_not_finite(type, x, c.n[0]).first;
-    s.bad = {.call = &c, .position = at, .number = static_cast<double>(reinterpret_cast<const T*>(x)[at])};
+    s.bad = {.call = &c, .index = at, .number = static_cast<double>(reinterpret_cast<const T*>(x)[at])};
   }
   if (x != y)
     std::memcpy(y, x, static_cast<size_t>(c.n[0]) * sizeof(T));

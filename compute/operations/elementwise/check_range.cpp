@@ -24,7 +24,7 @@ void check_range_kernel(const kernel_call& c, run_state& s) {
     all &= fits(x[i]);
   for (int64_t i = 0; !all && !s.bad.call; ++i)
     if (!fits(x[i]))
-      s.bad = {.call = &c, .position = i, .number = static_cast<double>(x[i])};
+      s.bad = {.call = &c, .index = i, .number = static_cast<double>(x[i])};
   if (x != y)
     std::memcpy(y, x, static_cast<size_t>(c.n[0]) * sizeof(T));
 }

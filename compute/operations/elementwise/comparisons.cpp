@@ -51,7 +51,7 @@ void select_kernel(const kernel_call& c, run_state& s) {
   const T* a0 = c.to<const T>(s, 1);
   const T* b0 = c.to<const T>(s, 2);
   T* y0 = c.to<T>(s, 3);
-  for_each_run(*c.strides, [&](const walk_run& r) {
+  for_each_inner_loop(*c.strides, [&](const inner_loop& r) {
     const uint8_t* condition = condition0 + r.at[0];
     const T* a = a0 + r.at[1];
     const T* b = b0 + r.at[2];

@@ -35,7 +35,7 @@ void binary_kernel(const kernel_call& c, run_state& s) {
   const T* a0 = c.to<const T>(s, 0);
   const T* b0 = c.to<const T>(s, 1);
   Out* out0 = c.to<Out>(s, 2);
-  for_each_run(*c.strides, [&](const walk_run& r) {
+  for_each_inner_loop(*c.strides, [&](const inner_loop& r) {
     const T* a = a0 + r.at[0];
     const T* b = b0 + r.at[1];
     Out* out = out0 + r.out;

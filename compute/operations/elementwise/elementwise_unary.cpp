@@ -3,10 +3,9 @@
 #include "compute/kernels/simd.hpp"
 #include "compute/operations/elementwise/elementwise.hpp"
 
-#include <unsupported/Eigen/SpecialFunctions>
-
 #include <cmath>
 #include <numbers>
+#include <unsupported/Eigen/SpecialFunctions>
 
 namespace troupe {
 
@@ -23,26 +22,83 @@ void lower_elements(lowering& l) {
   l.kernel.at[0] = l.in_at(0);
   l.kernel.at[1] = l.out_at();
   l.kernel.n[0] = l.out().dims.elements();
-  l.division = {.items = l.kernel.n[0], .unit = elements_piece, .step = {size_of(l.in(0).type), size_of(l.out().type)}};
+  l.division = {.items = l.kernel.n[0], .unit = elements_chunk, .step = {size_of(l.in(0).type), size_of(l.out().type)}};
 }
 
 namespace {
 
 // Functions that the compiler vectorises. The second operand is the attribute `number`.
-struct neg_of { template <class T> static T f(T x, T) { return modular(T{0}, x, [](auto zero, auto y) { return zero - y; }); } };
-template <> float neg_of::f(float x, float) { return -x; }     // 0 - x would make +0, not -0, of 0.
-template <> double neg_of::f(double x, double) { return -x; }
-struct sqrt_of { template <class T> static T f(T x, T) { return std::sqrt(x); } };
+struct neg_of {
+  template <class T>
+  static T f(T x, T) {
+    return modular(T{0}, x, [](auto zero, auto y) { return zero - y; });
+  }
+};
+template <>
+float neg_of::f(float x, float) {
+  return -x;
+}  // 0 - x would make +0, not -0, of 0.
+template <>
+double neg_of::f(double x, double) {
+  return -x;
+}
+struct sqrt_of {
+  template <class T>
+  static T f(T x, T) {
+    return std::sqrt(x);
+  }
+};
 // Not the instruction for rsqrt, whose result differs between makers of processors.
-struct rsqrt_of { template <class T> static T f(T x, T) { return T{1} / std::sqrt(x); } };
-struct square_of { template <class T> static T f(T x, T) { return modular(x, x, [](auto a, auto b) { return a * b; }); } };
-struct abs_of { template <class T> static T f(T x, T) { return x < T{0} ? neg_of::f(x, x) : x; } };
-template <> float abs_of::f(float x, float) { return std::abs(x); }
-template <> double abs_of::f(double x, double) { return std::abs(x); }
-struct sign_of { template <class T> static T f(T x, T) { return x != x ? x : static_cast<T>((x > T{0}) - (x < T{0})); } };
-struct floor_of { template <class T> static T f(T x, T) { return std::floor(x); } };
-struct relu_of { template <class T> static T f(T x, T) { return x < T{0} ? T{0} : x; } };  // NaN stays.
-struct scale_of { template <class T> static T f(T x, T factor) { return x * factor; } };
+struct rsqrt_of {
+  template <class T>
+  static T f(T x, T) {
+    return T{1} / std::sqrt(x);
+  }
+};
+struct square_of {
+  template <class T>
+  static T f(T x, T) {
+    return modular(x, x, [](auto a, auto b) { return a * b; });
+  }
+};
+struct abs_of {
+  template <class T>
+  static T f(T x, T) {
+    return x < T{0} ? neg_of::f(x, x) : x;
+  }
+};
+template <>
+float abs_of::f(float x, float) {
+  return std::abs(x);
+}
+template <>
+double abs_of::f(double x, double) {
+  return std::abs(x);
+}
+struct sign_of {
+  template <class T>
+  static T f(T x, T) {
+    return x != x ? x : static_cast<T>((x > T{0}) - (x < T{0}));
+  }
+};
+struct floor_of {
+  template <class T>
+  static T f(T x, T) {
+    return std::floor(x);
+  }
+};
+struct relu_of {
+  template <class T>
+  static T f(T x, T) {
+    return x < T{0} ? T{0} : x;
+  }
+};  // NaN stays.
+struct scale_of {
+  template <class T>
+  static T f(T x, T factor) {
+    return x * factor;
+  }
+};
 
 /// x · factor / divisor. With a factor of 1 this is the correctly rounded quotient.
 template <class T>
@@ -78,8 +134,18 @@ void clip_kernel(const kernel_call& c, run_state& s) {
 
 // Functions without a vector instruction. They work on packets where there is a polynomial, else (in float64, which is
 // for checking) number by number. They never call the C library's functions, whose bits are not the same everywhere.
-struct exp_of { template <class P> static P f(const P& x) { return simd::pexp(x); } };
-struct log_of { template <class P> static P f(const P& x) { return simd::plog(x); } };
+struct exp_of {
+  template <class P>
+  static P f(const P& x) {
+    return simd::pexp(x);
+  }
+};
+struct log_of {
+  template <class P>
+  static P f(const P& x) {
+    return simd::plog(x);
+  }
+};
 // 1 / (1 + e^-x). e^-x may be infinite, which yields 0.
 struct sigmoid_of {
   template <class P>
@@ -142,7 +208,8 @@ void lower_plain(lowering& l) {
 template <class Op>
 void lower_of_number(lowering& l) {
   lower_operands_of_one(l);
-  l.run(l.in(0).type, unary_kernel<Op, float>, unary_kernel<Op, double>, unary_kernel<Op, int32_t>, unary_kernel<Op, int64_t>);
+  l.run(l.in(0).type, unary_kernel<Op, float>, unary_kernel<Op, double>, unary_kernel<Op, int32_t>,
+        unary_kernel<Op, int64_t>);
 }
 
 template <class Op>
@@ -177,7 +244,8 @@ using list = std::vector<symbol>;
 symbol one(in i) { return fill(i.g, 1, i.n.type, {}, i.at); }
 
 list clip_gradient(in i) {
-  const symbol least = fill(i.g, i.n.attr.number, i.n.type, {}, i.at), greatest = fill(i.g, i.n.attr.number2, i.n.type, {}, i.at);
+  const symbol least = fill(i.g, i.n.attr.number, i.n.type, {}, i.at),
+               greatest = fill(i.g, i.n.attr.number2, i.n.type, {}, i.at);
   const symbol inside = logical_and(greater_equal(i.x[0], least, i.at), less_equal(i.x[0], greatest, i.at), i.at);
   return {select(inside, i.dy, fill(i.g, 0, i.n.type, {}, i.at), i.at)};
 }
@@ -192,47 +260,102 @@ list erf_gradient(in i) {
 
 namespace ops {
 
-const operation neg{.name = "neg", .gradient = [](in i) { return list{troupe::neg(i.dy, i.at)}; },
-                    .lower = lower_of_number<neg_of>, .in_place = true, .elementwise = true};
-const operation exp{.name = "exp", .gradient = [](in i) { return list{troupe::mul(i.dy, i.y, i.at)}; },
-                    .lower = lower_packets<exp_of>, .in_place = true, .elementwise = true};
-const operation expm1{.name = "expm1", .gradient = [](in i) { return list{troupe::mul(i.dy, troupe::add(i.y, one(i), i.at), i.at)}; },
-                      .lower = lower_float_packets<expm1_of>, .in_place = true, .elementwise = true};
-const operation log{.name = "log", .gradient = [](in i) { return list{troupe::div(i.dy, i.x[0], i.at)}; },
-                    .lower = lower_packets<log_of>, .in_place = true, .elementwise = true};
-const operation log1p{.name = "log1p", .gradient = [](in i) { return list{troupe::div(i.dy, troupe::add(i.x[0], one(i), i.at), i.at)}; },
-                      .lower = lower_float_packets<log1p_of>, .in_place = true, .elementwise = true};
-const operation sqrt{.name = "sqrt", .gradient = [](in i) {
-                       return list{troupe::div(troupe::scale(i.dy, 0.5, i.at), i.y, i.at)};
-                     }, .lower = lower_plain<sqrt_of>, .in_place = true, .elementwise = true};
+const operation neg{.name = "neg",
+                    .gradient = [](in i) { return list{troupe::neg(i.dy, i.at)}; },
+                    .lower = lower_of_number<neg_of>,
+                    .in_place = true,
+                    .elementwise = true};
+const operation exp{.name = "exp",
+                    .gradient = [](in i) { return list{troupe::mul(i.dy, i.y, i.at)}; },
+                    .lower = lower_packets<exp_of>,
+                    .in_place = true,
+                    .elementwise = true};
+const operation expm1{.name = "expm1",
+                      .gradient = [](in i) { return list{troupe::mul(i.dy, troupe::add(i.y, one(i), i.at), i.at)}; },
+                      .lower = lower_float_packets<expm1_of>,
+                      .in_place = true,
+                      .elementwise = true};
+const operation log{.name = "log",
+                    .gradient = [](in i) { return list{troupe::div(i.dy, i.x[0], i.at)}; },
+                    .lower = lower_packets<log_of>,
+                    .in_place = true,
+                    .elementwise = true};
+const operation log1p{.name = "log1p",
+                      .gradient = [](in i) { return list{troupe::div(i.dy, troupe::add(i.x[0], one(i), i.at), i.at)}; },
+                      .lower = lower_float_packets<log1p_of>,
+                      .in_place = true,
+                      .elementwise = true};
+const operation sqrt{.name = "sqrt",
+                     .gradient = [](in i) { return list{troupe::div(troupe::scale(i.dy, 0.5, i.at), i.y, i.at)}; },
+                     .lower = lower_plain<sqrt_of>,
+                     .in_place = true,
+                     .elementwise = true};
 // y' = -y³/2
-const operation rsqrt{.name = "rsqrt", .gradient = [](in i) {
-                        return list{troupe::mul(troupe::scale(i.dy, -0.5, i.at), troupe::mul(i.y, troupe::square(i.y, i.at), i.at), i.at)};
-                      }, .lower = lower_plain<rsqrt_of>, .in_place = true, .elementwise = true};
-const operation square{.name = "square", .gradient = [](in i) {
-                         return list{troupe::mul(troupe::scale(i.dy, 2, i.at), i.x[0], i.at)};
-                       }, .lower = lower_of_number<square_of>, .in_place = true, .elementwise = true};
-const operation abs{.name = "abs", .gradient = [](in i) { return list{troupe::mul(i.dy, troupe::sign(i.x[0], i.at), i.at)}; },
-                    .lower = lower_of_number<abs_of>, .in_place = true, .elementwise = true};
-const operation sign{.name = "sign", .gradient = [](in) { return list{symbol{}}; }, .lower = lower_of_number<sign_of>, .in_place = true, .elementwise = true};
-const operation floor{.name = "floor", .gradient = [](in) { return list{symbol{}}; }, .lower = lower_plain<floor_of>, .in_place = true, .elementwise = true};
-const operation erf{.name = "erf", .gradient = erf_gradient, .lower = lower_float_packets<erf_of>, .in_place = true, .elementwise = true};
-const operation relu{.name = "relu", .gradient = [](in i) { return list{troupe::relu_gradient(i.dy, i.y, i.at)}; },
-                     .lower = lower_plain<relu_of>, .in_place = true, .elementwise = true};
+const operation rsqrt{.name = "rsqrt",
+                      .gradient =
+                          [](in i) {
+                            return list{troupe::mul(troupe::scale(i.dy, -0.5, i.at),
+                                                    troupe::mul(i.y, troupe::square(i.y, i.at), i.at), i.at)};
+                          },
+                      .lower = lower_plain<rsqrt_of>,
+                      .in_place = true,
+                      .elementwise = true};
+const operation square{.name = "square",
+                       .gradient = [](in i) { return list{troupe::mul(troupe::scale(i.dy, 2, i.at), i.x[0], i.at)}; },
+                       .lower = lower_of_number<square_of>,
+                       .in_place = true,
+                       .elementwise = true};
+const operation abs{.name = "abs",
+                    .gradient = [](in i) { return list{troupe::mul(i.dy, troupe::sign(i.x[0], i.at), i.at)}; },
+                    .lower = lower_of_number<abs_of>,
+                    .in_place = true,
+                    .elementwise = true};
+const operation sign{.name = "sign",
+                     .gradient = [](in) { return list{symbol{}}; },
+                     .lower = lower_of_number<sign_of>,
+                     .in_place = true,
+                     .elementwise = true};
+const operation floor{.name = "floor",
+                      .gradient = [](in) { return list{symbol{}}; },
+                      .lower = lower_plain<floor_of>,
+                      .in_place = true,
+                      .elementwise = true};
+const operation erf{.name = "erf",
+                    .gradient = erf_gradient,
+                    .lower = lower_float_packets<erf_of>,
+                    .in_place = true,
+                    .elementwise = true};
+const operation relu{.name = "relu",
+                     .gradient = [](in i) { return list{troupe::relu_gradient(i.dy, i.y, i.at)}; },
+                     .lower = lower_plain<relu_of>,
+                     .in_place = true,
+                     .elementwise = true};
 // y' = y·(1 - y)
-const operation sigmoid{.name = "sigmoid", .gradient = [](in i) {
-                          return list{troupe::mul(i.dy, troupe::sub(i.y, troupe::square(i.y, i.at), i.at), i.at)};
-                        }, .lower = lower_packets<sigmoid_of>, .in_place = true, .elementwise = true};
-const operation softplus{.name = "softplus", .gradient = [](in i) { return list{troupe::mul(i.dy, troupe::sigmoid(i.x[0], i.at), i.at)}; },
-                         .lower = lower_float_packets<softplus_of>, .in_place = true, .elementwise = true};
+const operation sigmoid{
+    .name = "sigmoid",
+    .gradient = [](in i) { return list{troupe::mul(i.dy, troupe::sub(i.y, troupe::square(i.y, i.at), i.at), i.at)}; },
+    .lower = lower_packets<sigmoid_of>,
+    .in_place = true,
+    .elementwise = true};
+const operation softplus{.name = "softplus",
+                         .gradient = [](in i) { return list{troupe::mul(i.dy, troupe::sigmoid(i.x[0], i.at), i.at)}; },
+                         .lower = lower_float_packets<softplus_of>,
+                         .in_place = true,
+                         .elementwise = true};
 // y' = 1 - y²
-const operation tanh{.name = "tanh", .gradient = [](in i) {
-                       return list{troupe::sub(i.dy, troupe::mul(i.dy, troupe::square(i.y, i.at), i.at), i.at)};
-                     }, .lower = lower_float_packets<tanh_of>, .in_place = true, .elementwise = true};
-const operation scale{.name = "scale", .gradient = [](in i) {
-                        return list{scale_per(i.dy, i.n.attr.number, i.n.attr.per, i.at)};
-                      }, .lower = lower_scale, .in_place = true, .elementwise = true};
-const operation clip{.name = "clip", .gradient = clip_gradient, .lower = lower_clip, .in_place = true, .elementwise = true};
+const operation tanh{
+    .name = "tanh",
+    .gradient = [](in i) { return list{troupe::sub(i.dy, troupe::mul(i.dy, troupe::square(i.y, i.at), i.at), i.at)}; },
+    .lower = lower_float_packets<tanh_of>,
+    .in_place = true,
+    .elementwise = true};
+const operation scale{.name = "scale",
+                      .gradient = [](in i) { return list{scale_per(i.dy, i.n.attr.number, i.n.attr.per, i.at)}; },
+                      .lower = lower_scale,
+                      .in_place = true,
+                      .elementwise = true};
+const operation clip{
+    .name = "clip", .gradient = clip_gradient, .lower = lower_clip, .in_place = true, .elementwise = true};
 
 }  // namespace ops
 
@@ -263,7 +386,9 @@ symbol scale_per(symbol x, double factor, symbol_shape per, std::source_location
 
 symbol clip(symbol x, double least, double greatest, std::source_location at) {
   if (x.valid() && !(least <= greatest))
-    return refuse(*x.owner(), "clip", "least must be at most greatest, not " + std::to_string(least) + " and " + std::to_string(greatest), at);
+    return refuse(*x.owner(), "clip",
+                  "least must be at most greatest, not " + std::to_string(least) + " and " + std::to_string(greatest),
+                  at);
   attributes attr;
   attr.number = least;
   attr.number2 = greatest;

@@ -61,7 +61,7 @@ void gelu_kernel64(const kernel_call& c, run_state& s) {
 
 /// The gradient kernel. dy and x have the output's shape and are read along a walk.
 void gradient_kernel(const kernel_call& c, run_state& s) {
-  for_each_run(*c.strides, [&](const walk_run& r) {
+  for_each_inner_loop(*c.strides, [&](const inner_loop& r) {
     const float *dy = c.to<const float>(s, 0) + r.at[0], *x = c.to<const float>(s, 1) + r.at[1];
     float* dx = c.to<float>(s, 2) + r.out;
     int64_t i = 0;
@@ -72,7 +72,7 @@ void gradient_kernel(const kernel_call& c, run_state& s) {
   });
 }
 void gradient_kernel64(const kernel_call& c, run_state& s) {
-  for_each_run(*c.strides, [&](const walk_run& r) {
+  for_each_inner_loop(*c.strides, [&](const inner_loop& r) {
     const double *dy = c.to<const double>(s, 0) + r.at[0], *x = c.to<const double>(s, 1) + r.at[1];
     double* dx = c.to<double>(s, 2) + r.out;
     for (int64_t i = 0; i < r.n; ++i)

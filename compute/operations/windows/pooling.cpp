@@ -19,7 +19,8 @@ std::pair<int64_t, int64_t> covered(const image_windows::axis& a, int64_t i, int
   return {std::max<int64_t>(0, first), std::min(extent, first + a.kernel)};
 }
 
-/// Calls f(first element of the pooled pixel, first pixel of the window, its rows, its columns) for each window.
+/// Calls f(first element of the pooled pixel, first pixel of the window, number of its rows, of its columns) for each
+/// window.
 template <class F>
 void for_each_window(const kernel_call& c, F f) {
   const image_windows& g = c.convolution->windows;

@@ -1,9 +1,9 @@
 // Attention. nn.hpp has the rules of all layers.
 // Not needed to begin with.
 //
-//   auto y = tr::nn::multi_head_attention(x, {.heads = 8, .causal = true});                              // within x
-//   auto z = tr::nn::multi_head_attention(x, {.heads = 8, .source = encoded, .mask = not_padding});      // from x to another
-//   auto w = tr::nn::multi_head_attention(x, {.heads = 8, .memory = before, .relative = true});          // Transformer-XL
+//   auto y = tr::nn::multi_head_attention(x, {.heads = 8, .causal = true});                          // within x
+//   auto z = tr::nn::multi_head_attention(x, {.heads = 8, .source = encoded, .mask = not_padding});  // to another
+//   auto w = tr::nn::multi_head_attention(x, {.heads = 8, .memory = before, .relative = true});      // Transformer-XL
 #pragma once
 
 #include <troupe/operations.hpp>

@@ -1,7 +1,7 @@
 // Layers of image models: convolutions, pooling, flatten, dropout. nn.hpp has the rules of all layers.
 // Not needed to begin with.
 //
-//   auto h = tr::nn::conv2d(x, {.filters = 32, .kernel_size = {3, 3}, .padding = tr::padding::same, .activation = tr::relu});
+//   auto h = tr::nn::conv2d(x, {.filters = 32, .kernel_size = {3, 3}, .activation = tr::relu});
 //   h = tr::nn::dense(tr::nn::flatten(tr::nn::max_pool(h)), {.units = 128, .activation = tr::relu});
 //
 // Images are [batch, height, width, channels]; all extents but the batch must be known. Pairs are {height, width}.

@@ -2,9 +2,10 @@
 // Not needed to begin with.
 //
 //   template <> struct option_fields<train_spec> {
-//     static constexpr std::tuple all{option_field{"steps", &train_spec::steps, "how many steps to make", field_range::at_least(1)}};
+//     static constexpr std::tuple all{
+//         option_field{"steps", &train_spec::steps, "how many steps to make", field_range::at_least(1)}};
 //   };
-//   if (auto right = check_fields(spec); !right) return tr::report(right.error());
+//   if (auto right = check_fields(spec); !right) return tr::print_error(right.error());
 //
 // The tables are in options/*_fields.hpp. The type of a member decides how its value is written. Any thread may call.
 #pragma once
@@ -32,6 +33,8 @@ struct field_range {
   static constexpr field_range above_number(double x) { return {.least = x}; }
   static constexpr field_range at_most(double x) { return {.most = x, .below = false}; }
   static constexpr field_range between(double least, double most) { return {least, most, false, false}; }
+  /// (least, most)
+  static constexpr field_range inside(double least, double most) { return {.least = least, .most = most}; }
   /// [0, 1)
   static constexpr field_range fraction() { return {0, 1, false, true}; }
   /// The same numbers and infinity.
@@ -98,7 +101,7 @@ struct option_part {
 template <class Options>
 struct option_fields;
 
-/// The name of a struct whose table gives it one, as the tables of alternatives do, such as those of update rules.
+/// The name of a struct. Only for structs whose table has a `name`, such as update rules.
 template <class Options>
   requires requires { option_fields<Options>::name; }
 constexpr std::string_view name_of(const Options&) { return option_fields<Options>::name; }

@@ -49,7 +49,7 @@ template <> struct option_fields<run_config> {
     TROUPE_FIELD(steps_per_loop, "of no effect yet", field_range::at_least(1), false),
     TROUPE_FIELD(gradient_shards, "parts of a batch that are summed in a fixed order, a power of two; as many as replicas unless given",
                  field_range::between(1, 1 << 20)),
-    // Limits on the threads of a process, far below the limits of the numbers in a plan.
+    // These limits bound the threads of a process; the numbers of a plan have room for more.
     TROUPE_FIELD(replicas, "copies of the model that share the work", field_range::between(1, 1024)),
     TROUPE_FIELD(intra_op_threads, "threads that share the arithmetic of a replica; 0: as many as there are processors for it and as pay",
                  field_range::between(0, 1024)),

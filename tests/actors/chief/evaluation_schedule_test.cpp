@@ -63,14 +63,14 @@ TEST_CASE("nothing is evaluated where nobody evaluates") {
 
 TEST_CASE("only an evaluation that is to be made waits for its event file") {
   evaluation_schedule e{600};
-  while (e.number_record() < record_window - 2) {}
+  while (e.number_record() < initial_record_credit - 2) {}
   e.offer({10});
   CHECK(e.decide({.recorded = true}) == next::need_room);
   CHECK(e.decide({.recorded = false}) == next::begin);
   CHECK(e.decide({.possible = false, .recorded = true}) == next::skip);
-  e.room_until(record_window + 1);
+  e.set_record_credit(initial_record_credit + 1);
   CHECK(e.decide({.recorded = true}) == next::begin);
-  e.room_until(0);
+  e.set_record_credit(0);
   CHECK_MESSAGE(e.decide({.recorded = true}) == next::begin, "room is never taken back");
 }
 

@@ -128,7 +128,7 @@ struct ordered_chief : answering_nodes {
     }
     for (const auto& x : news<troupe::record>(role::eval_summary_writer))
       answer_offer("eval_summary_writer", "credit", [this, x] {
-        tell(boss, record_credit{attempt, x.number + 1 + record_window, number_of(role::eval_summary_writer)});
+        tell(boss, record_credit{attempt, x.number + 1 + initial_record_credit, number_of(role::eval_summary_writer)});
       });
     if (granted_to > reached && alive(role::outfeed) && alive(role::replica)) {
       add_offer("outfeed", "progress " + std::to_string(granted_to), true, [this, to = granted_to] { say_progress(to); });

@@ -22,7 +22,7 @@ struct infeed_of_two : infeed_alone {
 }  // namespace
 
 TEST_CASE_FIXTURE(infeed_of_two, "to each its own batch: a step is put together from one a reader, in the order of the edges") {
-  options.edges = {{.id = 0_edge, .part = 0, .parts = 2}, {.id = 7_edge, .part = 1, .parts = 2}};
+  options.edges = {{.id = 0_edge, .reader = 0, .readers = 2}, {.id = 7_edge, .reader = 1, .readers = 2}};
   options.batches_per_step = 2;
   start_two();
   grant(3);
@@ -38,7 +38,7 @@ TEST_CASE_FIXTURE(infeed_of_two, "to each its own batch: a step is put together 
 }
 
 TEST_CASE_FIXTURE(infeed_of_two, "a step that cannot give each a whole batch is the end, and a snapshot there stands before what was read of it") {
-  options.edges = {{.id = 0_edge, .part = 0, .parts = 2}, {.id = 7_edge, .part = 1, .parts = 2}};
+  options.edges = {{.id = 0_edge, .reader = 0, .readers = 2}, {.id = 7_edge, .reader = 1, .readers = 2}};
   options.batches_per_step = 2;
   SUBCASE("an odd number of batches") { source->batches = 5; }
   SUBCASE("a partial batch") {

@@ -263,7 +263,7 @@ TEST_CASE_FIXTURE(infeed_alone, "after the end of the data the position of an ea
 TEST_CASE_FIXTURE(infeed_alone, "a batch is split evenly among two edges") {
   auto other = record<block, end_of_data>();
   source->rows = 4;
-  options.edges = {{.id = 0_edge, .part = 0, .parts = 2}, {.id = 7_edge, .part = 1, .parts = 2}};
+  options.edges = {{.id = 0_edge, .reader = 0, .readers = 2}, {.id = 7_edge, .reader = 1, .readers = 2}};
   start();
   tell(feed, connect_reader{7_edge, other.as<block_sink_actor>()});
   tell(feed, begin{1, 0, {}});
@@ -295,7 +295,7 @@ TEST_CASE_FIXTURE(infeed_alone, "a batch is split evenly among two edges") {
 TEST_CASE_FIXTURE(infeed_alone, "a batch that cannot be split is an error of its first step, told to both edges") {
   auto other = record<block, end_of_data>();
   source->rows = 3;
-  options.edges = {{.id = 0_edge, .part = 0, .parts = 1}, {.id = 1_edge, .part = 1, .parts = 2}};
+  options.edges = {{.id = 0_edge, .reader = 0, .readers = 1}, {.id = 1_edge, .reader = 1, .readers = 2}};
   start();
   tell(feed, connect_reader{1_edge, other.as<block_sink_actor>()});
   tell(feed, begin{1, 0, {}});

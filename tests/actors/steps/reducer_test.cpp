@@ -2,9 +2,9 @@
 
 #include "support/simulation.hpp"
 
-#include <doctest/doctest.h>
-
 #include <troupe/graph.hpp>
+
+#include <doctest/doctest.h>
 
 namespace troupe::test {
 
@@ -19,7 +19,8 @@ struct reducer_of_four : simulation {
     graph g;
     g.variable({.name = "v", .dims = {2}});
     layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
-    sums = spawn(reducer, reducer_options{.sums = std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 4))});
+    sums = spawn(reducer,
+                 reducer_options{.sums = std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 4))});
     for (int r = 0; r < 4; ++r)
       replicas.push_back(record<gradient_sum, all_applied>());
   }
@@ -30,12 +31,15 @@ struct reducer_of_four : simulation {
     return tensor::copy_of(dtype::uint8, {layout->gradient_bytes()}, std::as_bytes(std::span{all}));
   }
   void part(int32_t r, float value, int64_t step = 0, int32_t attempt = 1) {
-    tell_as(replicas[static_cast<size_t>(r)].handle(), sums, gradient_part{attempt, step, r, step_status::ok, gradient(value), {}});
+    tell_as(replicas[static_cast<size_t>(r)].handle(), sums,
+            gradient_part{attempt, step, r, step_status::ok, gradient(value), {}});
   }
   void part(int32_t r, step_status status, error cause = {}) {
     tell_as(replicas[static_cast<size_t>(r)].handle(), sums, gradient_part{1, 0, r, status, {}, std::move(cause)});
   }
-  void done(int32_t r, int64_t step = 0) { tell_as(replicas[static_cast<size_t>(r)].handle(), sums, applied{1, step, r}); }
+  void done(int32_t r, int64_t step = 0) {
+    tell_as(replicas[static_cast<size_t>(r)].handle(), sums, applied{1, step, r});
+  }
   static float first(const gradient_sum& s) { return *reinterpret_cast<const float*>(s.gradient.data()); }
 };
 
@@ -123,7 +127,8 @@ TEST_CASE_FIXTURE(reducer_of_four, "a step is applied everywhere when every repl
 }
 
 TEST_CASE_FIXTURE(reducer_of_four, "the status is that of all replicas, its cause that of the worst") {
-  const error ended{errc::out_of_range, "the data ended"}, nan{errc::nan_loss, "the loss is not finite"}, bad{errc::invalid_argument, "a label"};
+  const error ended{errc::out_of_range, "the data ended"}, nan{errc::nan_loss, "the loss is not finite"},
+      bad{errc::invalid_argument, "a label"};
   SUBCASE("one that ended") {
     part(0, 1);
     part(1, step_status::ended, ended);
@@ -145,7 +150,8 @@ TEST_CASE_FIXTURE(reducer_of_four, "the status is that of all replicas, its caus
     part(2, step_status::bad_input, bad);
     part(3, step_status::cancelled, {errc::cancelled, "cancelled"});
     CHECK(replicas[0].last<gradient_sum>().cause == bad);
-    CHECK(replicas[0].last<gradient_sum>().status == (step_status::not_finite | step_status::cancelled | step_status::ended | step_status::bad_input));
+    CHECK(replicas[0].last<gradient_sum>().status
+          == (step_status::not_finite | step_status::cancelled | step_status::ended | step_status::bad_input));
   }
   SUBCASE("of two of one kind the lower replica's is told") {
     part(3, step_status::not_finite, {errc::nan_loss, "on three", {}, "replica/3"});
@@ -158,7 +164,8 @@ TEST_CASE_FIXTURE(reducer_of_four, "the status is that of all replicas, its caus
   CHECK_MESSAGE(replicas[0].last<gradient_sum>().gradient.elements() == 0, "there is nothing to apply");
 }
 
-TEST_CASE_FIXTURE(reducer_of_four, "every step's sum lies in the same memory, which a part that is repeated late does not write again") {
+TEST_CASE_FIXTURE(reducer_of_four,
+                  "every step's sum lies in the same memory, which a part that is repeated late does not write again") {
   for (int32_t r : {0, 1, 2, 3})
     part(r, 1);
   const auto* place = replicas[0].last<gradient_sum>().gradient.data();
@@ -173,7 +180,8 @@ TEST_CASE_FIXTURE(reducer_of_four, "every step's sum lies in the same memory, wh
   CHECK(first(replicas[0].last<gradient_sum>()) == 8);
 }
 
-TEST_CASE_FIXTURE(reducer_of_four, "a part of a replica that there is not is refused, and changes nothing of the step") {
+TEST_CASE_FIXTURE(reducer_of_four,
+                  "a part of a replica that there is not is refused, and changes nothing of the step") {
   for (int32_t r : {0, 1, 2})
     part(r, 1);
   for (const int32_t stranger : {-1, 4, 1 << 30}) {
@@ -185,8 +193,13 @@ TEST_CASE_FIXTURE(reducer_of_four, "a part of a replica that there is not is ref
     CHECK(answer.status == step_status::bad_input);
     CHECK(answer.step == 7);
     CHECK(answer.attempt == 9);
-    CHECK(answer.cause == error{errc::invalid_argument, "a gradient came from replica/" + std::to_string(stranger)
-                                                          + ", and the job has 4 replicas, from replica/0 on", {}, "reducer", 7});
+    CHECK(answer.cause
+          == error{errc::invalid_argument,
+                   "a gradient came from replica/" + std::to_string(stranger)
+                       + ", and the job has 4 replicas, from replica/0 on",
+                   {},
+                   "reducer",
+                   7});
   }
   part(3, 1);
   REQUIRE(replicas[0].count<gradient_sum>() == 1);
@@ -210,8 +223,12 @@ TEST_CASE_FIXTURE(reducer_of_four, "a gradient of another size ends the step wit
   for (auto& r : replicas) {
     REQUIRE(r.count<gradient_sum>() == 1);
     CHECK(r.last<gradient_sum>().status == step_status::bad_input);
-    CHECK(r.last<gradient_sum>().cause == error{errc::invalid_argument, "replica/2 sent a gradient of 12 bytes as uint8, and the model's has 64 as uint8",
-                                                {}, "reducer", 0});
+    CHECK(r.last<gradient_sum>().cause
+          == error{errc::invalid_argument,
+                   "replica/2 sent a gradient of 12 bytes as uint8, and the model's has 64 as uint8",
+                   {},
+                   "reducer",
+                   0});
     CHECK(r.last<gradient_sum>().gradient.elements() == 0);
   }
 }

@@ -15,7 +15,7 @@ TEST_CASE_FIXTURE(replica_alone, "with debug_numerics a step that is not finite 
     grant(10);
     CHECK(engine->searched == std::vector<std::pair<int64_t, int>>{{2, 0}});
     CHECK(out.last<stream_end>().cause
-          == error{errc::nan_loss, "the loss is not finite; the first operation to yield what is not is layer/log: nan at [3]",
+          == error{errc::nan_loss, "the loss is not finite; the first operation with such a result is layer/log: nan at [3]",
                    {"layer/log is log at model.cpp:12"}, "replica/0", 2});
   }
   SUBCASE("in the other arena, where a snapshot holds the first") {
@@ -66,7 +66,7 @@ TEST_CASE_FIXTURE(replica_alone, "with debug_numerics a gradient that is not fin
   start();
   grant(10);
   tell(worker, block{1, 0_edge, 0, 1, 0, 2, {tensor::of<float>({1, 2}, {INFINITY, 0})}});
-  CHECK(out.last<stream_end>().cause.message == "the gradient is not finite; the first operation to yield what is not is gradients/div: inf");
+  CHECK(out.last<stream_end>().cause.message == "the gradient is not finite; the first operation with such a result is gradients/div: inf");
 }
 
 }  // namespace troupe::test

@@ -272,7 +272,7 @@ TEST_CASE_FIXTURE(replica_alone, "credit is given for a few blocks ahead, and fo
   const auto second = source.last<pull>();
   CHECK(second.until_step > first.until_step);
   CHECK(second.applied_step == 2);
-  CHECK(second.until_step <= 2 + options.in_edges[0].window_blocks * second.block_steps);
+  CHECK(second.until_step <= 2 + options.in_edges[0].credit_blocks * second.block_steps);
 }
 
 TEST_CASE_FIXTURE(replica_alone, "a block is as many steps as 20 ms hold") {
@@ -307,7 +307,7 @@ TEST_CASE_FIXTURE(replica_alone, "blocks of steps too short to be measured are b
     feed(s, 1);
   CHECK(engine->computed.size() == 200);
   CHECK(source.last<pull>().block_steps == 10);
-  CHECK(source.last<pull>().until_step == 200 + options.in_edges[0].window_blocks * 10);
+  CHECK(source.last<pull>().until_step == 200 + options.in_edges[0].credit_blocks * 10);
 }
 
 TEST_CASE_FIXTURE(replica_alone, "while evaluating every step's values are reported, and nothing is updated") {

@@ -39,8 +39,8 @@ int64_t bytes_of(const state_part& part) {
 TEST_CASE("no part has more bytes than it may, and together they are the whole state") {
   const auto store = store_of({{"a", 10}, {"b", 3}, {"d", 40}});
   const stored_group layout = stored_of(store);
-  const std::vector<named_tensor> state{{"a", numbers(10)}, {"b", numbers(3, 100)}, {"d", numbers(40, 200)},
-                                        {"global_step", tensor::scalar<int64_t>(7)}};
+  const std::vector<named_tensor> state{
+      {"a", numbers(10)}, {"b", numbers(3, 100)}, {"d", numbers(40, 200)}, {"global_step", tensor::scalar<int64_t>(7)}};
   for (const int64_t bytes : {4, 12, 16, 60, 1000}) {
     CAPTURE(bytes);
     const auto parts = all_of({{&layout, 1}, state, bytes});
@@ -50,7 +50,7 @@ TEST_CASE("no part has more bytes than it may, and together they are the whole s
       CHECK(bytes_of(p.part) > 0);
       CHECK_FALSE(p.part.initial);
       for (const auto& piece : p.part.pieces)
-        REQUIRE(assign_run(*store, piece.name, piece.first, piece.elements));
+        REQUIRE(assign_range(*store, piece.name, piece.first, piece.elements));
     }
     for (const auto* t : {&state[0], &state[1], &state[2]})
       CHECK(store->view(0, store->layout().find(t->name)) == t->value);

@@ -1,4 +1,5 @@
 #include "cli/reference/guide_pages.hpp"
+#include "cli/terminal/columns.hpp"
 
 #include <doctest/doctest.h>
 
@@ -22,6 +23,18 @@ TEST_CASE("a row of a table is its cells side by side") {
   CHECK(page_text("|") == "");
 }
 
+TEST_CASE("in a window, paragraphs and items of lists are joined and wrapped, and code and rows are not joined") {
+  const auto shown = [](std::string_view markdown, size_t width) {
+    return page_text(markdown, [width](const std::string& line) { return wrapped(line, width); });
+  };
+  CHECK(shown("# A title\n\none two\nthree four\nfive\n", 14) == "A title\n\none two three\n  four five\n");
+  CHECK(shown("- one\n  two\n- three\n1. four\n   five", 20) == "- one two\n- three\n1. four five\n");
+  CHECK(shown("```\na long line of code\nand another\n```", 10) == "    a long line of code\n    and another\n");
+  CHECK(shown("| a | b |\n| --- | --- |\n| c | d |\ntext\n", 20) == "a  b\nc  d\ntext\n");
+  for (const auto& page : guide_pages())
+    CHECK_MESSAGE(shown(page.text, 100'000).size() <= page_text(page.text).size(), page.name);
+}
+
 TEST_CASE("the program carries every page of the guide once, each with a title") {
   std::set<std::string_view> names;
   for (const auto& page : guide_pages()) {
@@ -29,5 +42,7 @@ TEST_CASE("the program carries every page of the guide once, each with a title")
     CHECK_MESSAGE(page.text.starts_with("# " + std::string{page.title} + "\n"), page.name);
     CHECK_MESSAGE(page_text(page.text).find("<!--") == std::string::npos, page.name);
   }
-  CHECK(names == std::set<std::string_view>{"data", "embed", "first_model", "hooks", "judge", "model", "operate", "share", "test"});
+  CHECK(names
+        == std::set<std::string_view>{"data", "embed", "first_model", "hooks", "judge", "model", "operate", "share",
+                                      "test"});
 }

@@ -87,8 +87,8 @@ TEST_CASE("a program without the backward pass has fewer kernels, no gradient an
   exposing e{1};
   const auto plan = [&](bool forward_only) {
     const program_options options{.batch = rows, .seed = 5, .expose = {"logits"}};
-    return forward_only ? *program::plan_forward(e.built->g, e.built->spec, e.store->layout(), options)
-                        : *program::plan(e.built->g, e.built->spec, e.store->layout(), options);
+    return forward_only ? *program::make_forward(e.built->g, e.built->spec, e.store->layout(), options)
+                        : *program::make(e.built->g, e.built->spec, e.store->layout(), options);
   };
   const auto whole = plan(false), cut = plan(true);
   CHECK(cut->flops() * 2 < whole->flops());

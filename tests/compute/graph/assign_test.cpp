@@ -105,7 +105,7 @@ TEST_CASE("without an optimizer nothing is assigned") {
   spec.mode = mode::evaluate;
   const auto layout = *parameter_layout::of(g, std::nullopt);
   CHECK(layout.gradient_bytes() == 0);
-  const auto p = program::plan(g, spec, layout, {.batch = 2});
+  const auto p = program::make(g, spec, layout, {.batch = 2});
   REQUIRE(p);
   auto store = *parameter_store::create(layout, 1);
   store->initialise(1);

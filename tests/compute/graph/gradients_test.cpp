@@ -126,7 +126,7 @@ TEST_CASE("the gradients of the parts of a split are put side by side, without z
     model_spec spec;
     spec.mode = mode::predict;
     spec.predictions["dx"] = gradients(y, std::vector{x})[0];
-    const auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {});
+    const auto p = program::make(g, spec, *parameter_layout::of(g, std::nullopt), {});
     REQUIRE_MESSAGE(p, (p ? "" : to_text(p.error())));
     return (*p)->to_text();
   };

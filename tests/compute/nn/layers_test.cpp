@@ -23,7 +23,7 @@ TEST_CASE("a dense layer of three axes takes its bias and relu into one product,
   model_spec spec;
   spec.mode = mode::predict;
   spec.predictions["y"] = nn::dense(g.placeholder("x", dtype::float32, {g.unknown("batch"), 3, 4}), {.units = 5, .activation = relu});
-  const auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = 2});
+  const auto p = program::make(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = 2});
   REQUIRE(p);
   const std::string text = (*p)->to_text();
   CHECK(has(text, " 1 kernels, "));

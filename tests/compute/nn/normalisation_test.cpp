@@ -130,7 +130,7 @@ TEST_CASE("batch_norm normalises by the batch while training and by the moving s
   model_spec spec;
   spec.mode = mode::predict;
   spec.predictions["y"] = nn::batch_norm(g.constant(x), true, {.gamma = false, .beta = false});
-  const auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {});
+  const auto p = program::make(g, spec, *parameter_layout::of(g, std::nullopt), {});
   REQUIRE(p);
   REQUIRE((*p)->run({}) == step_status::ok);
   vec want = in;

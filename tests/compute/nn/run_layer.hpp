@@ -36,7 +36,7 @@ inline layer_run run_layers(const std::function<named_values(graph&)>& build, do
   spec.predictions = build(g);
   const auto layout = parameter_layout::of(g, std::nullopt);
   REQUIRE_MESSAGE(layout, (layout ? "" : to_text(layout.error())));
-  auto p = program::plan(g, spec, *layout, {});
+  auto p = program::make(g, spec, *layout, {});
   REQUIRE_MESSAGE(p, (p ? "" : to_text(p.error())));
   auto store = *parameter_store::create(*layout, 1);
   store->initialise(3);

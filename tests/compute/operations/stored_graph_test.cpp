@@ -142,7 +142,7 @@ TEST_CASE("a graph that comes back predicts the bits of the one that was stored"
   const auto run = [&](const graph& g, const model_spec& what) {
     auto store = *parameter_store::create(*parameter_layout::of(g, std::nullopt), 1);
     store->initialise(3);
-    auto p = program::plan(g, what, store->layout(), {.batch = 3});
+    auto p = program::make(g, what, store->layout(), {.batch = 3});
     REQUIRE_MESSAGE(p, (p ? "" : to_text(p.error())));
     const std::byte* feeds[] = {images.data(), words.data()};
     REQUIRE((*p)->run({.parameters = store->arena(0), .shared = store->shared(), .feeds = feeds}) == step_status::ok);

@@ -2,8 +2,8 @@
 // last bit.
 #include <troupe/optimizer.hpp>
 
-#include "tests/compute/model_fixture.hpp"
 #include "tests/compute/optimizer_recurrences.hpp"
+#include "tests/compute/optimizers/looked_up_table.hpp"
 #include "tests/support/has.hpp"
 
 namespace troupe {
@@ -16,87 +16,6 @@ namespace {
 bool every_row(const update_rule& rule) {
   return std::holds_alternative<adam>(rule) || std::holds_alternative<adamw>(rule) || std::holds_alternative<amsgrad>(rule);
 }
-
-constexpr int64_t lookups = 12;
-
-/// How a model reads its table: by one lookup or two; `_densely`: also as a whole.
-enum class reads : uint8_t { twice, twice_densely, once, once_densely };
-bool is_dense(reads how) { return how == reads::twice_densely || how == reads::once_densely; }
-
-/// Lookups of `lookups` rows each in one table. The gradient of a row is the sum of x and of w over its occurrences.
-template <class T>
-model_spec looked_up(graph& g, int64_t rows, int64_t units, const optimizer& o, reads how) {
-  constexpr dtype type = dtype_of<T>::value;
-  symbol w = g.variable({.name = "w", .dims = {rows, units}, .type = type});
-  const symbol x = g.placeholder("x", type, {lookups, units});
-  const symbol a = g.placeholder("a", dtype::int32, {3, lookups / 3}), b = g.placeholder("b", dtype::int64, {lookups});
-  if (is_dense(how))
-    w = w + g.constant(tensor::scalar<T>(0));
-  const symbol of_b = gather(w, b);
-  const bool two = how == reads::twice || how == reads::twice_densely;
-  const symbol of_a = two ? reshape(gather(w, a), {lookups, units}) : of_b;
-  model_spec spec;
-  spec.loss = reduce_sum(x * of_a) + reduce_sum(square(of_b)) / g.constant(tensor::scalar<T>(2));
-  spec.optimizer = o;
-  return spec;
-}
-
-/// The rows that occur at a step, some of them more than once. The last third of the table never occurs.
-template <class Index>
-std::vector<Index> drawn(int64_t rows, uint64_t seed) {
-  std::vector<Index> all;
-  const tensor at = noise<double>({lookups}, seed);
-  for (double u : at.as<double>())
-    all.push_back(static_cast<Index>((u + 1) / 2 * static_cast<double>(rows * 2 / 3)));
-  all[1] = all[0];
-  return all;
-}
-
-template <class T>
-struct table {
-  int64_t rows, units;
-  trainer t;
-  tensor x, a, b;
-
-  table(int64_t n, int64_t m, const optimizer& o, reads how = reads::twice, int arenas = 1)
-    : rows(n), units(m), t([&](graph& g) { return looked_up<T>(g, n, m, o, how); }, {}, arenas) {
-    CHECK(t.layout.sparse().size() == (is_dense(how) || std::holds_alternative<lamb>(o.rule) ? 0 : 1));
-    REQUIRE(t.store->assign("w", noise<T>({n, m}, 1)));
-    if (o.moving_average > 0)
-      REQUIRE(t.store->assign("w/ExponentialMovingAverage", noise<T>({n, m}, 1)));
-  }
-  void draw(int64_t step) {
-    x = noise<T>({lookups, units}, static_cast<uint64_t>(100 + step));
-    const auto at_a = drawn<int32_t>(rows, static_cast<uint64_t>(3 * step));
-    const auto at_b = drawn<int64_t>(rows, static_cast<uint64_t>(3 * step + 1));
-    a = tensor::of<int32_t>({3, lookups / 3}, std::span<const int32_t>{at_a});
-    b = tensor::of<int64_t>({lookups}, std::span<const int64_t>{at_b});
-  }
-  step_status gradients(int64_t step) {
-    draw(step);
-    return t.run->gradients(t.input({x.data(), a.data(), b.data()}, step), t.gradient.get());
-  }
-  void step(int64_t step, int replicas = 1, int from = 0, int to = 0) {
-    draw(step);
-    const std::vector<const std::byte*> feeds{x.data(), a.data(), b.data()};
-    auto in = t.input(feeds, step);
-    in.parameters = t.store->arena(from);
-    REQUIRE(t.run->gradients(in, t.gradient.get()) == step_status::ok);
-    for (int r = 0; r < replicas; ++r)
-      t.run->apply(step, t.layout.slice(r, replicas), t.gradient.get(), t.store->arena(from), t.store->arena(to));
-  }
-  /// Compares the variable and its slots, without padding.
-  bool same_as(const table& other, int arena = 0) const {
-    for (size_t i = 0; i < t.layout.entries().size(); ++i)
-      if (!(t.store->view(arena, static_cast<int32_t>(i)) == other.t.store->view(0, static_cast<int32_t>(i))))
-        return false;
-    return true;
-  }
-  bool occurs(int64_t row) const {
-    return std::find(a.as<int32_t>().begin(), a.as<int32_t>().end(), static_cast<int32_t>(row)) != a.as<int32_t>().end()
-           || std::find(b.as<int64_t>().begin(), b.as<int64_t>().end(), row) != b.as<int64_t>().end();
-  }
-};
 
 std::vector<double> as_doubles(std::span<const double> x) { return {x.begin(), x.end()}; }
 std::vector<double> as_doubles(std::span<const float> x) { return {x.begin(), x.end()}; }
@@ -144,14 +63,6 @@ double worst_difference(const optimizer& o, int64_t rows, int64_t units) {
         worst = std::max(worst, std::abs(w[static_cast<size_t>(row * units + j)] - at(row, j)) / std::max(1.0, std::abs(at(row, j))));
   }
   return worst;
-}
-
-/// The gradient of the variable, without the row bits that follow it.
-template <class T>
-std::vector<T> gradient_in(const trainer& t, const std::byte* gradient) {
-  const auto& e = t.layout.entries()[static_cast<size_t>(t.layout.find("w"))];
-  const T* g = reinterpret_cast<const T*>(gradient + e.gradient_offset);
-  return {g, g + e.dims.elements()};
 }
 
 }  // namespace
@@ -264,104 +175,6 @@ TEST_CASE("weight decay reaches the rows that occur, and moving averages go on f
   }
   for (size_t i = 0; i < want.size(); ++i)
     CHECK(averaged.t.value("w/ExponentialMovingAverage").as<double>()[i] == doctest::Approx(want[i]).epsilon(1e-12));
-}
-
-TEST_CASE("a gradient written over another has nothing of it, and marks the rows that occur") {
-  table<float> m{200, 5, momentum{}}, fresh{200, 5, momentum{}}, dense{200, 5, momentum{}, reads::twice_densely};
-  for (int64_t step = 0; step < 3; ++step)
-    REQUIRE(m.gradients(step) == step_status::ok);
-  REQUIRE(fresh.gradients(2) == step_status::ok);  // The gradient's memory was filled with 0xff before.
-  REQUIRE(dense.gradients(2) == step_status::ok);
-  CHECK(std::memcmp(m.t.gradient.get(), fresh.t.gradient.get(), static_cast<size_t>(m.t.layout.gradient_bytes())) == 0);
-  const auto& s = m.t.layout.sparse()[0];
-  const auto* bits = reinterpret_cast<const uint64_t*>(m.t.gradient.get() + s.bits);
-  const auto g = gradient_in<float>(m.t, m.t.gradient.get()), all = gradient_in<float>(dense.t, dense.t.gradient.get());
-  for (int64_t row = 0; row < 200; ++row) {
-    CHECK((bits[row / 64] >> (row % 64) & 1) == (m.occurs(row) ? 1 : 0));
-    for (int64_t j = 0; j < 5; ++j)
-      CHECK(g[static_cast<size_t>(row * 5 + j)] == doctest::Approx(static_cast<double>(all[static_cast<size_t>(row * 5 + j)])));
-  }
-}
-
-TEST_CASE("sums of sparse gradients are those of dense ones, and can be written over again") {
-  table<float> a{200, 5, momentum{}}, b{200, 5, momentum{}}, again{200, 5, momentum{}};
-  REQUIRE(a.gradients(0) == step_status::ok);
-  REQUIRE(b.gradients(1) == step_status::ok);
-  auto want = gradient_in<float>(a.t, a.t.gradient.get());
-  const auto other = gradient_in<float>(b.t, b.t.gradient.get());
-  for (size_t i = 0; i < want.size(); ++i)
-    want[i] += other[i];
-  add_gradient(a.t.layout, a.t.gradient.get(), b.t.gradient.get());
-  CHECK(gradient_in<float>(a.t, a.t.gradient.get()) == want);
-  CHECK(is_finite(a.t.layout, a.t.whole(), a.t.gradient.get()));
-  // The rows of both gradients are marked. The next gradient written must clear these marks.
-  REQUIRE(a.gradients(2) == step_status::ok);
-  REQUIRE(again.gradients(2) == step_status::ok);
-  CHECK(std::memcmp(a.t.gradient.get(), again.t.gradient.get(), static_cast<size_t>(a.t.layout.gradient_bytes())) == 0);
-}
-
-TEST_CASE("a row that occurs and is not finite is found, in the slices that have part of it") {
-  table<float> m{200, 5, momentum{}};
-  REQUIRE(m.gradients(0) == step_status::ok);
-  const auto& s = m.t.layout.sparse()[0];
-  CHECK(is_finite(m.t.layout, m.t.whole(), m.t.gradient.get()));
-  for (const int64_t row : {static_cast<int64_t>(m.a.as<int32_t>()[0]), m.b.as<int64_t>()[5]})
-    for (const int64_t j : {0, 4}) {
-      const int64_t at = s.first + row * s.row_bytes + 4 * j;
-      auto& element = *reinterpret_cast<float*>(m.t.gradient.get() + at);
-      const float before = std::exchange(element, std::numeric_limits<float>::infinity());
-      CHECK_FALSE(is_finite(m.t.layout, m.t.whole(), m.t.gradient.get()));
-      for (int r = 0; r < 3; ++r) {
-        const auto slice = m.t.layout.slice(r, 3);
-        CHECK(is_finite(m.t.layout, slice, m.t.gradient.get()) == (at < slice.first || slice.second <= at));
-      }
-      element = before;
-    }
-}
-
-TEST_CASE("a table that the model also reads otherwise, or does not read at all, has a dense gradient") {
-  const auto sparse = [](const std::function<void(graph&, symbol, symbol)>& use, const optimizer& o = momentum{}) {
-    graph g;
-    const symbol w = g.variable({.name = "w", .dims = {4, 4}}), other = g.variable({.name = "other", .dims = {4}});
-    use(g, w, other);
-    return parameter_layout::of(g, o)->sparse().size();
-  };
-  const auto at = [](graph& g) { return g.constant(tensor::of<int32_t>({2}, {1, 2})); };
-  CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g)); }) == 1);
-  CHECK(sparse([&](graph& g, symbol w, symbol other) { gather(w, at(g)); gather(other, at(g)); gather(w, at(g)); }) == 2);
-  CHECK(sparse([](graph&, symbol, symbol) {}) == 0);
-  CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g), 1); }) == 0);
-  CHECK(sparse([&](graph& g, symbol w, symbol) { matmul(gather(w, at(g)), w, {.transpose_b = true}); }) == 0);
-  CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g)); }, lamb{}) == 0);
-  CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g)); }, {.groups = {{.prefix = "w", .frozen = true}}}) == 0);
-}
-
-TEST_CASE("a table that the loss does not depend on has a gradient of zeros, and no row of it occurs") {
-  trainer t([](graph& g) {
-    const symbol w = g.variable({.name = "w", .dims = {70, 3}}), v = g.variable({.name = "v", .dims = {3}});
-    gather(w, g.constant(tensor::of<int32_t>({2}, {1, 2})));
-    model_spec spec;
-    spec.loss = reduce_sum(square(v));
-    spec.optimizer = momentum{};
-    return spec;
-  }, {});
-  REQUIRE(t.step({}, 0) == step_status::ok);
-  const auto& s = t.layout.sparse()[0];
-  for (float g : t.gradient_of<float>("w"))
-    CHECK(g == 0);
-  for (int i = 0; i < 2; ++i)
-    CHECK(reinterpret_cast<const uint64_t*>(t.gradient.get() + s.bits)[i] == 0);
-}
-
-TEST_CASE("a store whose table is only looked up does not serve a graph that does more with it, and the error says so") {
-  table<float> m{40, 5, momentum{}};
-  graph g;
-  model_spec spec;
-  spec.loss = reduce_sum(square(g.variable({.name = "w", .dims = {40, 5}})));
-  spec.optimizer = momentum{};
-  const auto planned = program::plan(g, spec, m.t.layout, {});
-  REQUIRE_FALSE(planned);
-  CHECK(planned.error().message == "this graph does more with variable 'w' than to look rows up, as the one that the store was made for does");
 }
 
 TEST_CASE("a step with an index outside of the table is refused, and the next is as if it had not been") {

@@ -1,7 +1,6 @@
-#include "compute/parameters/parameter_store.hpp"
-
 #include "compute/kernels/random_lanes.hpp"
-#include "compute/parameters/assign_run.hpp"
+#include "compute/parameters/assign_range.hpp"
+#include "compute/parameters/parameter_store.hpp"
 #include "tests/compute/model_fixture.hpp"
 #include "tests/support/has.hpp"
 
@@ -60,7 +59,9 @@ TEST_CASE("a layout keeps a dtype together, aligns every variable and gives slot
       CHECK((s.slot && s.updated && !s.trainable && s.dims == v.dims && s.type == v.type && s.gradient_offset == -1));
     }
   }
-  const auto at = [&](std::string_view name) { return layout.entries()[static_cast<size_t>(layout.find(name))].offset; };
+  const auto at = [&](std::string_view name) {
+    return layout.entries()[static_cast<size_t>(layout.find(name))].offset;
+  };
   CHECK(at("c") - at("a") == at("c/Adam") - at("a/Adam"));
   CHECK(at("d") - at("b") == at("d/Adam_1") - at("b/Adam_1"));
   const auto& frozen = layout.entries()[static_cast<size_t>(layout.find("frozen"))];
@@ -141,13 +142,14 @@ TEST_CASE("a run is written where its elements belong, and one that reaches beyo
     return tensor{x.type(), shape{count}, std::shared_ptr<const std::byte>{x.buffer(), x.data() + 4 * first}};
   };
   for (const auto& [first, count] : {std::pair<int64_t, int64_t>{0, 4}, {4, 1}, {5, 0}, {5, 10}, {15, 0}})
-    REQUIRE(assign_run(*store, "a", first, run_of(first, count)));
+    REQUIRE(assign_range(*store, "a", first, run_of(first, count)));
   CHECK(store->view(0, store->layout().find("a")) == x);
-  CHECK(assign_run(*store, "a", 12, run_of(0, 4)).error().message == "'a' is float32 [3, 5], and has no run of float32 [4] from element 12 on");
-  CHECK_FALSE(assign_run(*store, "a", -1, run_of(0, 1)));
-  CHECK_FALSE(assign_run(*store, "a", INT64_MAX, run_of(0, 1)));
-  CHECK_FALSE(assign_run(*store, "a", 0, noise<double>({2}, 4)));
-  CHECK(assign_run(*store, "z", 0, run_of(0, 1)).error().category == errc::not_found);
+  CHECK(assign_range(*store, "a", 12, run_of(0, 4)).error().message
+        == "'a' is float32 [3, 5], and has no range of float32 [4] from element 12 on");
+  CHECK_FALSE(assign_range(*store, "a", -1, run_of(0, 1)));
+  CHECK_FALSE(assign_range(*store, "a", INT64_MAX, run_of(0, 1)));
+  CHECK_FALSE(assign_range(*store, "a", 0, noise<double>({2}, 4)));
+  CHECK(assign_range(*store, "z", 0, run_of(0, 1)).error().category == errc::not_found);
   CHECK(store->view(0, store->layout().find("a")) == x);
 }
 
@@ -195,11 +197,13 @@ TEST_CASE("LeCun's bound holds, and a convolution's kernel has the field in its 
   check_limit(init::lecun_uniform(), {3, 5, 8, 16}, std::sqrt(3.0 / (3 * 5 * 8)));
   check_limit(init::he_uniform(), {3, 5, 8, 16}, std::sqrt(6.0 / (3 * 5 * 8)));
   check_limit(init::glorot_uniform(), {3, 5, 8, 16}, std::sqrt(6.0 / (3 * 5 * (8 + 16))));
-  CHECK(moments(drawn(init::lecun_normal(), {3, 3, 20, 300})).second == doctest::Approx(std::sqrt(1.0 / 180)).epsilon(0.01));
+  CHECK(moments(drawn(init::lecun_normal(), {3, 3, 20, 300})).second
+        == doctest::Approx(std::sqrt(1.0 / 180)).epsilon(0.01));
 }
 
 TEST_CASE("an orthogonal start has orthonormal columns, or rows where these are fewer, times the gain") {
-  for (const auto& [dims, rows] : {std::pair<shape, int64_t>{{40, 24}, 40}, {{24, 40}, 24}, {{33, 33}, 33}, {{3, 2, 5, 7}, 30}, {{1, 6}, 1}}) {
+  for (const auto& [dims, rows] :
+       {std::pair<shape, int64_t>{{40, 24}, 40}, {{24, 40}, 24}, {{33, 33}, 33}, {{3, 2, 5, 7}, 30}, {{1, 6}, 1}}) {
     graph g;
     g.variable({.name = "w", .dims = dims, .type = dtype::float64, .initial = init::orthogonal(1.5)});
     auto store = *parameter_store::create(*parameter_layout::of(g, gradient_descent{}), 1);
@@ -207,7 +211,9 @@ TEST_CASE("an orthogonal start has orthonormal columns, or rows where these are 
     const tensor t = store->view(0, 0);
     const auto w = t.as<double>();
     const int64_t columns = dims.elements() / rows, count = std::min(rows, columns), length = std::max(rows, columns);
-    const auto element = [&](int64_t vector, int64_t i) { return w[static_cast<size_t>(rows < columns ? vector * columns + i : i * columns + vector)]; };
+    const auto element = [&](int64_t vector, int64_t i) {
+      return w[static_cast<size_t>(rows < columns ? vector * columns + i : i * columns + vector)];
+    };
     for (int64_t a = 0; a < count; ++a)
       for (int64_t b = 0; b <= a; ++b) {
         double product = 0;
@@ -238,7 +244,8 @@ TEST_CASE("a vector cannot start orthogonal") {
   graph g;
   g.variable({.name = "bias", .dims = {3}, .initial = init::orthogonal()});
   REQUIRE_FALSE(g.status());
-  CHECK(has(g.status().error().message, "variable: 'bias' is float32 [3], which cannot start orthogonal: that takes a floating matrix"));
+  CHECK(has(g.status().error().message,
+            "variable: 'bias' is float32 [3], which cannot start orthogonal: that takes a floating matrix"));
 }
 
 TEST_CASE("a variable starts with the values that it is given, whatever the seed, and its slots do not") {
@@ -247,7 +254,11 @@ TEST_CASE("a variable starts with the values that it is given, whatever the seed
   CHECK(drawn(init::values(start), {2, 2}, "w", 9) == start);
   graph g;
   g.variable({.name = "w", .dims = {2, 2}, .initial = init::values(start)});
-  g.variable({.name = "count", .dims = {}, .type = dtype::int64, .initial = init::values(tensor::scalar<int64_t>(7)), .trainable = false});
+  g.variable({.name = "count",
+              .dims = {},
+              .type = dtype::int64,
+              .initial = init::values(tensor::scalar<int64_t>(7)),
+              .trainable = false});
   auto store = *parameter_store::create(*parameter_layout::of(g, momentum{}), 1);
   store->initialise(1);
   CHECK(store->view(0, store->layout().find("w/Momentum")) == tensor::zeros(dtype::float32, {2, 2}));
@@ -262,9 +273,11 @@ TEST_CASE("values of another shape or dtype than the variable are refused with b
     REQUIRE_FALSE(g.status());
     return g.status().error().message;
   };
-  CHECK(why(tensor::zeros(dtype::float32, {4})).starts_with("tower/variable: 'tower/w' is float32 [2, 2], and its initial values are float32 [4] ("));
-  CHECK(has(why(tensor::zeros(dtype::float64, {2, 2})), "'tower/w' is float32 [2, 2], and its initial values are float64 [2, 2]"));
-  CHECK(why({}).ends_with("parameters_test.cpp:" + std::to_string(__LINE__ - 6) + ")"));
+  CHECK(why(tensor::zeros(dtype::float32, {4}))
+            .starts_with("tower/variable: 'tower/w' is float32 [2, 2], and its initial values are float32 [4] ("));
+  CHECK(has(why(tensor::zeros(dtype::float64, {2, 2})),
+            "'tower/w' is float32 [2, 2], and its initial values are float64 [2, 2]"));
+  CHECK(why({}).ends_with("parameters_test.cpp:" + std::to_string(__LINE__ - 8) + ")"));
 }
 
 TEST_CASE("normal initialisers have the deviation they are named for") {
@@ -290,7 +303,8 @@ TEST_CASE("a starting value depends on seed and name, not on the order of creati
     g.variable({.name = name, .dims = {20}, .initial = init::normal(0, 1)});
   for (const char* name : {"two", "three", "one"})
     h.variable({.name = name, .dims = {20}, .initial = init::normal(0, 1)});
-  auto a = *parameter_store::create(*parameter_layout::of(g, adam{}), 1), b = *parameter_store::create(*parameter_layout::of(h, adam{}), 1);
+  auto a = *parameter_store::create(*parameter_layout::of(g, adam{}), 1),
+       b = *parameter_store::create(*parameter_layout::of(h, adam{}), 1);
   a->initialise(5);
   b->initialise(5);
   const auto value = [](parameter_store& s, const char* name) { return s.view(0, s.layout().find(name)); };
@@ -312,7 +326,10 @@ TEST_CASE("Philox gives the published numbers") {
 }
 
 TEST_CASE("eight random numbers at once are those that are drawn one by one") {
-  for (const random::block first : {random::block{0, 0, 0, 0}, {5, 6, 7, 8}, {UINT32_MAX - 7, UINT32_MAX, 0, 1}, {0x243f6a88, 0x85a308d3, 0x13198a2e, 3}})
+  for (const random::block first : {random::block{0, 0, 0, 0},
+                                    {5, 6, 7, 8},
+                                    {UINT32_MAX - 7, UINT32_MAX, 0, 1},
+                                    {0x243f6a88, 0x85a308d3, 0x13198a2e, 3}})
     for (const uint64_t key : {uint64_t{0}, uint64_t{0x299f31d0a4093822}, UINT64_MAX}) {
       const auto all = random::philox8(first, key);
       double unit[8];

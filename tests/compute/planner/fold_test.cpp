@@ -1,4 +1,4 @@
-#include "compute/planner/plan.hpp"
+#include "compute/planner/program_draft.hpp"
 
 #include "tests/compute/operations/values.hpp"
 

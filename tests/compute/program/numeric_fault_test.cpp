@@ -53,7 +53,7 @@ TEST_CASE("the logarithm of a negative number is named with its line and the ele
   one_layer m{[](symbol x, symbol w) { return log(add(x, w)); }, {1, -20, 1}};
   const auto f = m.found();
   CHECK(f.what == numeric_fault::kind::operation);
-  CHECK(to_string(f) == "the first operation to yield what is not is log: nan at [0, 1]");
+  CHECK(to_string(f) == "the first operation with such a result is log: nan at [0, 1]");
   CHECK(says(f, "log is log at numeric_fault_test.cpp:"));
   CHECK(says(f, "4 of its 12 elements are not finite"));
   CHECK(says(f, "operand add: float32 [4, 3], from -18 to 13; -18 at [0, 1]"));
@@ -62,14 +62,14 @@ TEST_CASE("the logarithm of a negative number is named with its line and the ele
 TEST_CASE("a division by zero is named with both operands, and not the relu after it") {
   one_layer m{[](symbol x, symbol w) { return relu(div(w, sub(x, w))); }, {-4, 5, 1}};
   const auto f = m.found();
-  CHECK(to_string(f) == "the first operation to yield what is not is div: inf at [1, 1]");
+  CHECK(to_string(f) == "the first operation with such a result is div: inf at [1, 1]");
   CHECK(says(f, "operand variable layer/w: float32 [3], from -4 to 5"));
   CHECK(says(f, "operand sub: float32 [4, 3], from -3 to 14; 0 at [1, 1]"));
 }
 
 TEST_CASE("an overflow of exp is named, and not the difference of infinities that follows") {
   one_layer m{[](symbol x, symbol w) { const symbol e = exp(mul(x, w)); return sub(e, e); }, {1, 1, 60}};
-  CHECK(to_string(m.found()) == "the first operation to yield what is not is exp: inf at [0, 2]");
+  CHECK(to_string(m.found()) == "the first operation with such a result is exp: inf at [0, 2]");
 }
 
 TEST_CASE("a value that is infinite and stays without effect is no fault") {
@@ -79,7 +79,7 @@ TEST_CASE("a value that is infinite and stays without effect is no fault") {
   CHECK(fine.t.run->gradients(fine.t.input({fine.x.data()}), fine.t.gradient.get()) == step_status::ok);
   CHECK_FALSE(fine.find());
   one_layer other{[&](symbol x, symbol w) { return sqrt(sub(harmless(x, w), scale(w, 100))); }, {0, 1, 1}};
-  CHECK(to_string(other.found()) == "the first operation to yield what is not is sqrt: nan at [0, 1]");
+  CHECK(to_string(other.found()) == "the first operation with such a result is sqrt: nan at [0, 1]");
 }
 
 TEST_CASE("what was fed is named with its row, before any operation") {
@@ -144,12 +144,12 @@ TEST_CASE("what is made in the place of a concatenation, or is a piece of someth
     return to_string(*found);
   };
   CHECK(spoilt([](symbol a, symbol b) { return exp(neg(concat(std::vector{square(a), log(b)}, 0))); })
-        == "the first operation to yield what is not is log: nan at [0, 2]");
+        == "the first operation with such a result is log: nan at [0, 2]");
   // The second row of the logarithm has a NaN, but no kernel reads it. The NaN found is 0/0, from the first row.
   CHECK(spoilt([](symbol a, symbol b) {
           const symbol zeros = slice(log(concat(std::vector{a, b}, 0)), 0, 0, 1);
           return div(zeros, zeros);
-        }) == "the first operation to yield what is not is div: nan at [0, 0]");
+        }) == "the first operation with such a result is div: nan at [0, 0]");
 }
 
 TEST_CASE("a variable is named once whose gradient is made of parts that are not finite") {
@@ -253,7 +253,7 @@ TEST_CASE("the gradient shard is named, and rows are counted in the batch") {
   CHECK_FALSE(s.find({1, 2, 3, 4, 5, 6, 7, 8}));
   const auto logarithm = s.find({1, 2, 3, 4, 5, -6, 7, 8});
   REQUIRE(logarithm);
-  CHECK(to_string(*logarithm) == "the first operation to yield what is not is log: nan at [1, 0]");
+  CHECK(to_string(*logarithm) == "the first operation with such a result is log: nan at [1, 0]");
   CHECK(says(*logarithm, "in gradient shard 2 of 4"));
   const auto fed = s.find({1, 2, 3, 4, 5, nan, 7, 8});
   REQUIRE(fed);
@@ -265,7 +265,7 @@ TEST_CASE("an evaluation's step is searched, too") {
   CHECK_FALSE(s.find({1, 2, 3, 4, 5, 6, 7, 8}));
   const auto f = s.find({1, 2, 3, 4, 5, 6, 0, 8});
   REQUIRE(f);
-  CHECK(to_string(*f) == "the first operation to yield what is not is log: -inf at [6, 0]");
+  CHECK(to_string(*f) == "the first operation with such a result is log: -inf at [6, 0]");
 }
 
 TEST_CASE("a flat gradient is searched by variable") {

@@ -170,7 +170,7 @@ TEST_CASE("a program that evaluates binds the store of the one that trains") {
   graph g;
   auto spec = classifier(g, {4, 8, 3}, dtype::float32, momentum{}, 0.5, mode::evaluate);
   spec.metrics["rows"] = {spec.loss, spec.loss};
-  auto p = program::plan(g, spec, s.t.layout, {.batch = 12});
+  auto p = program::make(g, spec, s.t.layout, {.batch = 12});
   REQUIRE(p);
   CHECK((*p)->run(s.t.input(s.feeds)) == step_status::ok);
   s.t.run->gradients(s.t.input(s.feeds, 20), s.t.gradient.get());
@@ -190,7 +190,7 @@ TEST_CASE("what cannot be planned is refused with a reason") {
   auto spec = classifier(g, {4, 8, 3}, dtype::float32, momentum{});
   const auto layout = *parameter_layout::of(g, spec.optimizer);
   const auto message = [&](const model_spec& m, const parameter_layout& l) {
-    auto p = program::plan(g, m, l, {.batch = 2});
+    auto p = program::make(g, m, l, {.batch = 2});
     return p ? std::string{"planned"} : p.error().message;
   };
   CHECK(message(spec, layout) == "planned");

@@ -117,7 +117,7 @@ TEST_CASE("shares whose threads get no processor are computed by the thread that
   others.release();
   int64_t sum = 0;
   std::array<int64_t, 3> done{};
-  for (int round = 0; round < 1000; ++round)  // Threads that come late repeat nothing.
+  for (int round = 0; round < 1000; ++round)  // A thread that comes late must not compute a share a second time.
     pool->run(3, [&](int share) { done[static_cast<size_t>(share)] += round; });
   for (const auto d : done)
     sum += d;

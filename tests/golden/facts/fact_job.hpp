@@ -25,8 +25,8 @@ struct fact_job {
   int64_t log_steps = 5;
   bool measures = false;                       ///< Metrics of training.
 
-  bool evaluates = false;                      ///< Training waits for it.
-  bool evaluates_beside = false;               ///< A second evaluation, which it does not wait for.
+  bool evaluates = false;                      ///< The job has an evaluation for which training waits.
+  bool evaluates_beside = false;               ///< The job has an evaluation for which training does not wait.
   std::optional<int64_t> eval_steps = {}, eval_every = {};
   bool exports = false;
   bool keeps_best = false;

@@ -61,7 +61,8 @@ class fact_hook final : public hook {
       control.stop();
   }
   void on_event(const job_event& event, job_control& control) override {
-    if (event.what == job_event::kind::saved && event.step > start_ && event.step >= job_.stops_on_saved_from.value_or(INT64_MAX) && !asked_) {
+    if (event.what == job_event::kind::saved && event.step > start_
+        && event.step >= job_.stops_on_saved_from.value_or(INT64_MAX) && !asked_) {
       asked_ = true;
       control.stop();
     }
@@ -81,9 +82,9 @@ class fact_listener final : public saving_listener {
 
   void begin(int64_t step) override { start_ = step; }
   void before_save(int64_t step) override { to_ += "before the save of " + std::to_string(step) + "\n"; }
-  verdict after_save(int64_t step, const std::string& prefix) override {
+  answer after_save(int64_t step, const std::string& prefix) override {
     to_ += "saved " + prefix + "\n";
-    return step > start_ && step >= stops_from_ ? verdict::stop : verdict::go_on;
+    return step > start_ && step >= stops_from_ ? answer::stop : answer::go_on;
   }
   void end(int64_t step) override { to_ += "end " + std::to_string(step) + "\n"; }
 
@@ -105,18 +106,26 @@ model measured_model(bool measures) {
 }
 
 std::vector<exporter> exporters() {
-  return {{.name = "latest"}, {.name = "best", .rule = export_rule::best}, {.name = "final", .rule = export_rule::final}};
+  return {
+      {.name = "latest"}, {.name = "best", .rule = export_rule::best}, {.name = "final", .rule = export_rule::final}};
 }
 
-training_job describe(const fact_job& j, const std::shared_ptr<file_system>& files, std::string& hooks, std::string& listeners) {
+training_job describe(const fact_job& j, const std::shared_ptr<file_system>& files, std::string& hooks,
+                      std::string& listeners) {
   const auto data = small_dataset(j.batches.value_or(7) * batch_rows + (j.batches ? 0 : 5)).shuffle().batch(batch_rows);
   auto input = j.batches ? data : data.repeat();
   if (j.breaks_at)
-    input = dataset{std::make_shared<troubled_node>(input.node(), *j.breaks_at, [] { 
+    input = dataset{std::make_shared<troubled_stage>(input.last_stage(), *j.breaks_at, [] {
       return expected<void>{fail(error{.category = errc::data_loss, .message = "a broken batch"})};
     })};
-  auto d = describe_small({.max_steps = j.max_steps, .save_steps = j.save_steps, .replicas = j.replicas, .hosts = j.hosts, .shards = j.shards,
-                           .input = std::move(input), .files = files, .source = measured_model(j.measures),
+  auto d = describe_small({.max_steps = j.max_steps,
+                           .save_steps = j.save_steps,
+                           .replicas = j.replicas,
+                           .hosts = j.hosts,
+                           .shards = j.shards,
+                           .input = std::move(input),
+                           .files = files,
+                           .source = measured_model(j.measures),
                            .recovers = j.deaths.empty() ? 0 : 20});
   d.basis.config.keep_checkpoint_max = static_cast<int32_t>(j.keep_max);
   d.basis.config.summary_steps = j.summary_steps;
@@ -124,10 +133,12 @@ training_job describe(const fact_job& j, const std::shared_ptr<file_system>& fil
   if (j.measures)
     d.basis.config.train_metrics = train_metrics::all;
   if (j.evaluates) {
-    auto& waits = d.evaluations.emplace_back(evaluation_policy{.data = small_evaluation(), .throttle_secs = 0, .every_steps = j.eval_every});
+    auto& waits = d.evaluations.emplace_back(
+        evaluation_policy{.data = small_evaluation(), .throttle_secs = 0, .every_steps = j.eval_every});
     waits.data.steps = j.eval_steps;
     if (j.exports) {
-      waits.exports = exporting_of({*d.basis.source, {.model_dir = "/run", .seed = 7}}, {.input = small_evaluation().input, .exporters = exporters()});
+      waits.exports = exporting_of({*d.basis.source, {.model_dir = "/run", .seed = 7}},
+                                   {.input = small_evaluation().input, .exporters = exporters()});
       waits.exports_at_end = true;
     }
     if (j.evaluates_beside) {
@@ -139,7 +150,8 @@ training_job describe(const fact_job& j, const std::shared_ptr<file_system>& fil
     if (j.patience)
       d.stop_early = {stop_if_no_decrease("loss", *j.patience)};
   }
-  if (j.gate_every > 0 || j.watch_every > 0 || j.sees_last || j.saves_at || j.scales_at || j.stops_at || j.stops_on_saved_from)
+  if (j.gate_every > 0 || j.watch_every > 0 || j.sees_last || j.saves_at || j.scales_at || j.stops_at
+      || j.stops_on_saved_from)
     d.hooks = {std::make_shared<fact_hook>(j, hooks)};
   if (j.listener_stops_from)
     d.saving_listeners = {std::make_shared<fact_listener>(j, listeners)};
@@ -152,11 +164,12 @@ std::shared_ptr<prepared_job> prepared(const fact_job& j, training_job d) {
     w.plan.groups[1].retires_at = j.retires_at;
     if (j.leaves) {
       w.plan.groups[2].leaves = leaves_on::numbers_and_death;
-      w.resources.models[2] = std::make_shared<const model>(model{"b", [tame = candidate("b", 7)](graph& g, const features& x, const labels& y, mode m) {
-        auto spec = tame.build(g, x, y, m);
-        spec.optimizer = gradient_descent{.rate = 1e18f};
-        return spec;
-      }});
+      w.resources.models[2] = std::make_shared<const model>(
+          model{"b", [tame = candidate("b", 7)](graph& g, const features& x, const labels& y, mode m) {
+                  auto spec = tame.build(g, x, y, m);
+                  spec.optimizer = gradient_descent{.rate = 1e18f};
+                  return spec;
+                }});
     }
     return w.prepared(std::move(d));
   }
@@ -191,7 +204,8 @@ void note_commit(const checkpoint_content& c, std::string& to) {
   for (const auto& [name, bytes] : c.blobs)
     to += at + "blob " + name + " " + std::to_string(crc32c(bytes)) + "\n";
   for (const auto& [name, text] : c.properties)
-    if (name != "rate_factor" || text != "1")  // Said only in a verdict on the state where an attempt began, and the same as silence.
+    if (name != "rate_factor" || text != "1")  // Said only in a verdict on the state where an attempt began, and the
+                                               // same as silence.
       to += at + name + " " + text + "\n";
 }
 
@@ -233,7 +247,7 @@ void note_events(file_system& files, const std::string& directory, bool files_to
     to += directory + " step " + std::to_string(at.first) + " " + at.second + " " + what + "\n";
 }
 
-/// The names of exports have the time.
+/// Notes exports by their steps, since their names are times.
 void note_exports(file_system& files, std::string& to) {
   for (const auto& by : exporters()) {
     const auto base = "/run/export/" + by.name;
@@ -257,14 +271,16 @@ std::map<std::string, std::string> facts_of(const fact_job& j, uint64_t schedule
   const auto files = memory_disk::make();
   std::map<std::string, std::string> facts;
   const bool undisturbed = j.deaths.empty();
-  auto &result = facts["result"], &evaluations = facts["evaluations"], &hooks = facts["hooks"], &listeners = facts["listeners"];
+  auto &result = facts["result"], &evaluations = facts["evaluations"], &hooks = facts["hooks"],
+       &listeners = facts["listeners"];
   for (int process = 0; process < 2; ++process) {
     auto of_process = j;
     if (process == 1)
       of_process.stops_at = of_process.stops_on_saved_from = {};
     if (process == 1 && of_process.listener_stops_from)
       of_process.listener_stops_from = INT64_MAX;
-    simulated_job job{prepared(of_process, describe(of_process, files, hooks, listeners)), schedule + static_cast<uint64_t>(process)};
+    simulated_job job{prepared(of_process, describe(of_process, files, hooks, listeners)),
+                      schedule + static_cast<uint64_t>(process)};
     for (const auto& d : j.deaths)
       if (job.crank_until([&] { return job.progress().step >= d.step || job.ended(); }) && !job.ended())
         job.kill(d.node);

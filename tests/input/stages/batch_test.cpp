@@ -4,8 +4,8 @@ namespace troupe {
 
 TEST_CASE("a batch holds consecutive examples, and the last one what is left of them") {
   CHECK(read(numbered(7).batch(3)) == batches{{0, 1, 2}, {3, 4, 5}, {6}});
-  CHECK(numbered(7).batch(3).node()->elements(false) == 3);
-  CHECK(numbered(7).batch(3).node()->elements(true) == 2);
+  CHECK(numbered(7).batch(3).last_stage()->elements(false) == 3);
+  CHECK(numbered(7).batch(3).last_stage()->elements(true) == 2);
   CHECK(numbered(7).batch(3).source_size() == 7);
 }
 

@@ -15,9 +15,9 @@ TEST_CASE("a batch after the repeat crosses passes") {
 TEST_CASE("a repeat without a number does not end and has no element count") {
   const auto data = numbered(3).batch(2).repeat();
   CHECK(read(data, {}, 500).size() == 500);
-  CHECK_FALSE(data.node()->elements(false));
+  CHECK_FALSE(data.last_stage()->elements(false));
   CHECK(data.source_size() == 3);
-  CHECK(numbered(3).repeat(4).node()->elements(false) == 12);
+  CHECK(numbered(3).repeat(4).last_stage()->elements(false) == 12);
 }
 
 TEST_CASE("no two passes of nested repeats share a shuffle") {

@@ -7,13 +7,13 @@ TEST_CASE("take keeps the first elements, which are batches after a batch") {
   CHECK(read(numbered(9).batch(3).take(2)) == batches{{0, 1, 2}, {3, 4, 5}});
   CHECK(read(numbered(9).take(4).batch(3)) == batches{{0, 1, 2}, {3}});
   CHECK(read(numbered(3).take(100)).size() == 3);
-  CHECK(numbered(9).take(4).node()->elements(false) == 4);
+  CHECK(numbered(9).take(4).last_stage()->elements(false) == 4);
 }
 
 TEST_CASE("take gives an endless repeat an end") {
   const auto data = numbered(2).repeat().take(5);
   CHECK(flat(read(data)) == std::vector<int64_t>{0, 1, 0, 1, 0});
-  CHECK(data.node()->elements(false) == 5);
+  CHECK(data.last_stage()->elements(false) == 5);
   CHECK(flat(read(data.shuffle())).size() == 5);
 }
 

@@ -30,7 +30,7 @@ TEST_CASE("windows overlap, touch or leave gaps by their shift, and one that the
   CHECK(windows(numbered(9).window(2, 4), 2) == batches{{0, 1}, {4, 5}});
   CHECK(windows(numbered(3).window(3, 2), 3) == batches{{0, 1, 2}});
   CHECK(numbered(9).window(2, 4).source_size() == 2);
-  CHECK(numbered(7).window(3, 3).node()->elements(false) == 2);
+  CHECK(numbered(7).window(3, 3).last_stage()->elements(false) == 2);
 }
 
 TEST_CASE("a window is an axis before those of a component, and a batch one before it") {

@@ -47,7 +47,7 @@ class counter_iterator final : public dataset_iterator {
   int64_t next_ = 0;
 };
 
-class counter final : public dataset_node {
+class counter final : public dataset_stage {
  public:
   explicit counter(counter_options options) : options_(options) {}
   element_spec spec() const override { return {{{"id", dtype::int64, {}}}, {}}; }

@@ -131,7 +131,7 @@ class measured {
     one->spec.loss = one->g.constant(tensor::scalar(0.0f));
     one->spec.metrics = {{"metric", build_(label, prediction, weight)}};
     REQUIRE_MESSAGE(one->g.status(), (one->g.status() ? "" : one->g.status().error().message));
-    auto planned = program::plan(one->g, one->spec, *parameter_layout::of(one->g, std::nullopt), {.batch = rows});
+    auto planned = program::make(one->g, one->spec, *parameter_layout::of(one->g, std::nullopt), {.batch = rows});
     REQUIRE_MESSAGE(planned, (planned ? "" : planned.error().message));
     one->p = std::move(*planned);
     return *one;

@@ -124,7 +124,7 @@ TEST_CASE("an input that does not look at its stop holds up an evaluation alone 
   auto d = evaluation_on(trained_files());
   d.basis.deadlines.silence = d.basis.deadlines.stop = std::chrono::milliseconds{50};
   const auto until = release.get_future().share();
-  d.data.input = dataset{std::make_shared<troubled_node>(d.data.input.node(), 1, [until] {
+  d.data.input = dataset{std::make_shared<troubled_stage>(d.data.input.last_stage(), 1, [until] {
     until.wait();
     return expected<void>{};
   })};

@@ -1,8 +1,7 @@
 // Jobs on real threads: they behave as in simulation, and failures end them in time.
 #include "pipeline/launch/launcher.hpp"
-
-#include "pipeline/launch/node_maker.hpp"
 #include "pipeline/launch/local_world.hpp"
+#include "pipeline/launch/node_maker.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/threads.hpp"
@@ -87,16 +86,18 @@ class slow_engine final : public wrapped_engine {
   std::function<step_status()> inside_;
 };
 
-dataset troubled(int64_t at, troubled_node::trouble what) {
-  return dataset{std::make_shared<troubled_node>(small_dataset().shuffle().batch(4).repeat().node(), at, std::move(what))};
+dataset troubled(int64_t at, troubled_stage::trouble what) {
+  return dataset{
+      std::make_shared<troubled_stage>(small_dataset().shuffle().batch(4).repeat().last_stage(), at, std::move(what))};
 }
 
 }  // namespace
 
 TEST_CASE("a run on real threads ends in the state of the simulated run, bit for bit") {
-  for (const small_job_options& o : {small_job_options{.max_steps = 60}, small_job_options{.max_steps = 60, .replicas = 2},
-                                     small_job_options{.max_steps = 60, .replicas = 4, .hosts = 2},
-                                     small_job_options{.max_steps = 60, .evaluates = true}}) {
+  for (const small_job_options& o :
+       {small_job_options{.max_steps = 60}, small_job_options{.max_steps = 60, .replicas = 2},
+        small_job_options{.max_steps = 60, .replicas = 4, .hosts = 2},
+        small_job_options{.max_steps = 60, .evaluates = true}}) {
     CAPTURE(o.replicas);
     CAPTURE(o.evaluates);
     const auto job = local_launcher{}.train(prepare_small(o));
@@ -196,7 +197,8 @@ TEST_CASE("a disk that is full ends a job on real threads with file and step; it
   check_goes_on(o);
 }
 
-TEST_CASE("[EST-20] on real threads, data that end before max_steps finish the job with a checkpoint there and say so") {
+TEST_CASE(
+    "[EST-20] on real threads, data that end before max_steps finish the job with a checkpoint there and say so") {
   const auto log = std::make_shared<event_log>();
   small_job_options o{.max_steps = 40, .input = small_dataset(28).batch(4), .hooks = {log}};
   const auto job = local_launcher{}.train(prepare_small(o));
@@ -280,7 +282,8 @@ TEST_CASE("saves asked for by several threads at once are all answered by commit
 }
 
 TEST_CASE("a wait with a deadline gives deadline_exceeded and the job goes on") {
-  auto running = start(estimator{small_model(), {.seed = 7}}, {.input = small_dataset().batch(4).repeat(), .max_steps = endless});
+  auto running = start(estimator{small_model(), {.seed = 7}},
+                       {.input = small_dataset().batch(4).repeat(), .max_steps = endless});
   REQUIRE(running.has_value());
   const auto early = running->wait(20ms);
   REQUIRE_FALSE(early.has_value());
@@ -292,7 +295,8 @@ TEST_CASE("a wait with a deadline gives deadline_exceeded and the job goes on") 
 }
 
 TEST_CASE("two jobs in one process at once do not meet") {
-  small_job_options a{.max_steps = 300, .save_steps = 20}, b{.max_steps = 200, .save_steps = 30, .replicas = 2, .files = memory_disk::make()};
+  small_job_options a{.max_steps = 300, .save_steps = 20},
+      b{.max_steps = 200, .save_steps = 30, .replicas = 2, .files = memory_disk::make()};
   const auto first = local_launcher{}.train(prepare_small(a)), second = local_launcher{}.train(prepare_small(b));
   REQUIRE(result_of(*first).has_value());
   REQUIRE(result_of(*second).has_value());
@@ -303,7 +307,10 @@ TEST_CASE("two jobs in one process at once do not meet") {
 TEST_CASE("a job that is destroyed while it runs leaves no thread behind") {
   const auto before = threads();
   for (int64_t step : {0, 1, 40}) {
-    small_job_options o{.max_steps = endless, .evaluates = true, .when = evaluation_mode::beside, .hooks = {std::make_shared<event_log>()}};
+    small_job_options o{.max_steps = endless,
+                        .evaluates = true,
+                        .when = evaluation_mode::beside,
+                        .hooks = {std::make_shared<event_log>()}};
     const auto job = local_launcher{}.train(prepare_small(o));
     REQUIRE(eventually(*job, [&] { return job->progress().step >= step; }));
     CHECK(threads() > before);

@@ -16,9 +16,9 @@ namespace troupe::test {
 namespace {
 
 /// Forwards every call, and counts the calls that open it.
-class counted_node final : public dataset_node {
+class counted_stage final : public dataset_stage {
  public:
-  counted_node(std::shared_ptr<const dataset_node> inner, int& opened) : inner_(std::move(inner)), opened_(opened) {}
+  counted_stage(std::shared_ptr<const dataset_stage> inner, int& opened) : inner_(std::move(inner)), opened_(opened) {}
   element_spec spec() const override { return inner_->spec(); }
   std::string to_text() const override { return inner_->to_text(); }
   std::optional<int64_t> source_size() const override { return inner_->source_size(); }
@@ -29,7 +29,7 @@ class counted_node final : public dataset_node {
   }
 
  private:
-  std::shared_ptr<const dataset_node> inner_;
+  std::shared_ptr<const dataset_stage> inner_;
   int& opened_;
 };
 
@@ -53,7 +53,7 @@ TEST_CASE("a source is opened once by a job that trains to its end, and once for
     CAPTURE(hosts);
     int opened = 0;
     small_job_options o{.max_steps = 6, .replicas = 2, .hosts = hosts};
-    o.input = dataset{std::make_shared<counted_node>(o.input.node(), opened)};
+    o.input = dataset{std::make_shared<counted_stage>(o.input.last_stage(), opened)};
     simulated_job job{prepare_small(o), 1};
     const auto result = job.wait(std::chrono::hours{1});
     REQUIRE(result);

@@ -62,7 +62,7 @@ TEST_CASE("an input that does not look at its stop holds up a prediction no long
   // Long enough for the predictor to answer before the consumer gives up, also on a busy machine.
   basis.deadlines.stop = std::chrono::milliseconds{300};
   const auto until = release.get_future().share();
-  const dataset input{std::make_shared<troubled_node>(small_dataset(20).batch(8).node(), 0, [until] {
+  const dataset input{std::make_shared<troubled_stage>(small_dataset(20).batch(8).last_stage(), 0, [until] {
     until.wait();
     return expected<void>{};
   })};

@@ -40,7 +40,8 @@ void protocol_watch::look(const run& x, const std::string&, const std::string& t
   s.until = std::max(s.until, x.until);
   for (const auto& m : x.marks)
     if (m.step < s.reported)
-      breach(to + " was given a mark at state " + std::to_string(m.step) + " after it had reported state " + std::to_string(s.reported));
+      breach(to + " was given a mark at state " + std::to_string(m.step) + " after it had reported state "
+             + std::to_string(s.reported));
 }
 
 void protocol_watch::look(const pull& x, const std::string&, const std::string&) {
@@ -68,8 +69,10 @@ void protocol_watch::look(const step_report& x, const std::string& from, const s
   if (!x.losses.empty() && s.reported >= 0 && x.step > s.reported)
     breach(from + " reported " + steps(x.step, end) + " after state " + std::to_string(s.reported));
   s.reported = std::max(s.reported, end);
-  if (const auto gone = gone_.find({static_cast<int32_t>(x.replica), x.attempt}); gone != gone_.end() && end >= gone->second)
-    breach(from + " reported " + steps(x.step, end) + ", and its group has left before state " + std::to_string(gone->second));
+  if (const auto gone = gone_.find({static_cast<int32_t>(x.replica), x.attempt});
+      gone != gone_.end() && end >= gone->second)
+    breach(from + " reported " + steps(x.step, end) + ", and its group has left before state "
+           + std::to_string(gone->second));
 }
 
 void protocol_watch::look(const record_credit& x, const std::string&, const std::string& to) {
@@ -83,8 +86,10 @@ void protocol_watch::look(const flush&, const std::string&, const std::string& t
 }
 
 void protocol_watch::look(const record& x, const std::string& from, const std::string&) {
-  if (auto& s = of(from, x.attempt); s.attempt == x.attempt && x.number >= std::max(s.records_until, record_window))
-    breach(from + " sent record " + std::to_string(x.number) + " with room for those below " + std::to_string(s.records_until));
+  if (auto& s = of(from, x.attempt);
+      s.attempt == x.attempt && x.number >= std::max(s.records_until, initial_record_credit))
+    breach(from + " sent record " + std::to_string(x.number) + " with room for those below "
+           + std::to_string(s.records_until));
 }
 
 void protocol_watch::look(const departed& x, const std::string&, const std::string& to) {
@@ -120,21 +125,24 @@ void protocol_watch::look(const committed& x, const std::string&, const std::str
       states.erase(states.begin(), states.upper_bound(x.id.step));
 }
 
-void protocol_watch::hold(edge_kind what, const std::string& from, const std::string& to, size_t sent, const std::string& last) {
+void protocol_watch::hold(edge_kind what, const std::string& from, const std::string& to, size_t sent,
+                          const std::string& last) {
   if (const auto most = static_cast<size_t>(row_of(what).credit.messages.value_or(0)); sent > most)
-    breach(from + " sent " + to + " " + last + ", the " + std::to_string(sent) + "th on its way, with a credit of " + std::to_string(most));
+    breach(from + " sent " + to + " " + last + ", the " + std::to_string(sent) + "th on its way, with a credit of "
+           + std::to_string(most));
 }
 
 template <class... Ms>
-void protocol_watch::look_at_one_of(const std::string& from, const std::string& to, const caf::type_erased_tuple& content) {
+void protocol_watch::look_at_one_of(const std::string& from, const std::string& to,
+                                    const caf::type_erased_tuple& content) {
   (void)((content.match_elements<Ms>() && (look(content.get_as<Ms>(0), from, to), true)) || ...);
 }
 
 void protocol_watch::saw(const std::string& from, const std::string& to, const caf::type_erased_tuple& content) {
   if (from.starts_with("evaluator") || to.starts_with("evaluator"))
     return;  // The nodes of an evaluation begin anew with each, under the same names.
-  look_at_one_of<begin, run, pull, block, step_report, record_credit, flush, record, gradient_part, gradient_sum, snapshot_part, departed, committed>(
-    from, to, content);
+  look_at_one_of<begin, run, pull, block, step_report, record_credit, flush, record, gradient_part, gradient_sum,
+                 snapshot_part, departed, committed>(from, to, content);
 }
 
 }  // namespace troupe::test::random_faults

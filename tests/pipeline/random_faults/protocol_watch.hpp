@@ -28,8 +28,8 @@ class protocol_watch {
  private:
   struct standing {
     int32_t attempt = -1;
-    int64_t until = -1;      ///< The horizon that the node was granted.
-    int64_t reported = -1;   ///< Of a replica: the state up to which it has reported.
+    int64_t until = -1;     ///< The horizon that the node was granted.
+    int64_t reported = -1;  ///< Of a replica: the state up to which it has reported.
     int64_t records_until = 0;
   };
   template <class... Ms>

@@ -34,7 +34,7 @@ struct observation {
   std::optional<expected<train_result>> result;
   bool power_lost = false;
   bool stuck = false;                          ///< No event was left, and the job had no result.
-  bool endless = false;                        ///< The job took more turns or virtual time than any needs.
+  bool endless = false;                        ///< The job took more turns or virtual time than any job here needs.
   std::vector<happening> happened;
   std::vector<job_event> events;
   std::vector<watching_hook::call> calls;      ///< Calls of the hook.

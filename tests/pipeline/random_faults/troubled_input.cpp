@@ -75,9 +75,9 @@ class troubled_iterator final : public dataset_iterator {
   int32_t host_;
 };
 
-class troubled_node final : public dataset_node {
+class troubled_stage final : public dataset_stage {
  public:
-  troubled_node(std::shared_ptr<const dataset_node> inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation)
+  troubled_stage(std::shared_ptr<const dataset_stage> inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation)
     : inner_(std::move(inner)), troubles_(std::move(troubles)), of_evaluation_(of_evaluation) {}
 
   element_spec spec() const override { return inner_->spec(); }
@@ -94,7 +94,7 @@ class troubled_node final : public dataset_node {
   }
 
  private:
-  std::shared_ptr<const dataset_node> inner_;
+  std::shared_ptr<const dataset_stage> inner_;
   std::shared_ptr<input_troubles> troubles_;
   bool of_evaluation_;
 };
@@ -102,7 +102,7 @@ class troubled_node final : public dataset_node {
 }  // namespace
 
 dataset troubled(const dataset& inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation) {
-  return dataset{std::make_shared<troubled_node>(inner.node(), std::move(troubles), of_evaluation)};
+  return dataset{std::make_shared<troubled_stage>(inner.last_stage(), std::move(troubles), of_evaluation)};
 }
 
 }  // namespace troupe::test::random_faults

@@ -23,13 +23,13 @@ class watching_listener final : public saving_listener {
 
   void begin(int64_t step) override { calls_.push_back({place::begin, step}); }
   void before_save(int64_t step) override { calls_.push_back({place::before, step}); }
-  verdict after_save(int64_t step, const std::string&) override {
+  answer after_save(int64_t step, const std::string&) override {
     calls_.push_back({place::after, step});
     const bool before_training = step == calls_.front().step;  // The verdict on this save is ignored.
     if (stopped_at_ || step < stops_from_ || before_training)
-      return verdict::go_on;
+      return answer::go_on;
     stopped_at_ = step;
-    return verdict::stop;
+    return answer::stop;
   }
   void end(int64_t step) override { calls_.push_back({place::end, step}); }
 

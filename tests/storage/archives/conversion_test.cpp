@@ -11,15 +11,15 @@ namespace troupe {
 
 namespace {
 
-conversion_report converted(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to, const convert_options& options = {}) {
-  auto report = convert_archive(fs, from, to, options, 100);
-  REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
-  return std::move(*report);
+conversion_result converted(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to, const convert_options& options = {}) {
+  auto result = convert_archive(fs, from, to, options, 100);
+  REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
+  return std::move(*result);
 }
 error refused(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to, const convert_options& options = {}) {
-  const auto report = convert_archive(fs, from, to, options, 100);
-  REQUIRE_FALSE(report);
-  return report.error();
+  const auto result = convert_archive(fs, from, to, options, 100);
+  REQUIRE_FALSE(result);
+  return result.error();
 }
 
 /// The tensors of a checkpoint, by name.

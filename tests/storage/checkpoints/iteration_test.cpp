@@ -1,5 +1,5 @@
-// A search commits a grown state at the step of its last commit: the same step in a later iteration is another
-// checkpoint.
+// When a search begins an iteration, it commits the grown state at the step of the last commit. So two checkpoints of
+// one step but of different iterations are different checkpoints.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/checkpoints/checkpoint_files.hpp"

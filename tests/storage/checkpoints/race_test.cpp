@@ -52,8 +52,8 @@ TEST_CASE("[EST-58] a reader polling the state file never sees a partial file") 
     }
     const auto state = parse_state_file(*text, "checkpoint");
     REQUIRE(state);
-    REQUIRE(write_state_file({state->newest}, state->marks) == *text);
-    REQUIRE(state->marks.saved_at.contains(state->newest));
+    REQUIRE(write_state_file({state->newest}, state->retention) == *text);
+    REQUIRE(state->retention.saved_at.contains(state->newest));
     REQUIRE(state->newest.step >= newest);
     newest = state->newest.step;
     ++looks;

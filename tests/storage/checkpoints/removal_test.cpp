@@ -69,7 +69,7 @@ TEST_CASE("what is preserved, not listed, or listed without files can be deleted
     commit(*store, step);
   REQUIRE(store->restore({2}));
   CHECK(remove(*store, {2})->deleted == ids({2}));
-  CHECK(parse_state_file(*read_file(*fs, "/m/checkpoint"), "f")->marks.preserved.empty());
+  CHECK(parse_state_file(*read_file(*fs, "/m/checkpoint"), "f")->retention.preserved.empty());
   store.reset();
   edit(*fs, "checkpoint", write_state_file(ids({8, 3})));
   store = open_store(fs);

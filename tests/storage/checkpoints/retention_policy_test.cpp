@@ -24,11 +24,11 @@ outcome save_all(const retention_policy& policy, const std::vector<double>& minu
   outcome all;
   for (size_t i = 0; i < minutes.size(); ++i) {
     now.listed.push_back({static_cast<int64_t>(i)});
-    now = decide_retention(policy, std::move(now.listed), std::move(now.marks), start + 60 * minutes[i]);
+    now = decide_retention(policy, std::move(now.listed), std::move(now.retention), start + 60 * minutes[i]);
     all.deleted.insert(all.deleted.end(), now.deleted.begin(), now.deleted.end());
   }
   all.listed = now.listed;
-  all.preserved = now.marks.preserved;
+  all.preserved = now.retention.preserved;
   return all;
 }
 
@@ -57,9 +57,9 @@ TEST_CASE("a policy that keeps all checkpoints marks none and deletes none") {
 }
 
 TEST_CASE("a clock that went back does not put the next mark off by as much") {
-  retention_marks marks{.saved_at = {{{1}, start}}, .last_preserved = start + 1e6};
-  auto next = decide_retention({1, 1}, ids({1, 2}), marks, start + 60);
-  CHECK(next.marks.last_preserved == start + 60);
+  retention_state retention{.saved_at = {{{1}, start}}, .last_preserved = start + 1e6};
+  auto next = decide_retention({1, 1}, ids({1, 2}), retention, start + 60);
+  CHECK(next.retention.last_preserved == start + 60);
   CHECK(next.deleted == ids({1}));
 }
 
@@ -68,13 +68,13 @@ TEST_CASE("a step whose time nobody knows is deleted") {
 }
 
 TEST_CASE("times and preserved steps come back from the state file as they went in") {
-  const retention_marks marks{.saved_at = {{{5}, start + 0.1}, {{1200}, start + 1.0 / 3}}, .preserved = {{1}, {5}}, .last_preserved = start};
-  const auto text = write_state_file(ids({5, 1200}), marks);
+  const retention_state retention{.saved_at = {{{5}, start + 0.1}, {{1200}, start + 1.0 / 3}}, .preserved = {{1}, {5}}, .last_preserved = start};
+  const auto text = write_state_file(ids({5, 1200}), retention);
   CHECK(has(text, "all_model_checkpoint_timestamps: 1600000000.1\n"));
   CHECK(has(text, "last_preserved_timestamp: 1600000000\n# preserved: model.ckpt-1\n# preserved: model.ckpt-5\n"));
   const auto read = parse_state_file(text, "f");
   REQUIRE(read);
-  CHECK(read->marks == marks);
+  CHECK(read->retention == retention);
   CHECK(read->ids == ids({5, 1200}));
 }
 
@@ -83,8 +83,8 @@ TEST_CASE("times of another number than the paths are no times") {
     "model_checkpoint_path: \"model.ckpt-3\" all_model_checkpoint_paths: \"model.ckpt-1\" "
     "all_model_checkpoint_paths: \"model.ckpt-3\" all_model_checkpoint_timestamps: 7", "f");
   REQUIRE(read);
-  CHECK(read->marks.saved_at.empty());
-  CHECK_FALSE(read->marks.last_preserved);
+  CHECK(read->retention.saved_at.empty());
+  CHECK_FALSE(read->retention.last_preserved);
 }
 
 TEST_CASE("[EST-53] a preserved checkpoint leaves the list and stays, over restarts, and is never written anew") {
@@ -123,7 +123,7 @@ TEST_CASE("a list without times, as an earlier version wrote it, is judged by th
   store = open_store(fs, hourly);
   CHECK(store->commit(sample_at(3, 0))->deleted == ids({1}));
   const auto state = parse_state_file(*read_file(*fs, "/m/checkpoint"), "f");
-  CHECK(state->marks.saved_at.at({2}) == fs->info("/m/model.ckpt-2.manifest.json")->modified);
+  CHECK(state->retention.saved_at.at({2}) == fs->info("/m/model.ckpt-2.manifest.json")->modified);
 }
 
 TEST_CASE("a distance of no hours is refused") {

@@ -12,7 +12,8 @@ using test::has;
 namespace {
 
 constexpr std::string_view nested_json =
-  R"({"a": [1, [2, {"b": ["a long text that has a block of its own", {}]}], []], "c": {"d": {"e": [[[0]]]}}, "f": [null, true]})";
+  R"({"a": [1, [2, {"b": ["a long text that has a block of its own", {}]}], []], )"
+    R"("c": {"d": {"e": [[[0]]]}}, "f": [null, true]})";
 
 }  // namespace
 

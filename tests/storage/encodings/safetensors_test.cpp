@@ -85,9 +85,11 @@ TEST_CASE("headers that cannot be are refused, naming file, tensor and offset, b
   refused(with_length(R"({"a":{"dtype":"F64","shape":[4611686018427387904,4],"data_offsets":[0,0]}})"), errc::data_loss, "tensor a");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss, "tensor a begins");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "12"), errc::data_loss, "last tensor ends");
-  refused(with_length(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss,
+  refused(with_length(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+          R"("b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss,
           "tensor b begins");
-  refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss,
+  refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+          R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss,
           "tensor a is there twice");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[-1,1]}})", "1"), errc::data_loss, "tensor a has an impossible shape or offset");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[1.5],"data_offsets":[0,1]}})", "1"), errc::data_loss, "tensor a has an extent that is not a whole");

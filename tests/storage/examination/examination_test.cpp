@@ -21,15 +21,15 @@ struct examined_directory {
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   std::unique_ptr<checkpoint_store> store = open_store(disk);
 
-  checkpoint_report look(int64_t step, inspect_options options = {}) {
-    auto report = examine_checkpoint(*disk, "/m", {step}, options);
-    REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
-    return *report;
+  checkpoint_description look(int64_t step, inspect_options options = {}) {
+    auto description = examine_checkpoint(*disk, "/m", {step}, options);
+    REQUIRE_MESSAGE(description, (description ? "" : to_text(description.error())));
+    return *description;
   }
-  directory_report look_around(inspect_options options = {}) {
-    auto report = examine_directory(*disk, "/m", options);
-    REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
-    return *report;
+  directory_description look_around(inspect_options options = {}) {
+    auto description = examine_directory(*disk, "/m", options);
+    REQUIRE_MESSAGE(description, (description ? "" : to_text(description.error())));
+    return *description;
   }
   void rewrite(const std::string& path, const std::function<void(std::string&)>& change) {
     auto bytes = *read_file(*disk, path);
@@ -38,7 +38,7 @@ struct examined_directory {
   }
 };
 
-std::vector<std::string> names_of(const std::vector<tensor_report>& tensors) {
+std::vector<std::string> names_of(const std::vector<tensor_description>& tensors) {
   std::vector<std::string> names;
   for (const auto& t : tensors)
     names.push_back(t.name);
@@ -227,7 +227,8 @@ TEST_CASE_FIXTURE(examined_directory, "a file that may not be read is told apart
 
 TEST_CASE_FIXTURE(examined_directory, "any safetensors file is told by its header, a dtype that we have not under its own name") {
   const std::string header =
-      R"({"__metadata__":{"by":"somebody"},"h":{"dtype":"BF16","shape":[2,2],"data_offsets":[4,12]},"i":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})";
+      R"({"__metadata__":{"by":"somebody"},"h":{"dtype":"BF16","shape":[2,2],"data_offsets":[4,12]},)"
+      R"("i":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})";
   std::string bytes(8, '\0');
   bytes[0] = static_cast<char>(header.size());
   bytes += header + std::string("\1\0\0\0abcdefgh", 12);

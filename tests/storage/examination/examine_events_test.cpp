@@ -83,11 +83,11 @@ TEST_CASE("whoever reads an event file holds a few events of it, whatever its si
   const std::string path = "/m/events.out.tfevents.1";
   SUBCASE("its report") {
     const auto files = large_event_file();
-    const auto report = examine_event_file(*files, path);
-    REQUIRE(report);
-    CHECK(report->events == 97);
-    CHECK(report->bytes_read == files->size());
-    CHECK(report->tags.size() == 2);
+    const auto description = examine_event_file(*files, path);
+    REQUIRE(description);
+    CHECK(description->events == 97);
+    CHECK(description->bytes_read == files->size());
+    CHECK(description->tags.size() == 2);
     CHECK(files->held_max() < bound);
   }
   SUBCASE("the points of a tag") {

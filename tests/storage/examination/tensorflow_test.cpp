@@ -10,10 +10,10 @@ namespace {
 
 const std::string golden = std::string{TROUPE_GOLDEN_DIR} + "/tensorflow-v2";
 
-checkpoint_report examined(file_system& fs, const std::string& prefix, const inspect_options& options = {}) {
-  auto report = examine_tensorflow(fs, prefix, options);
-  REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
-  return std::move(*report);
+checkpoint_description examined(file_system& fs, const std::string& prefix, const inspect_options& options = {}) {
+  auto description = examine_tensorflow(fs, prefix, options);
+  REQUIRE_MESSAGE(description, (description ? "" : to_text(description.error())));
+  return std::move(*description);
 }
 
 std::shared_ptr<memory_disk> copied(const std::string& from, const std::string& to) {
@@ -31,11 +31,11 @@ std::shared_ptr<memory_disk> copied(const std::string& from, const std::string& 
 }  // namespace
 
 TEST_CASE("an Estimator's model directory is shown with its checkpoints, whole and not as damaged ones of ours") {
-  const auto report = examine_directory(*posix_file_system(), golden + "/estimator", {.verify = true});
-  REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
-  REQUIRE(report->checkpoints.size() == 2);
-  CHECK(report->newest == checkpoint_id{6});
-  for (const auto& c : report->checkpoints) {
+  const auto description = examine_directory(*posix_file_system(), golden + "/estimator", {.verify = true});
+  REQUIRE_MESSAGE(description, (description ? "" : to_text(description.error())));
+  REQUIRE(description->checkpoints.size() == 2);
+  CHECK(description->newest == checkpoint_id{6});
+  for (const auto& c : description->checkpoints) {
     CHECK(c.foreign);
     CHECK(c.listed);
     CHECK(c.damages.empty());
@@ -45,13 +45,13 @@ TEST_CASE("an Estimator's model directory is shown with its checkpoints, whole a
 }
 
 TEST_CASE("a TensorFlow checkpoint is shown tensor by tensor, with texts and types that Troupe does not have") {
-  const auto report = examined(*posix_file_system(), golden + "/types", {.verify = true});
-  CHECK(report.damages.empty());
-  CHECK_FALSE(report.id);
-  CHECK(report.files == std::vector<std::string>{"types.index", "types.data-00000-of-00001"});
-  CHECK(report.properties.at("format") == "TensorFlow");
-  std::map<std::string, tensor_report> by_name;
-  for (const auto& t : report.tensors)
+  const auto description = examined(*posix_file_system(), golden + "/types", {.verify = true});
+  CHECK(description.damages.empty());
+  CHECK_FALSE(description.id);
+  CHECK(description.files == std::vector<std::string>{"types.index", "types.data-00000-of-00001"});
+  CHECK(description.properties.at("format") == "TensorFlow");
+  std::map<std::string, tensor_description> by_name;
+  for (const auto& t : description.tensors)
     by_name[t.name] = t;
   CHECK(by_name.at("texts").dtype == "string");
   CHECK(by_name.at("types/bfloat16").dtype == "bfloat16");

@@ -17,7 +17,7 @@ std::string gathered(int32_t index) {
   const symbol at = g.placeholder("at", dtype::int32, {2});
   const auto scope = g.scope("words");
   spec.predictions["value"] = gather(g.constant(f32({3}, {1, 2, 3})), at);
-  const auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {});
+  const auto p = program::make(g, spec, *parameter_layout::of(g, std::nullopt), {});
   REQUIRE(p);
   const tensor indices = i32({2}, {0, index});
   const std::byte* feed[] = {indices.data()};

@@ -154,7 +154,7 @@ TEST_CASE("results that no machine could hold are refused while building and whi
   model_spec spec;
   spec.mode = mode::predict;
   spec.predictions["y"] = cast(x, dtype::float32);
-  const auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = int64_t{1} << 40});
+  const auto p = program::make(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = int64_t{1} << 40});
   REQUIRE_FALSE(p);
   CHECK(has(p.error().message, "x: [batch, 1048576] would have more than 2^48 elements"));
 }

@@ -20,7 +20,7 @@ std::string error_of(const tensor& x, double least, double greatest) {
   spec.mode = mode::predict;
   const auto scope = g.scope("tower");
   spec.predictions["value"] = check_range(g.constant(x), least, greatest, "shares", here);
-  const auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {});
+  const auto p = program::make(g, spec, *parameter_layout::of(g, std::nullopt), {});
   REQUIRE_MESSAGE(p, (p ? "" : p.error().message));
   const auto status = (*p)->run({});
   CHECK((status == step_status::ok || status == step_status::bad_input));

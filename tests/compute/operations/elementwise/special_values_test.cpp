@@ -63,7 +63,7 @@ std::vector<std::vector<double>> computed(const special_function& f, const std::
   if (!f.slopes.empty())
     for (const auto& dx : gradients(reduce_sum(y), x))
       spec.predictions[std::to_string(spec.predictions.size())] = dx;
-  auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {});
+  auto p = program::make(g, spec, *parameter_layout::of(g, std::nullopt), {});
   REQUIRE_MESSAGE(p, (p ? "" : to_text(p.error())));
   REQUIRE((*p)->run({}) == step_status::ok);
   std::vector<std::vector<double>> all;
@@ -79,7 +79,7 @@ const known_difference* known_at(const std::vector<known_difference>& all, const
   return nullptr;
 }
 
-/// Compares one function in one dtype. Adds the ids of the known differences that occur to `met`.
+/// Compares one function in one dtype. Adds to `met` the ids of the known differences that it finds.
 template <class T>
 void check_special(const special_function& f, std::set<std::string>& met) {
   static const auto differences = known_differences();
