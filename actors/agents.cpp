@@ -13,11 +13,10 @@ std::vector<member> members_of(const checked_plan& plan, node_id driver) {
   return all;
 }
 
-std::string agent_name(int32_t place) {
-  return place == 0 ? "agent" : "agent/" + std::to_string(place);
-}
+std::string agent_name(int32_t place) { return place == 0 ? "agent" : "agent/" + std::to_string(place); }
 
-agents::agents(caf::local_actor& driver, const driven_nodes& of) : driver_(&driver), number_(of.driver), by_place_(of.agents) {
+agents::agents(caf::local_actor& driver, const driven_nodes& of)
+  : driver_(&driver), number_(of.driver), by_place_(of.agents) {
   for (const auto& [place, agent] : by_place_)
     driver_->monitor(agent);
 }
@@ -59,9 +58,7 @@ void agents::ask_to_prepare(int32_t attempt, const newest& books) {
   }
 }
 
-bool agents::on(const prepared& x) {
-  return x.attempt == attempt_ && preparing_.erase(x.place) > 0;
-}
+bool agents::on(const prepared& x) { return x.attempt == attempt_ && preparing_.erase(x.place) > 0; }
 
 std::string agents::names_of_awaited() const {
   std::string all;

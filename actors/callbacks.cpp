@@ -16,7 +16,9 @@ class control final : public job_control {
   explicit control(callbacks_state& state) : state_(state) {}
   void save() override { caf::anon_send(state_.driver, request{request::save}); }
   void stop() override { caf::anon_send(state_.driver, request{request::stop}); }
-  void scale_rate(double factor) override { caf::anon_send(state_.driver, request{request::scale_rate, false, factor}); }
+  void scale_rate(double factor) override {
+    caf::anon_send(state_.driver, request{request::scale_rate, false, factor});
+  }
 
  private:
   callbacks_state& state_;
@@ -29,7 +31,8 @@ void callbacks_state::on_fact(const fact& x) {
     show(x);
   ended = ended || x.what == fact::end_at;
   if (x.what == fact::begin_at)
-    self->send(driver, hooks_ready{x.number, hooks.steps(), hooks.holds(), hooks.observes(), hooks.last(), !listeners.empty()});
+    self->send(driver,
+               hooks_ready{x.number, hooks.steps(), hooks.holds(), hooks.observes(), hooks.last(), !listeners.empty()});
   else if (x.what == fact::end_at)
     self->send(driver, hooks_ended{x.number});
   else
@@ -66,8 +69,8 @@ void callbacks_state::fail_at(int64_t step, error cause) {
   self->send(driver, failure{0, options.id, std::move(cause)});
 }
 
-callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callbacks_state> self, callbacks_options options,
-                                         hook_listener_actor driver) {
+callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callbacks_state> self,
+                                         callbacks_options options, hook_listener_actor driver) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
@@ -75,8 +78,8 @@ callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callb
   state.listeners = listener_roll{state.options.listeners};
   state.driver = std::move(driver);
   return {
-    [&state](const name_values& x) { state.hooks.name(x); },
-    [&state](const fact& x) { state.on_fact(x); },
+      [&state](const name_values& x) { state.hooks.name(x); },
+      [&state](const fact& x) { state.on_fact(x); },
   };
 }
 

@@ -2,8 +2,8 @@
 // log. Apart from infeeds with their input functions, the only actor of training that runs user code.
 #pragma once
 
-#include "actors/hook_roll.hpp"
 #include "actors/hook_calls.hpp"
+#include "actors/hook_roll.hpp"
 #include "actors/listener_roll.hpp"
 #include "messages/interfaces.hpp"
 
@@ -12,9 +12,9 @@ namespace troupe {
 struct callbacks_options {
   node_id id{};
   std::string name = "callbacks";
-  std::vector<std::shared_ptr<hook>> hooks;  ///< No pointer is null.
+  std::vector<std::shared_ptr<hook>> hooks;                      ///< No pointer is null.
   std::vector<std::shared_ptr<saving_listener>> listeners = {};  ///< Called before the hooks; no pointer is null.
-  std::shared_ptr<hook> log;         ///< Receives events before the hooks, on the callbacks' own thread; may be null.
+  std::shared_ptr<hook> log;  ///< Receives events before the hooks, on the callbacks' own thread; may be null.
   std::shared_ptr<hook_calls> hook_thread = std::make_shared<hook_calls>();
 };
 
@@ -33,7 +33,7 @@ struct callbacks_state {
   void fail_at(int64_t step, error cause);
 };
 
-callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callbacks_state> self, callbacks_options options,
-                                         hook_listener_actor driver);
+callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callbacks_state> self,
+                                         callbacks_options options, hook_listener_actor driver);
 
 }  // namespace troupe

@@ -11,7 +11,8 @@ namespace troupe {
 
 template <class M>
 void neighbourhood::tell(const caf::strong_actor_ptr& node, M message) const {
-  caf::send_as(caf::actor_cast<caf::actor>(&driver), caf::actor_cast<caf::typed_actor<caf::reacts_to<M>>>(node), std::move(message));
+  caf::send_as(caf::actor_cast<caf::actor>(&driver), caf::actor_cast<caf::typed_actor<caf::reacts_to<M>>>(node),
+               std::move(message));
 }
 
 void neighbourhood::connect(const plan_edge& e) const {
@@ -23,7 +24,8 @@ void neighbourhood::connect(const plan_edge& e) const {
       tell(from->handle, connect_reader{e.id, caf::actor_cast<block_sink_actor>(to->handle)});
       return tell(to->handle, connect_source{e.id, caf::actor_cast<credit_source_actor>(from->handle)});
     case edge_kind::report: return tell(from->handle, connect_reports{caf::actor_cast<report_sink_actor>(to->handle)});
-    case edge_kind::gradient: return tell(from->handle, connect_reducer{caf::actor_cast<gradient_sink_actor>(to->handle)});
+    case edge_kind::gradient:
+      return tell(from->handle, connect_reducer{caf::actor_cast<gradient_sink_actor>(to->handle)});
     case edge_kind::part: return tell(from->handle, connect_parts{caf::actor_cast<part_sink_actor>(to->handle)});
     case edge_kind::record: return tell(from->handle, connect_records{caf::actor_cast<record_sink_actor>(to->handle)});
   }
@@ -37,8 +39,11 @@ void neighbourhood::connect(const std::set<node_id>& started) const {
           connect(*e);
 }
 
-void neighbourhood::leave(const std::map<group_id, int64_t>& leaving, const std::set<group_id>& gone, int32_t attempt) const {
-  const auto group_of = [&](node_id id) { return plan.at(id).what == role::replica ? std::optional{plan.at(id).group} : std::nullopt; };
+void neighbourhood::leave(const std::map<group_id, int64_t>& leaving, const std::set<group_id>& gone,
+                          int32_t attempt) const {
+  const auto group_of = [&](node_id id) {
+    return plan.at(id).what == role::replica ? std::optional{plan.at(id).group} : std::nullopt;
+  };
   const auto is_gone = [&](const std::optional<group_id>& group, group_id one) {
     return group && (planted(planted_fault::zeros_after_fall) ? *group == one : gone.contains(*group));
   };

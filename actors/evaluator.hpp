@@ -13,11 +13,11 @@ struct evaluator_options {
   std::string name = "evaluator";
   driven_nodes nodes;
   std::shared_ptr<file_system> files;
-  std::string directory;                        ///< Empty: freshly initialised variables are evaluated.
-  std::shared_ptr<parameter_store> parameters;  ///< The evaluator's own store; its replica is the only reader.
-  std::vector<program_output> outputs;             ///< Outputs of the evaluation program.
-  metric_functions metrics;                        ///< The functions of the metrics, by output index.
-  std::optional<int64_t> steps;                 ///< Number of batches; absent: until the end of the data.
+  std::string directory;                          ///< Empty: freshly initialised variables are evaluated.
+  std::shared_ptr<parameter_store> parameters;    ///< The evaluator's own store; its replica is the only reader.
+  std::vector<program_output> outputs;            ///< Outputs of the evaluation program.
+  metric_functions metrics;                       ///< The functions of the metrics, by output index.
+  std::optional<int64_t> steps;                   ///< Number of batches; absent: until the end of the data.
   std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called on this actor's own thread; no pointer is null.
   uint64_t seed = 0;
   /// Initial values of variables if there is no checkpoint; may be null.
@@ -25,7 +25,7 @@ struct evaluator_options {
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for the next batch's values.
   /// The rules of the job; their predicates are called here, on this actor's own thread.
   std::vector<stop_rule> rules = {};
-  exporting exports = {};                       ///< Null if there are no exporters.
+  exporting exports = {};  ///< Null if there are no exporters.
   /// Unix time in seconds at which the actor clock was 0; used for the names of exports.
   double wall_offset = 0;
 };
@@ -36,19 +36,19 @@ struct evaluator_state {
   static inline const char* name = "evaluator";
   evaluator_actor::stateful_pointer<evaluator_state> self = nullptr;
   evaluator_options options;
-  evaluation_sink_actor asker;                  ///< Receives results: a chief, or the driver of an evaluation alone.
+  evaluation_sink_actor asker;  ///< Receives results: a chief, or the driver of an evaluation alone.
 
-  sub_plan nodes;                               ///< Kept for the next evaluation, unless a node has ended.
+  sub_plan nodes;  ///< Kept for the next evaluation, unless a node has ended.
   bool running = false;
   evaluate_at current;
-  std::shared_ptr<file_hold> lease;             ///< Protects the checkpoint under evaluation until its result is sent.
-  checkpoint_id at;                             ///< The checkpoint under evaluation.
-  int32_t attempt = 0;                          ///< The sub-plan's attempt; each evaluation has its own.
+  std::shared_ptr<file_hold> lease;  ///< Protects the checkpoint under evaluation until its result is sent.
+  checkpoint_id at;                  ///< The checkpoint under evaluation.
+  int32_t attempt = 0;               ///< The sub-plan's attempt; each evaluation has its own.
   int64_t until = 0;
   sub_plan_wait<evaluator_actor::stateful_pointer<evaluator_state>> waiting;
   std::optional<metric_totals> totals;
   hook_roll hooks;
-  size_t loss_at = 0;                           ///< Index of the loss among the outputs of a batch.
+  size_t loss_at = 0;  ///< Index of the loss among the outputs of a batch.
   /// A hook has ended the evaluation at the batch that it was shown; the nodes still make all steps that were granted.
   bool stopped = false;
   /// When the evaluation began, and when the driver was last sent its progress.
@@ -58,8 +58,8 @@ struct evaluator_state {
   expected<void> load();
   void on_started(const started& x);
   void on_state_part(const state_part& x);
-  std::optional<int64_t> limit() const;         ///< Limit on the number of batches; absent: none.
-  int64_t ahead() const;                        ///< Batches that may be granted beyond those handled.
+  std::optional<int64_t> limit() const;  ///< Limit on the number of batches; absent: none.
+  int64_t ahead() const;                 ///< Batches that may be granted beyond those handled.
   void extend(int64_t reached);
   void on_progress(const progress& x);
   void on_end(const stream_end& x);
@@ -72,10 +72,10 @@ struct evaluator_state {
   void end_hooks(evaluated& result);
   bool calls_hooks() const { return !hooks.empty() && current.batches < 0; }
   void finish(std::optional<error> cause);
-  void tell_batches();                          ///< Sends progress to the driver, at most every 100 ms.
+  void tell_batches();  ///< Sends progress to the driver, at most every 100 ms.
 };
 
-evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evaluator_state> self, evaluator_options options,
-                                         evaluation_sink_actor asker);
+evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evaluator_state> self,
+                                         evaluator_options options, evaluation_sink_actor asker);
 
 }  // namespace troupe

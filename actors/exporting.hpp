@@ -12,6 +12,7 @@
 namespace troupe {
 
 /// Runs the exporters that are due, and returns one path for each: empty if it had nothing to do.
-using exporting = std::function<expected<std::vector<std::string>>(const export_surroundings& in, const export_occasion& now)>;
+using exporting = std::function<expected<std::vector<std::string>>(const export_surroundings& in,
+                                                                   const export_occasion& now)>;
 
 }  // namespace troupe

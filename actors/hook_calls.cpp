@@ -77,8 +77,8 @@ expected<bool> hook_calls::wait_for(pending_call& next) {
   if (next.wait_until_begun(patience_) || !next.withdraw())
     return next.wait_until_done();
   withdraw();
-  return fail(errc::deadline_exceeded, "the executor of the hooks did not run a task within " + std::to_string(patience_.count())
-                                         + " ms; no hook is called any more");
+  return fail(errc::deadline_exceeded, "the executor of the hooks did not run a task within "
+                                           + std::to_string(patience_.count()) + " ms; no hook is called any more");
 }
 
 void hook_calls::withdraw() {

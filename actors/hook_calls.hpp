@@ -18,7 +18,8 @@ class hook_calls {
   using executor = std::function<void(task)>;
 
   /// Without `post`, `call` runs the task at once, on the calling thread.
-  explicit hook_calls(executor post = {}, std::chrono::milliseconds patience = {}) : post_(std::move(post)), patience_(patience) {}
+  explicit hook_calls(executor post = {}, std::chrono::milliseconds patience = {})
+    : post_(std::move(post)), patience_(patience) {}
 
   /// Returns when `what` has returned. Error `state`: `what` or `post` threw. Error deadline_exceeded: `post` took the
   /// task, but it was not begun within the patience and never will be. Returns false if `what` was not called, in which

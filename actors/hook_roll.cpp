@@ -41,8 +41,9 @@ void hook_roll::check_values(const entry& h, std::vector<error>& wrong) const {
     std::string known;
     for (const auto& name : names_.observed)
       known.append(known.empty() ? "'" : ", '").append(name).append("'");
-    wrong.push_back(error{errc::invalid_argument, name_of(h) + " asks for the value '" + value + "', and the model observes "
-                                                    + (known.empty() ? "nothing (graph::observe)" : known)});
+    wrong.push_back(error{errc::invalid_argument, name_of(h) + " asks for the value '" + value
+                                                      + "', and the model observes "
+                                                      + (known.empty() ? "nothing (graph::observe)" : known)});
   }
 }
 
@@ -77,9 +78,7 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job) {
         if (h.begun)
           tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(x.news, job); });
       break;
-    case fact::step:
-      show_step(x, job, thrown);
-      break;
+    case fact::step: show_step(x, job, thrown); break;
     case fact::saving: break;  // Only for listeners.
     case fact::end_at:
       for (const auto& h : hooks_)

@@ -19,7 +19,8 @@ void listener_roll::tell_all(std::string_view what, std::vector<error>& thrown, 
       call(*listeners_[i]);
     } catch (...) {
       const auto& who = *listeners_[i];
-      thrown.push_back(thrown_by(std::string{what} + " of saving_listeners[" + std::to_string(i) + "] (" + type_name(typeid(who)) + ")"));
+      thrown.push_back(thrown_by(std::string{what} + " of saving_listeners[" + std::to_string(i) + "] ("
+                                 + type_name(typeid(who)) + ")"));
     }
 }
 

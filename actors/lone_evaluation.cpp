@@ -50,8 +50,8 @@ void lone_evaluation_state::on_down(const caf::down_msg& x) {
   options.board->written();
 }
 
-lone_evaluation_actor::behavior_type lone_evaluation(lone_evaluation_actor::stateful_pointer<lone_evaluation_state> self,
-                                                     lone_evaluation_options options) {
+lone_evaluation_actor::behavior_type lone_evaluation(
+    lone_evaluation_actor::stateful_pointer<lone_evaluation_state> self, lone_evaluation_options options) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
@@ -64,12 +64,12 @@ lone_evaluation_actor::behavior_type lone_evaluation(lone_evaluation_actor::stat
   self->set_down_handler([&state](const caf::down_msg& x) { state.on_down(x); });
   state.agents.start(only_attempt, plan, all);
   return {
-    [&state](const started& x) { state.on_started(x); },
-    [](const batches_evaluated&) {},
-    [&state](const evaluated& x) { state.on_evaluated(x); },
-    [&state](const failure& x) { state.options.board->warned(to_text(x.what)); },
-    [&state](const log_replaced& x) { state.options.board->warned(x.text); },
-    [](const record_credit&) {},
+      [&state](const started& x) { state.on_started(x); },
+      [](const batches_evaluated&) {},
+      [&state](const evaluated& x) { state.on_evaluated(x); },
+      [&state](const failure& x) { state.options.board->warned(to_text(x.what)); },
+      [&state](const log_replaced& x) { state.options.board->warned(x.text); },
+      [](const record_credit&) {},
   };
 }
 

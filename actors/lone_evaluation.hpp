@@ -29,7 +29,7 @@ struct lone_evaluation_state {
   void on_down(const caf::down_msg& x);
 };
 
-lone_evaluation_actor::behavior_type lone_evaluation(lone_evaluation_actor::stateful_pointer<lone_evaluation_state> self,
-                                                     lone_evaluation_options options);
+lone_evaluation_actor::behavior_type lone_evaluation(
+    lone_evaluation_actor::stateful_pointer<lone_evaluation_state> self, lone_evaluation_options options);
 
 }  // namespace troupe

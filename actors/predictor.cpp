@@ -20,7 +20,8 @@ void predictor_state::on_pull(const pull& x) {
   const bool first = until == 0;
   until = x.until_step;
   if (first) {
-    auto loaded = load_or_initialise(options.files, options.directory, options.which, options.seed, options.parameters, options.start.get());
+    auto loaded = load_or_initialise(options.files, options.directory, options.which, options.seed, options.parameters,
+                                     options.start.get());
     if (!loaded)
       return finish(loaded.error());
     loaded->lease.reset();  // The whole checkpoint is in memory.
@@ -63,7 +64,8 @@ void predictor_state::finish(std::optional<error> cause) {
   self->quit();
 }
 
-predictor_actor::behavior_type predictor(predictor_actor::stateful_pointer<predictor_state> self, predictor_options options) {
+predictor_actor::behavior_type predictor(predictor_actor::stateful_pointer<predictor_state> self,
+                                         predictor_options options) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
@@ -71,23 +73,22 @@ predictor_actor::behavior_type predictor(predictor_actor::stateful_pointer<predi
   state.waiting.start(self, state.options.name, "predicted", state.options.silence_max);
   self->set_down_handler([&state](const caf::down_msg& x) {
     if (state.nodes.has(x.source))
-      state.finish(error{errc::aborted, "a node of the prediction ended: " + describe(x.reason), {}, state.options.name});
+      state.finish(
+          error{errc::aborted, "a node of the prediction ended: " + describe(x.reason), {}, state.options.name});
   });
   return {
-    [&state](const started& x) { state.on_started(x); },
-    [&state](const pull& x) { state.on_pull(x); },
-    [&state](const progress& x) { state.on_progress(x); },
-    [&state](const stream_end& x) {
-      state.finish(x.kind == end_kind::data ? std::nullopt : std::optional{x.cause});
-    },
-    [&state](const standing& x) {
-      if (auto silence = state.waiting.on(x))
-        state.finish(std::move(silence));
-    },
-    [&state](const deadline& x) {
-      if (auto silence = state.waiting.on(x, state.nodes))
-        state.finish(std::move(silence));
-    },
+      [&state](const started& x) { state.on_started(x); },
+      [&state](const pull& x) { state.on_pull(x); },
+      [&state](const progress& x) { state.on_progress(x); },
+      [&state](const stream_end& x) { state.finish(x.kind == end_kind::data ? std::nullopt : std::optional{x.cause}); },
+      [&state](const standing& x) {
+        if (auto silence = state.waiting.on(x))
+          state.finish(std::move(silence));
+      },
+      [&state](const deadline& x) {
+        if (auto silence = state.waiting.on(x, state.nodes))
+          state.finish(std::move(silence));
+      },
   };
 }
 

@@ -12,7 +12,7 @@ struct predictor_options {
   driven_nodes nodes;
   std::shared_ptr<prediction_board> board;
   std::shared_ptr<file_system> files;
-  std::string directory;                        ///< Empty: variables are freshly initialised.
+  std::string directory;  ///< Empty: variables are freshly initialised.
   checkpoint_choice which = {};
   std::shared_ptr<parameter_store> parameters;  ///< The predictor's own store; its replica is the only reader.
   uint64_t seed = 0;
@@ -29,17 +29,18 @@ struct predictor_state {
   predictor_options options;
 
   sub_plan nodes;
-  int64_t until = 0;            ///< The consumer has room for every batch below this one.
-  int64_t delivered = 0;        ///< Batches on the board.
+  int64_t until = 0;      ///< The consumer has room for every batch below this one.
+  int64_t delivered = 0;  ///< Batches on the board.
   sub_plan_wait<predictor_actor::stateful_pointer<predictor_state>> waiting;
 
   void on_pull(const pull& x);
   void on_started(const started& x);
   void on_progress(const progress& x);
-  void wait();                  ///< Waits for the next batch, if one was requested.
+  void wait();  ///< Waits for the next batch, if one was requested.
   void finish(std::optional<error> cause);
 };
 
-predictor_actor::behavior_type predictor(predictor_actor::stateful_pointer<predictor_state> self, predictor_options options);
+predictor_actor::behavior_type predictor(predictor_actor::stateful_pointer<predictor_state> self,
+                                         predictor_options options);
 
 }  // namespace troupe

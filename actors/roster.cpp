@@ -30,9 +30,7 @@ const member* roster::find(node_id id) const {
   return at == places_.end() ? nullptr : &members_[at->second];
 }
 
-void roster::ended(node_id id) {
-  started(id, nullptr);
-}
+void roster::ended(node_id id) { started(id, nullptr); }
 
 node_id roster::id_of(role what) const {
   const auto m = std::find_if(members_.begin(), members_.end(), [what](const member& x) { return x.what == what; });
@@ -40,7 +38,8 @@ node_id roster::id_of(role what) const {
 }
 
 size_t roster::count(role what) const {
-  return static_cast<size_t>(std::count_if(members_.begin(), members_.end(), [what](const member& m) { return m.what == what; }));
+  return static_cast<size_t>(
+      std::count_if(members_.begin(), members_.end(), [what](const member& m) { return m.what == what; }));
 }
 
 size_t roster::place_of(node_id id) const {

@@ -12,16 +12,46 @@ namespace troupe {
 /// The type of the handle of each role's nodes.
 template <role>
 struct handle_of;
-template <> struct handle_of<role::infeed> { using type = infeed_actor; };
-template <> struct handle_of<role::replica> { using type = replica_actor; };
-template <> struct handle_of<role::reducer> { using type = reducer_actor; };
-template <> struct handle_of<role::outfeed> { using type = outfeed_actor; };
-template <> struct handle_of<role::checkpoint_writer> { using type = checkpoint_writer_actor; };
-template <> struct handle_of<role::summary_writer> { using type = summary_writer_actor; };
-template <> struct handle_of<role::eval_summary_writer> { using type = summary_writer_actor; };
-template <> struct handle_of<role::evaluator> { using type = evaluator_actor; };
-template <> struct handle_of<role::predictor> { using type = predictor_actor; };
-template <> struct handle_of<role::callbacks> { using type = callbacks_actor; };
+template <>
+struct handle_of<role::infeed> {
+  using type = infeed_actor;
+};
+template <>
+struct handle_of<role::replica> {
+  using type = replica_actor;
+};
+template <>
+struct handle_of<role::reducer> {
+  using type = reducer_actor;
+};
+template <>
+struct handle_of<role::outfeed> {
+  using type = outfeed_actor;
+};
+template <>
+struct handle_of<role::checkpoint_writer> {
+  using type = checkpoint_writer_actor;
+};
+template <>
+struct handle_of<role::summary_writer> {
+  using type = summary_writer_actor;
+};
+template <>
+struct handle_of<role::eval_summary_writer> {
+  using type = summary_writer_actor;
+};
+template <>
+struct handle_of<role::evaluator> {
+  using type = evaluator_actor;
+};
+template <>
+struct handle_of<role::predictor> {
+  using type = predictor_actor;
+};
+template <>
+struct handle_of<role::callbacks> {
+  using type = callbacks_actor;
+};
 
 struct member {
   node_id id{};

@@ -15,7 +15,8 @@ constexpr std::array roles{role::infeed, role::replica, role::outfeed};
 
 }  // namespace
 
-sub_plan::sub_plan(caf::local_actor& driver, driven_nodes of) : driver_(&driver), of_(std::move(of)), agents_(driver, of_) {}
+sub_plan::sub_plan(caf::local_actor& driver, driven_nodes of)
+  : driver_(&driver), of_(std::move(of)), agents_(driver, of_) {}
 
 /// Sends in the name of the driver, so that these messages and those that connect the nodes arrive in order.
 template <role R, class M>

@@ -39,8 +39,11 @@ class sub_plan_wait {
     constexpr std::chrono::milliseconds answers_max{30'000};
     const auto over = waiting_.on(x);
     if (over == kind::nodes)
-      return error{errc::deadline_exceeded, "the nodes were not started within " + std::to_string(silence_max_.count() / 1000) + " s, waiting for "
-                                              + nodes.agents_awaited(), {}, driver_};
+      return error{errc::deadline_exceeded,
+                   "the nodes were not started within " + std::to_string(silence_max_.count() / 1000)
+                       + " s, waiting for " + nodes.agents_awaited(),
+                   {},
+                   driver_};
     if (over == kind::answers)
       return silent();
     if (over == kind::batch) {
@@ -56,8 +59,11 @@ class sub_plan_wait {
  private:
   enum class kind : int32_t { nodes, batch, answers };
   error silent() const {
-    return {errc::deadline_exceeded, "batch " + std::to_string(batch_) + " was not " + outcome_ + " within " + std::to_string(silence_max_.count() / 1000)
-                                       + " s: " + whereabouts_.text(), {}, driver_};
+    return {errc::deadline_exceeded,
+            "batch " + std::to_string(batch_) + " was not " + outcome_ + " within "
+                + std::to_string(silence_max_.count() / 1000) + " s: " + whereabouts_.text(),
+            {},
+            driver_};
   }
 
   Self self_ = nullptr;

@@ -16,9 +16,7 @@ void waits::arm(int32_t kind, nanoseconds patience) {
   w = {true, false, w.number + 1, patience};
 }
 
-void waits::disarm(int32_t kind) {
-  all_[static_cast<size_t>(kind)].armed = false;
-}
+void waits::disarm(int32_t kind) { all_[static_cast<size_t>(kind)].armed = false; }
 
 void waits::disarm_all() {
   for (auto& w : all_)

@@ -31,9 +31,9 @@ class waits {
     int32_t kind = 0;
     uint64_t number = 0;
   };
-  /// Subtracts `elapsed`, the time since the last call, from what is left of each wait, and returns the waits whose time
-  /// has run out, each once. They stay armed: the actor handles its mailbox, which may hold the answer, and then calls
-  /// `expires`.
+  /// Subtracts `elapsed`, the time since the last call, from what is left of each wait, and returns the waits whose
+  /// time has run out, each once. They stay armed: the actor handles its mailbox, which may hold the answer, and then
+  /// calls `expires`.
   std::vector<due_wait> pass(nanoseconds elapsed);
   /// Returns true, and disarms the wait, if it was neither answered nor restarted meanwhile.
   bool expires(int32_t kind, uint64_t number);

@@ -4,9 +4,9 @@
 #include "cli/terminal/last_resort.hpp"
 #include "cli/terminal/output.hpp"
 
-#include <algorithm>
-
 #include <unistd.h>
+
+#include <algorithm>
 
 namespace troupe::cli {
 
@@ -25,8 +25,9 @@ int run(const std::vector<std::string>& arguments) {
     return succeeded;
   }
   std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
-  if (const auto known = command_summaries(); name == "help" && rest.size() == 1
-                                              && std::any_of(known.begin(), known.end(), [&](const auto& c) { return c.name == rest.front(); }))
+  if (const auto known = command_summaries();
+      name == "help" && rest.size() == 1
+      && std::any_of(known.begin(), known.end(), [&](const auto& c) { return c.name == rest.front(); }))
     return run({rest.front(), "--help"});
   // The flags are not parsed yet, but with --json an error in them must be reported as JSON.
   const bool json = std::count(rest.begin(), rest.end(), "--json") > 0;
@@ -44,15 +45,17 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (name == "serve")
     return serve(rest, early, signals);
-  static const std::map<std::string, int (*)(const command_line&, const std::shared_ptr<console_printer>&, signal_watch&)> commands{
-    {"train", train}, {"evaluate", evaluate}, {"predict", predict}, {"export", export_model}};
+  static const std::map<std::string,
+                        int (*)(const command_line&, const std::shared_ptr<console_printer>&, signal_watch&)>
+      commands{{"train", train}, {"evaluate", evaluate}, {"predict", predict}, {"export", export_model}};
   const auto command = commands.find(name);
   if (command == commands.end()) {
     std::vector<std::string> names;
     for (const auto& known : command_summaries())
       names.emplace_back(known.name);
-    return usage_failure(early, {errc::invalid_argument, "unknown command " + name + did_you_mean(nearest(name, names)),
-                           {"troupe --help lists the commands"}});
+    return usage_failure(early, {errc::invalid_argument,
+                                 "unknown command " + name + did_you_mean(nearest(name, names)),
+                                 {"troupe --help lists the commands"}});
   }
   const auto line = parse_command_line(name, rest);
   if (!line)

@@ -33,10 +33,12 @@ expected<job_basis> settled_basis(const estimator& e) {
 
 /// `what` and `whose` are for the message, such as "hooks" and "the training".
 template <class T>
-expected<void> none_is_null(const std::vector<std::shared_ptr<T>>& all, std::string_view what, const std::string& whose) {
+expected<void> none_is_null(const std::vector<std::shared_ptr<T>>& all, std::string_view what,
+                            const std::string& whose) {
   for (size_t i = 0; i < all.size(); ++i)
     if (!all[i])
-      return fail(errc::invalid_argument, std::string{what} + "[" + std::to_string(i) + "] of " + whose + " is null; leave it out");
+      return fail(errc::invalid_argument,
+                  std::string{what} + "[" + std::to_string(i) + "] of " + whose + " is null; leave it out");
   return {};
 }
 
@@ -44,7 +46,8 @@ expected<evaluation_data> data_of(const eval_spec& evaluation) {
   if (auto valid = check_fields(evaluation, "evaluation: "); !valid)
     return fail(valid.error());
   if (evaluation.name.find('/') != std::string::npos)
-    return fail(errc::invalid_argument, "the name of an evaluation becomes part of a directory's: '" + evaluation.name + "' has a slash");
+    return fail(errc::invalid_argument,
+                "the name of an evaluation becomes part of a directory's: '" + evaluation.name + "' has a slash");
   if (auto whole = none_is_null(evaluation.hooks, "hooks", "an evaluation"); !whole)
     return fail(whole.error());
   return evaluation_data{evaluation.input, evaluation.steps, evaluation.name, evaluation.hooks};
@@ -67,10 +70,12 @@ exporting exporting_of(const estimator& e, const eval_spec& spec) {
   auto how = spec.exports_like;
   if (how.features.empty() && how.input.last_stage() == input::absent())
     how.input = spec.input;
-  return [e, how, exporters = spec.exporters](const export_surroundings& in, const export_occasion& now) -> expected<std::vector<std::string>> {
+  return [e, how, exporters = spec.exporters](const export_surroundings& in,
+                                              const export_occasion& now) -> expected<std::vector<std::string>> {
     std::vector<std::string> paths;
     for (const auto& x : exporters) {
-      auto path = now.is_final == (x.rule == export_rule::final) ? run_exporter(in, x, e, how, now) : expected<std::optional<std::string>>{};
+      auto path = now.is_final == (x.rule == export_rule::final) ? run_exporter(in, x, e, how, now)
+                                                                 : expected<std::optional<std::string>>{};
       if (!path)
         return fail(path.error());
       paths.push_back(path->value_or(""));
@@ -108,7 +113,7 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
     return fail(basis.error());
   if (training.steps && training.max_steps)
     return fail(errc::invalid_argument, "steps (" + std::to_string(*training.steps) + ") and max_steps ("
-                                          + std::to_string(*training.max_steps) + ") cannot both be given");
+                                            + std::to_string(*training.max_steps) + ") cannot both be given");
   if (auto valid = check_fields(training); !valid)
     return fail(valid.error());
   if (auto whole = none_is_null(training.hooks, "hooks", "the training"); !whole)
@@ -116,9 +121,14 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
   if (auto whole = none_is_null(training.saving_listeners, "saving_listeners", "the training"); !whole)
     return fail(whole.error());
   if (!training.saving_listeners.empty() && !basis->config.saves())
-    return fail(errc::invalid_argument, "saving_listeners need checkpoints: give a model_dir, and a save_checkpoints_steps or "
-                                        "save_checkpoints_secs that is not none");
-  training_job job{.basis = std::move(*basis), .input = training.input, .max_steps = training.max_steps, .steps = training.steps, .hooks = training.hooks,
+    return fail(errc::invalid_argument,
+                "saving_listeners need checkpoints: give a model_dir, and a save_checkpoints_steps or "
+                "save_checkpoints_secs that is not none");
+  training_job job{.basis = std::move(*basis),
+                   .input = training.input,
+                   .max_steps = training.max_steps,
+                   .steps = training.steps,
+                   .hooks = training.hooks,
                    .saving_listeners = training.saving_listeners};
   for (const auto& rule : training.stop_early)
     if (auto valid = validate(rule); !valid)
@@ -139,23 +149,26 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
     if (!data)
       return fail(data.error());
     if (!job.basis.config.saves())
-      return fail(errc::invalid_argument, "an evaluation beside training needs checkpoints: give a model_dir, and a "
-                                          "save_checkpoints_steps or save_checkpoints_secs that is not none");
+      return fail(errc::invalid_argument,
+                  "an evaluation beside training needs checkpoints: give a model_dir, and a "
+                  "save_checkpoints_steps or save_checkpoints_secs that is not none");
     for (const auto& other : job.evaluations)
       if (other.data.name == spec.name)
-        return fail(errc::invalid_argument, "two evaluations have " + (spec.name.empty() ? "no name" : "the name '" + spec.name + "'")
-                                              + ": give each a name of its own, which its results go by");
+        return fail(errc::invalid_argument, "two evaluations have "
+                                                + (spec.name.empty() ? "no name" : "the name '" + spec.name + "'")
+                                                + ": give each a name of its own, which its results go by");
     if (spec.every_steps && spec.when == evaluation_mode::beside)
       return fail(errc::invalid_argument, "evaluation: every_steps (" + std::to_string(*spec.every_steps)
-                                            + ") is for evaluations that training waits for, and when is beside");
+                                              + ") is for evaluations that training waits for, and when is beside");
     if (auto right = spec.exporters.empty() ? expected<void>{} : check_words(e, spec.exports_like); !right)
       return fail(right.error());
     if (auto valid = validate(spec.exporters); !valid)
       return fail(valid.error());
     auto exports = exporting_of(e, spec);
-    const bool at_end = std::any_of(spec.exporters.begin(), spec.exporters.end(), [](const exporter& x) { return x.rule == export_rule::final; });
-    job.evaluations.push_back({std::move(*data), std::move(exports), at_end, spec.start_delay_secs, spec.throttle_secs, spec.sanity_batches, spec.every_steps,
-                               spec.when, spec.on_evaluator_failure});
+    const bool at_end = std::any_of(spec.exporters.begin(), spec.exporters.end(),
+                                    [](const exporter& x) { return x.rule == export_rule::final; });
+    job.evaluations.push_back({std::move(*data), std::move(exports), at_end, spec.start_delay_secs, spec.throttle_secs,
+                               spec.sanity_batches, spec.every_steps, spec.when, spec.on_evaluator_failure});
   }
   return job;
 }

@@ -13,7 +13,8 @@ namespace {
 /// A duration as text: "0:42", "1:02:03".
 std::string duration_text(double seconds) {
   const auto all = static_cast<int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e9)));
-  return all < 3600 ? fmt::format("{}:{:02}", all / 60, all % 60) : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
+  return all < 3600 ? fmt::format("{}:{:02}", all / 60, all % 60)
+                    : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
 }
 
 constexpr int shown_metrics_max = 3;
@@ -93,10 +94,13 @@ std::string to_text(const job_event& e) {
     case kind::progress: return progress_text(e);
     case kind::saved: return "saved " + e.text;
     case kind::evaluated:
-      return fmt::format("evaluated step {}{}: {}", e.step, e.evaluation.empty() ? "" : " for " + e.evaluation, metrics_text(e.metrics));
+      return fmt::format("evaluated step {}{}: {}", e.step, e.evaluation.empty() ? "" : " for " + e.evaluation,
+                         metrics_text(e.metrics));
     case kind::warning:
     case kind::recovering: return e.text;
-    case kind::recovered: return fmt::format("recovered: attempt {} begins at step {}{}", e.attempt, e.step, e.text.empty() ? "" : ", from " + e.text);
+    case kind::recovered:
+      return fmt::format("recovered: attempt {} begins at step {}{}", e.attempt, e.step,
+                         e.text.empty() ? "" : ", from " + e.text);
     case kind::finished:
     case kind::stopped: return end_text(e);
     case kind::failed: return e.failure ? to_text(*e.failure) : "failed";

@@ -1,8 +1,7 @@
-#include <troupe/hooks.hpp>
-
-#include <troupe/step_timer.hpp>
-
 #include "words/text.hpp"
+
+#include <troupe/hooks.hpp>
+#include <troupe/step_timer.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -190,8 +189,10 @@ expected<plateau_state> look_for_plateau(const reduce_on_plateau_options& option
   for (const auto& point : history) {
     const auto found = point.metrics.find(options.goal.metric);
     if (found == point.metrics.end())
-      return fail(errc::key_missing, "reduce_on_plateau asks for the metric '" + options.goal.metric + "'; the evaluation of step " + std::to_string(point.step)
-                                       + " has " + joined(point.metrics, ", ", [](const auto& m) { return std::string_view{m.first}; }));
+      return fail(errc::key_missing,
+                  "reduce_on_plateau asks for the metric '" + options.goal.metric + "'; the evaluation of step "
+                      + std::to_string(point.step) + " has "
+                      + joined(point.metrics, ", ", [](const auto& m) { return std::string_view{m.first}; }));
     const double value = found->second;
     if (!best || options.goal.is_better(value, *best, options.min_delta)) {
       best = value;
@@ -207,7 +208,8 @@ expected<plateau_state> look_for_plateau(const reduce_on_plateau_options& option
       continue;
     without = 0;
     cooling = options.cooldown;
-    if (const double reduced = std::max(state.rate_factor * options.factor, options.min_factor); reduced < state.rate_factor) {
+    if (const double reduced = std::max(state.rate_factor * options.factor, options.min_factor);
+        reduced < state.rate_factor) {
       state.rate_factor = reduced;
       ++state.reductions;
     }
@@ -217,7 +219,8 @@ expected<plateau_state> look_for_plateau(const reduce_on_plateau_options& option
 
 expected<std::shared_ptr<hook>> reduce_on_plateau(reduce_on_plateau_options options) {
   const auto refuse = [](std::string_view name, const std::string& must, double value) {
-    return fail(errc::invalid_argument, "reduce_on_plateau: " + std::string{name} + " must be " + must + ", not " + shortest_text(value));
+    return fail(errc::invalid_argument,
+                "reduce_on_plateau: " + std::string{name} + " must be " + must + ", not " + shortest_text(value));
   };
   if (options.goal.metric.empty())
     return fail(errc::invalid_argument, "reduce_on_plateau: there is no metric");

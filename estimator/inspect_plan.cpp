@@ -22,7 +22,8 @@ expected<plan_description> inspect_plan(const estimator& e, const train_spec& tr
     description.nodes.push_back({n.name, std::string{to_string(n.what)}, work_of(plan, n)});
   for (const auto& edge : plan.edges)
     if (edge.kind == edge_kind::data)
-      description.edges.push_back({checked->at(edge.from).name, checked->at(edge.to).name, std::string{to_string(edge.how)}, *edge.credit.messages});
+      description.edges.push_back({checked->at(edge.from).name, checked->at(edge.to).name,
+                                   std::string{to_string(edge.how)}, *edge.credit.messages});
   for (const auto* part : checked->parts())
     description.snapshot_parts.push_back(part->name);
   return description;

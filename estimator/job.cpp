@@ -1,10 +1,10 @@
 // The handle of a running job, and the calls that start one and wait for it.
-#include <troupe/job.hpp>
-
 #include "estimator/describe.hpp"
 #include "estimator/job_log.hpp"
 #include "estimator/launched_by.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
+
+#include <troupe/job.hpp>
 
 namespace troupe {
 
@@ -19,9 +19,7 @@ job::job(job&&) noexcept = default;
 job& job::operator=(job&&) noexcept = default;
 job::~job() = default;
 
-job_progress job::progress() const {
-  return impl_ ? impl_->running->progress() : job_progress{};
-}
+job_progress job::progress() const { return impl_ ? impl_->running->progress() : job_progress{}; }
 void job::save() {
   if (impl_)
     impl_->running->save();
@@ -49,8 +47,9 @@ expected<train_result> job::wait(std::optional<std::chrono::milliseconds> deadli
   if (auto result = impl_->running->wait(deadline))
     return *result;
   const auto now = progress();
-  return fail(errc::deadline_exceeded, "the job is " + std::string{to_string(now.now)} + " at step " + std::to_string(now.step)
-                                         + " and did not end within " + std::to_string(deadline->count()) + " ms");
+  return fail(errc::deadline_exceeded, "the job is " + std::string{to_string(now.now)} + " at step "
+                                           + std::to_string(now.step) + " and did not end within "
+                                           + std::to_string(deadline->count()) + " ms");
 }
 
 expected<std::optional<train_result>> job::wait_for(std::chrono::milliseconds duration) {
@@ -65,7 +64,8 @@ expected<std::optional<train_result>> job::wait_for(std::chrono::milliseconds du
 expected<job> start_by(launcher& by, const estimator& e, const train_spec& training, const eval_specs& evaluations,
                        const start_options& options) {
   if (options.executor_deadline < 1ms || options.executor_deadline > 24h)
-    return fail(errc::invalid_argument, "executor_deadline must be in [1, 86400000] ms, not " + std::to_string(options.executor_deadline.count()));
+    return fail(errc::invalid_argument, "executor_deadline must be in [1, 86400000] ms, not "
+                                            + std::to_string(options.executor_deadline.count()));
   auto settled = describe(e, training, evaluations);
   if (!settled)
     return fail(settled.error());
@@ -82,7 +82,8 @@ expected<job> start_by(launcher& by, const estimator& e, const train_spec& train
   return job{std::make_unique<job::impl>(job::impl{by.train(std::move(*prepared))})};
 }
 
-expected<job> start(const estimator& e, const train_spec& training, const eval_specs& evaluations, const start_options& options) {
+expected<job> start(const estimator& e, const train_spec& training, const eval_specs& evaluations,
+                    const start_options& options) {
   local_launcher local;
   return start_by(local, e, training, evaluations, options);
 }
@@ -102,9 +103,10 @@ std::optional<train_result> nothing_left(const estimator& e, const train_spec& t
   const auto info = (*store)->inspect(*newest);
   if (!info)
     return std::nullopt;
-  return train_result{.global_step = newest->step, .checkpoint = info->prefix,
-                      .remark = "nothing to train: " + info->prefix + " stands at step " + std::to_string(newest->step) + " already, and max_steps is "
-                                + std::to_string(*settled->max_steps)};
+  return train_result{.global_step = newest->step,
+                      .checkpoint = info->prefix,
+                      .remark = "nothing to train: " + info->prefix + " stands at step " + std::to_string(newest->step)
+                                + " already, and max_steps is " + std::to_string(*settled->max_steps)};
 }
 
 }  // namespace
@@ -129,12 +131,14 @@ expected<train_result> train_and_evaluate(const estimator& e, const train_spec& 
   return train_and_evaluate(e, training, eval_specs{evaluation});
 }
 
-expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_specs& evaluations) {
+expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training,
+                                          const eval_specs& evaluations) {
   auto running = start(e, training, evaluations);
   return running ? running->wait() : expected<train_result>{fail(running.error())};
 }
 
-expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which) {
+expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const eval_spec& evaluation,
+                                        const checkpoint_ref& which) {
   auto settled = describe(e, evaluation, which);
   if (!settled)
     return fail(settled.error());

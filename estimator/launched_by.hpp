@@ -10,7 +10,8 @@ namespace troupe {
 /// invalid_argument, or an error of describing or preparing the job; nothing is launched then.
 expected<job> start_by(launcher& by, const estimator& e, const train_spec& training, const eval_specs& evaluations,
                        const start_options& options);
-expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which);
+expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const eval_spec& evaluation,
+                                        const checkpoint_ref& which);
 /// Keeps the launcher, because the stream launches only at its first result.
 expected<prediction_stream> predict_by(std::shared_ptr<launcher> by, const estimator& e, const predict_spec& spec);
 

@@ -1,11 +1,11 @@
 // Prediction streams: batches from the pipeline, handed out row by row, with words where the model has them.
-#include <troupe/predict.hpp>
-
 #include "estimator/describe.hpp"
 #include "estimator/launched_by.hpp"
 #include "input/streams/open_input.hpp"
 #include "pipeline/launch/prediction_hooks.hpp"
 #include "pipeline/launch/prepared_job.hpp"
+
+#include <troupe/predict.hpp>
 
 #include <algorithm>
 #include <mutex>
@@ -27,22 +27,21 @@ int64_t integer_at(const tensor& t, int64_t i) {
   }
 }
 
-expected<std::vector<std::string>> words_of(const std::string& name, const text_prediction& text, const tensor& indices) {
+expected<std::vector<std::string>> words_of(const std::string& name, const text_prediction& text,
+                                            const tensor& indices) {
   std::vector<std::string> words;
   for (int64_t i = 0; i < indices.elements(); ++i) {
     const int64_t index = integer_at(indices, i);
     if (index < 0 || index >= static_cast<int64_t>(text.words.size()))
-      return fail(errc::invalid_argument, "the text '" + name + "' has " + std::to_string(text.words.size()) + " words, and '" + text.of + "' is "
-                                            + std::to_string(index));
+      return fail(errc::invalid_argument, "the text '" + name + "' has " + std::to_string(text.words.size())
+                                              + " words, and '" + text.of + "' is " + std::to_string(index));
     words.push_back(text.words[static_cast<size_t>(index)]);
   }
   return words;
 }
 
 /// Row `row`, without the batch axis.
-tensor row_of(const tensor& batch, int64_t row) {
-  return batch.slice(row, 1).reshape(batch.dims().inner());
-}
+tensor row_of(const tensor& batch, int64_t row) { return batch.slice(row, 1).reshape(batch.dims().inner()); }
 
 std::string remark_on(const loaded_state& from, const settled_config& config) {
   std::string remark;
@@ -50,8 +49,9 @@ std::string remark_on(const loaded_state& from, const settled_config& config) {
     remark += (remark.empty() ? "" : "; ") + warning;
   if (!from.prefix.empty())
     return remark;
-  return config.model_dir ? *config.model_dir + " has no checkpoint: these are predictions of freshly initialised variables"
-                          : "without a model_dir these are predictions of freshly initialised variables";
+  return config.model_dir
+             ? *config.model_dir + " has no checkpoint: these are predictions of freshly initialised variables"
+             : "without a model_dir these are predictions of freshly initialised variables";
 }
 
 }  // namespace
@@ -64,18 +64,18 @@ struct prediction_stream::impl {
 
   std::shared_ptr<launcher> by;
   prediction_job job;
-  std::vector<std::string> names;              ///< Names of the values in a batch.
-  std::optional<step_values> batch;            ///< The batch whose rows are being returned.
-  int64_t row = 0;                             ///< The next row of `batch`.
+  std::vector<std::string> names;    ///< Names of the values in a batch.
+  std::optional<step_values> batch;  ///< The batch whose rows are being returned.
+  int64_t row = 0;                   ///< The next row of `batch`.
   loaded_state from;
-  bool loaded = false, ended = false;          ///< `loaded`: the first result was no error.
-  std::optional<error> failure;                ///< The error that ended the stream; absent at the end of the data.
+  bool loaded = false, ended = false;  ///< `loaded`: the first result was no error.
+  std::optional<error> failure;        ///< The error that ended the stream; absent at the end of the data.
 
-  std::mutex guard;                            ///< Protects the state that `cancel` reads.
+  std::mutex guard;  ///< Protects the state that `cancel` reads.
   std::unique_ptr<running_prediction> running;
   bool cancelled = false;
 
-  std::optional<prediction_hooks> hooks;       ///< Set once the hooks have begun.
+  std::optional<prediction_hooks> hooks;  ///< Set once the hooks have begun.
 
   expected<void> start();
   expected<void> end_hooks();
@@ -224,12 +224,8 @@ void prediction_stream::cancel() {
     impl_->running->cancel();
 }
 
-std::string prediction_stream::checkpoint() const {
-  return impl_->from.prefix;
-}
-int64_t prediction_stream::global_step() const {
-  return impl_->from.id.step;
-}
+std::string prediction_stream::checkpoint() const { return impl_->from.prefix; }
+int64_t prediction_stream::global_step() const { return impl_->from.id.step; }
 std::string prediction_stream::remark() const {
   return impl_->loaded ? remark_on(impl_->from, impl_->job.basis.config) : "";
 }

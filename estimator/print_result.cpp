@@ -36,7 +36,8 @@ int print_result(const expected<evaluation_result>& result) {
     return print_error(result.error());
   for (const auto& warning : result->warnings)
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
-  std::printf("step %lld, %lld batches\n", static_cast<long long>(result->global_step), static_cast<long long>(result->batches));
+  std::printf("step %lld, %lld batches\n", static_cast<long long>(result->global_step),
+              static_cast<long long>(result->batches));
   print_metrics(result->metrics, result->arrays);
   return 0;
 }

@@ -1,17 +1,17 @@
 // The hook that writes the record of a run and its description for TensorBoard into the model directory, and the
 // versions that the record names.
-#include <troupe/run_description.hpp>
-
 #include "compute/kernels/numerics.hpp"
 #include "storage/events/event_log.hpp"
 #include "storage/events/hyperparameters.hpp"
 #include "storage/runs/run_record.hpp"
 #include "words/text.hpp"
 
-#include <chrono>
-#include <set>
+#include <troupe/run_description.hpp>
 
 #include <unistd.h>
+
+#include <chrono>
+#include <set>
 
 namespace troupe {
 
@@ -34,7 +34,8 @@ std::string host_name() {
 /// Its files are for people and for later commands: if writing fails, the job goes on and the caller is warned.
 class run_describer final : public hook {
  public:
-  run_describer(std::string model_dir, run_description what) : files_(posix_file_system()), directory_(std::move(model_dir)), what_(std::move(what)) {}
+  run_describer(std::string model_dir, run_description what)
+    : files_(posix_file_system()), directory_(std::move(model_dir)), what_(std::move(what)) {}
 
   needs begin(int64_t) override { return {}; }
 
@@ -64,15 +65,17 @@ class run_describer final : public hook {
   expected<void> begin_events() {
     if (what_.values.empty() && !what_.graph)
       return {};
-    auto graph = what_.graph ? what_.graph().map([](const graph_description& g) { return std::optional{to_graph_def(g)}; })
-                             : expected<std::optional<std::string>>{std::nullopt};
+    auto graph = what_.graph
+                     ? what_.graph().map([](const graph_description& g) { return std::optional{to_graph_def(g)}; })
+                     : expected<std::optional<std::string>>{std::nullopt};
     auto log = event_log_writer::create(files_, directory_, {.host = host_name() + ".description", .wall_time = now()});
     if (!log)
       return fail(std::move(log.error()));
     log_ = std::move(*log);
     expected<void> added;
     if (graph && *graph)
-      added = log_->add({.wall_time = now(), .attachment = event_attachment{event_attachment::kind::graph, {}, std::move(**graph)}});
+      added = log_->add(
+          {.wall_time = now(), .attachment = event_attachment{event_attachment::kind::graph, {}, std::move(**graph)}});
     if (added && !what_.values.empty())
       added = log_->add({.wall_time = now(), .others = {session_start_summary(what_.values, directory_, now())}});
     if (added)
@@ -88,8 +91,10 @@ class run_describer final : public hook {
     if (!what_.values.empty()) {
       std::vector<std::pair<std::string, std::string>> metrics{{"", "loss"}};
       metrics.insert(metrics.end(), metrics_.begin(), metrics_.end());
-      tell(log_->add({.wall_time = now(), .others = {experiment_summary(what_.values, metrics, now()), session_end_summary(failed, now())}}),
-           "TensorBoard is not told of the metrics");
+      tell(
+          log_->add({.wall_time = now(),
+                     .others = {experiment_summary(what_.values, metrics, now()), session_end_summary(failed, now())}}),
+          "TensorBoard is not told of the metrics");
     }
     tell(log_->close(), "TensorBoard is not told how the job ended");
     if (const auto remark = log_->take_remark(); remark && what_.warn)
@@ -115,7 +120,9 @@ expected<void> keep_run_record(const std::string& model_dir, const run_record& r
   return write_run_record(*posix_file_system(), model_dir, with_versions(record));
 }
 
-expected<run_record> read_run_record(const std::string& model_dir) { return load_run_record(*posix_file_system(), model_dir); }
+expected<run_record> read_run_record(const std::string& model_dir) {
+  return load_run_record(*posix_file_system(), model_dir);
+}
 
 std::shared_ptr<hook> describe_run(std::string model_dir, run_description what) {
   return std::make_shared<run_describer>(std::move(model_dir), std::move(what));

@@ -1,10 +1,11 @@
-// Learns to predict a text, character by character: two layers of LSTM, or a small transformer, beside a model that counts.
+// Learns to predict a text, character by character: two layers of LSTM, or a small transformer, beside a model that
+// counts.
 //
 //   ./dev chars --model lstm             # Installs the text, and runs this program.
 //   ./dev chars --model transformer --steps 4000
 //
-// The text is the Jargon File of Debian's package jargon-text (1.7 MB, public domain), unless --text names another. The first nine
-// tenths are learnt from, the last is foretold. Run again, with more steps, it goes on where it stood.
+// The text is the Jargon File of Debian's package jargon-text (1.7 MB, public domain), unless --text names another. The
+// first nine tenths are learnt from, the last is foretold. Run again, with more steps, it goes on where it stood.
 #include "examples/count_model.hpp"
 #include "examples/text.hpp"
 
@@ -38,7 +39,8 @@ struct settings {
 
 /// Two layers of LSTM, which know nothing of what came before the window.
 tr::symbol lstm_layers(tr::symbol characters, int64_t kinds, const settings& s, bool training) {
-  tr::symbol x = tr::nn::embedding(characters, {.entries = kinds, .units = s.units / 2, .embeddings = tr::init::normal(0, 1)});
+  tr::symbol x = tr::nn::embedding(characters,
+                                   {.entries = kinds, .units = s.units / 2, .embeddings = tr::init::normal(0, 1)});
   for (int layer = 0; layer < 2; ++layer)
     x = tr::dropout(tr::nn::lstm(x, {.units = s.units}).outputs, s.dropout, training);
   return x;
@@ -46,7 +48,8 @@ tr::symbol lstm_layers(tr::symbol characters, int64_t kinds, const settings& s, 
 
 /// Two blocks of attention, which sees how far back a character lies, and feed-forward layers.
 tr::symbol transformer_blocks(tr::symbol characters, int64_t kinds, const settings& s, bool training) {
-  tr::symbol x = tr::nn::embedding(characters, {.entries = kinds, .units = s.units, .embeddings = tr::init::normal(0, 1)});
+  tr::symbol x = tr::nn::embedding(characters,
+                                   {.entries = kinds, .units = s.units, .embeddings = tr::init::normal(0, 1)});
   for (int block = 0; block < 2; ++block) {
     const tr::symbol seen = tr::nn::multi_head_attention(tr::nn::layer_norm(x), {.heads = 4, .relative = true});
     x = tr::nn::residual(x, seen, {.dropout = s.dropout, .training = training});
@@ -59,27 +62,32 @@ tr::symbol transformer_blocks(tr::symbol characters, int64_t kinds, const settin
 tr::optimizer optimizer_of(const settings& s) {
   const bool recurrent = s.model == "lstm";
   return {.rule = tr::adam{.rate = recurrent ? 1e-2f : 4e-3f},
-          .schedule = tr::inverse_sqrt_decay{.decay_steps = 500},  // It knows no end, so that a run may go on to more steps.
+          .schedule = tr::inverse_sqrt_decay{.decay_steps = 500},  // It knows no end, so that a run may go on to more
+                                                                   // steps.
           .warmup_steps = recurrent ? 0 : 100,
           .clip = {.global_norm = 1}};
 }
 
-/// What follows each character of a window; while evaluating of its last half only, so that each has half a window before it.
+/// What follows each character of a window; while evaluating of its last half only, so that each has half a window
+/// before it.
 tr::model next_character(int64_t kinds, const settings& s) {
   return {s.model, [kinds, s](tr::graph&, const tr::features& in, const tr::labels&, tr::mode mode) {
-    const bool training = mode == tr::mode::train;
-    const tr::symbol given = tr::slice(in["characters"], 1, 0, s.window), next = tr::slice(in["characters"], 1, 1, s.window);
-    const tr::symbol x = s.model == "lstm" ? lstm_layers(given, kinds, s, training) : transformer_blocks(given, kinds, s, training);
-    const tr::symbol logits = tr::nn::dense(x, {.units = kinds, .name = "logits"});
-    const int64_t count = training ? s.window : s.window / 2, first = s.window - count;
-    const tr::symbol losses = tr::losses::sparse_softmax_cross_entropy(tr::slice(next, 1, first, count), tr::slice(logits, 1, first, count),
-                                                                       {.reduce = tr::losses::reduction::none});
-    const tr::symbol bits = losses * (1 / std::numbers::ln2);
-    const tr::symbol ones = tr::cast(tr::equal(losses, losses), tr::dtype::float32);
-    return tr::model_spec{.loss = tr::reduce_mean(losses),
-                          .optimizer = optimizer_of(s),
-                          .metrics = {{"bits_per_character", {tr::reduce_sum(bits), tr::reduce_sum(ones)}}}};
-  }};
+            const bool training = mode == tr::mode::train;
+            const tr::symbol given = tr::slice(in["characters"], 1, 0, s.window),
+                             next = tr::slice(in["characters"], 1, 1, s.window);
+            const tr::symbol x = s.model == "lstm" ? lstm_layers(given, kinds, s, training)
+                                                   : transformer_blocks(given, kinds, s, training);
+            const tr::symbol logits = tr::nn::dense(x, {.units = kinds, .name = "logits"});
+            const int64_t count = training ? s.window : s.window / 2, first = s.window - count;
+            const tr::symbol losses = tr::losses::sparse_softmax_cross_entropy(tr::slice(next, 1, first, count),
+                                                                               tr::slice(logits, 1, first, count),
+                                                                               {.reduce = tr::losses::reduction::none});
+            const tr::symbol bits = losses * (1 / std::numbers::ln2);
+            const tr::symbol ones = tr::cast(tr::equal(losses, losses), tr::dtype::float32);
+            return tr::model_spec{.loss = tr::reduce_mean(losses),
+                                  .optimizer = optimizer_of(s),
+                                  .metrics = {{"bits_per_character", {tr::reduce_sum(bits), tr::reduce_sum(ones)}}}};
+          }};
 }
 
 // -- the program -------------------------------------------------------------------
@@ -92,33 +100,41 @@ tr::expected<void> run(const settings& s) {
   const auto text = read_text(s.text);
   if (!text)
     return tr::fail(text.error());
-  // The held-out tenth is cut into half windows, each foretold after at least as much, the first one too: every character once.
+  // The held-out tenth is cut into half windows, each foretold after at least as much, the first one too: every
+  // character once.
   const auto length = static_cast<int64_t>(text->characters.size()), half = s.window / 2;
   const int64_t held_out = length / 10 / half * half, learnt = length - held_out;
   if (held_out == 0 || learnt <= s.window)
-    return tr::fail(tr::errc::invalid_argument, s.text + " has " + std::to_string(length) + " characters: too few for windows of " + std::to_string(s.window));
+    return tr::fail(
+        tr::errc::invalid_argument,
+        s.text + " has " + std::to_string(length) + " characters: too few for windows of " + std::to_string(s.window));
 
   count_model counts{3, text->kinds};
   counts.learn(std::span{text->characters}.first(static_cast<size_t>(learnt)));
   const double to_beat = counts.bits_per_character(text->characters, static_cast<size_t>(learnt));
-  std::cout << s.text << ": " << length << " characters of " << text->kinds << " kinds, the last " << held_out << " of them held out" << std::endl;
+  std::cout << s.text << ": " << length << " characters of " << text->kinds << " kinds, the last " << held_out
+            << " of them held out" << std::endl;
 
-  const auto characters = tr::dataset::from_tensors({{"characters", tr::tensor::of<int32_t>({length}, text->characters)}});
+  const auto characters = tr::dataset::from_tensors(
+      {{"characters", tr::tensor::of<int32_t>({length}, text->characters)}});
   if (!characters)
     return tr::fail(characters.error());
   const tr::estimator estimator{
-    next_character(text->kinds, s),
-    {.model_dir = s.model_dir, .seed = s.seed, .save_checkpoints_steps = 500, .intra_op_threads = s.threads}};
-  const auto result = tr::train_and_evaluate(estimator,
-                                             {.input = characters->take(learnt).window(s.window + 1, 1).shuffle().batch(s.batch).repeat(),
-                                              .max_steps = s.steps,
-                                              .hooks = {std::make_shared<print_events>()}},
-                                             {.input = characters->skip(learnt - (s.window - half) - 1).window(s.window + 1, half).batch(64),
-                                              .throttle_secs = 0});
+      next_character(text->kinds, s),
+      {.model_dir = s.model_dir, .seed = s.seed, .save_checkpoints_steps = 500, .intra_op_threads = s.threads}};
+  const auto result = tr::train_and_evaluate(
+      estimator,
+      {.input = characters->take(learnt).window(s.window + 1, 1).shuffle().batch(s.batch).repeat(),
+       .max_steps = s.steps,
+       .hooks = {std::make_shared<print_events>()}},
+      {.input = characters->skip(learnt - (s.window - half) - 1).window(s.window + 1, half).batch(64),
+       .throttle_secs = 0});
   if (!result)
     return tr::fail(result.error());
-  std::cout << std::fixed << std::setprecision(3) << "bits per character of what was held out: " << result->metrics.at("bits_per_character") << " by "
-            << s.model << " after " << result->global_step << " steps, " << to_beat << " by counting what follows three characters\n";
+  std::cout << std::fixed << std::setprecision(3)
+            << "bits per character of what was held out: " << result->metrics.at("bits_per_character") << " by "
+            << s.model << " after " << result->global_step << " steps, " << to_beat
+            << " by counting what follows three characters\n";
   return {};
 }
 
@@ -127,7 +143,9 @@ tr::expected<void> run(const settings& s) {
 int main(int argc, char** argv) {
   settings s;
   CLI::App flags{"Learns to predict a text, character by character."};
-  flags.add_option("--model", s.model, "lstm or transformer")->check(CLI::IsMember({"lstm", "transformer"}))->capture_default_str();
+  flags.add_option("--model", s.model, "lstm or transformer")
+      ->check(CLI::IsMember({"lstm", "transformer"}))
+      ->capture_default_str();
   flags.add_option("--text", s.text, "the text, plain or gzip'ed")->capture_default_str();
   flags.add_option("--model-dir", s.model_dir, "where checkpoints are kept [runs/chars-MODEL]");
   flags.add_option("--steps", s.steps, "where training ends")->check(CLI::PositiveNumber);
@@ -135,7 +153,8 @@ int main(int argc, char** argv) {
   flags.add_option("--window", s.window, "characters that are foretold of one window")->check(CLI::Range(2, 4096));
   flags.add_option("--batch", s.batch, "windows in a step")->check(CLI::Range(1, 4096));
   flags.add_option("--dropout", s.dropout, "while training")->check(CLI::Range(0.0, 0.9));
-  flags.add_option("--threads", s.threads, "that share the arithmetic, with the same result; 0: as many as pay")->check(CLI::Range(0, 256));
+  flags.add_option("--threads", s.threads, "that share the arithmetic, with the same result; 0: as many as pay")
+      ->check(CLI::Range(0, 256));
   flags.add_option("--seed", s.seed, "of starting values and of the order of windows");
   CLI11_PARSE(flags, argc, argv);
   if (s.model_dir.empty())

@@ -7,8 +7,9 @@
 #include <span>
 #include <unordered_map>
 
-/// The method of Witten & Bell 1991 (their C), each order mixed with the one below it (Chen & Goodman 1998, 2.4): with N the times
-/// that the last k characters h came before, T the different characters that followed them, and n how often c was it,
+/// The method of Witten & Bell 1991 (their C), each order mixed with the one below it (Chen & Goodman 1998, 2.4): with
+/// N the times that the last k characters h came before, T the different characters that followed them, and n how often
+/// c was it,
 ///
 ///   p_k(c | h) = (n + T · p_{k-1}(c | h without its first)) / (N + T),   p_{-1}(c) = 1 / kinds,
 ///
@@ -68,6 +69,6 @@ class count_model {
 
   int order_;
   uint64_t kinds_;
-  std::unordered_map<uint64_t, followers> seen_;     ///< By what came before.
-  std::unordered_map<uint64_t, double> together_;    ///< By what came before and what followed.
+  std::unordered_map<uint64_t, followers> seen_;   ///< By what came before.
+  std::unordered_map<uint64_t, double> together_;  ///< By what came before and what followed.
 };

@@ -10,10 +10,10 @@ int main(int argc, char** argv) {
   if (!images)
     return tr::print_error(images.error());
   const auto model = tr::dnn_classifier(
-    {.hidden_units = {256, 128}, .classes = 10, .optimizer = tr::adam{.rate = 1e-3f}});
+      {.hidden_units = {256, 128}, .classes = 10, .optimizer = tr::adam{.rate = 1e-3f}});
   const tr::estimator estimator{model, {.model_dir = directory, .seed = 1, .save_checkpoints_steps = 390}};
-  return tr::print_result(tr::train_and_evaluate(
-    estimator, {.input = images->train.shuffle().batch(128).repeat(), .max_steps = steps},
-    {.input = images->test.batch(500), .throttle_secs = 0}));
+  return tr::print_result(
+      tr::train_and_evaluate(estimator, {.input = images->train.shuffle().batch(128).repeat(), .max_steps = steps},
+                             {.input = images->test.batch(500), .throttle_secs = 0}));
 }
 // README ends

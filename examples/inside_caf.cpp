@@ -19,8 +19,8 @@ struct bookkeeper_state {
 };
 caf::behavior bookkeeper(caf::stateful_actor<bookkeeper_state>* self) {
   return {
-    [self](saved_atom) { ++self->state.saved; },
-    [self](steps_atom) { return self->state.saved; },
+      [self](saved_atom) { ++self->state.saved; },
+      [self](steps_atom) { return self->state.saved; },
   };
 }
 
@@ -43,7 +43,8 @@ int main(int argc, char** argv) {
   caf::actor_system system{config};
   const auto books = system.spawn(bookkeeper);
   {
-    const tr::estimator estimator{tr::linear_classifier({.classes = 2}), {.model_dir = directory, .save_checkpoints_steps = 100}};
+    const tr::estimator estimator{tr::linear_classifier({.classes = 2}),
+                                  {.model_dir = directory, .save_checkpoints_steps = 100}};
     auto job = tr::start(system, estimator,
                          {.input = recent_orders().shuffle().batch(32).repeat(),
                           .max_steps = 300,
@@ -58,7 +59,8 @@ int main(int argc, char** argv) {
   int64_t saved = 0;
   caf::scoped_actor self{system};
   self->request(books, std::chrono::seconds{10}, steps_atom::value)
-    .receive([&](int64_t count) { saved = count; }, [&](const caf::error& e) { std::cerr << system.render(e) << "\n"; });
+      .receive([&](int64_t count) { saved = count; },
+               [&](const caf::error& e) { std::cerr << system.render(e) << "\n"; });
   self->send_exit(books, caf::exit_reason::user_shutdown);
   std::cout << saved << " checkpoints\n";
   return saved > 0 ? 0 : 1;

@@ -20,6 +20,7 @@ inline troupe::dataset recent_orders() {
   }
   const auto column = [](const std::vector<float>& values) { return troupe::tensor::of<float>({count}, values); };
   // Counts agree, so there is nothing that could fail.
-  return *troupe::dataset::from_tensors({{"amount", column(amount)}, {"hour", column(hour)}, {"visits", column(visits)}},
-                                        {{"late", troupe::tensor::of<int32_t>({count}, late)}});
+  return *troupe::dataset::from_tensors(
+      {{"amount", column(amount)}, {"hour", column(hour)}, {"visits", column(visits)}},
+      {{"late", troupe::tensor::of<int32_t>({count}, late)}});
 }

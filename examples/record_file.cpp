@@ -15,9 +15,10 @@ tr::expected<void> write(const std::string& path, tr::compression how) {
   if (!file)
     return tr::fail(file.error());
   for (int64_t i = -5; i < 1000; ++i) {
-    const auto bytes = tr::encode_example({{{"number", std::vector<int64_t>{i, i * i}},
-                                            {"root", std::vector<float>{std::sqrt(std::abs(static_cast<float>(i)))}},
-                                            {"text", tr::byte_strings{"record " + std::to_string(i), std::string("\0\xff", 2)}}}});
+    const auto bytes = tr::encode_example(
+        {{{"number", std::vector<int64_t>{i, i * i}},
+          {"root", std::vector<float>{std::sqrt(std::abs(static_cast<float>(i)))}},
+          {"text", tr::byte_strings{"record " + std::to_string(i), std::string("\0\xff", 2)}}}});
     if (!bytes)
       return tr::fail(bytes.error());
     if (auto written = file->write(*bytes); !written)

@@ -20,7 +20,9 @@ struct text {
 inline std::vector<char32_t> code_points(const std::string& bytes) {
   std::vector<char32_t> points;
   for (size_t i = 0; i < bytes.size();) {
-    const auto at = [&bytes, i](size_t k) { return i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u; };
+    const auto at = [&bytes, i](size_t k) {
+      return i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u;
+    };
     const unsigned lead = at(0);
     const size_t more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
     char32_t point = more == 0 ? lead : lead & (0x3fu >> more);

@@ -1,4 +1,5 @@
-// Two jobs at once. Their hooks are called on the main thread, which runs them between other work, so that they need no lock.
+// Two jobs at once. Their hooks are called on the main thread, which runs them between other work, so that they need no
+// lock.
 #include "examples/orders.hpp"
 
 #include <troupe/troupe.hpp>
@@ -62,7 +63,8 @@ int main(int argc, char** argv) {
 
   // executor begins
   const auto start = [&](const std::string& name, const tr::model& model) {
-    const tr::estimator estimator{model, {.model_dir = directory + "/" + name, .seed = 1, .save_checkpoints_steps = 100}};
+    const tr::estimator estimator{model,
+                                  {.model_dir = directory + "/" + name, .seed = 1, .save_checkpoints_steps = 100}};
     return tr::start(estimator,
                      {.input = orders.skip(128).shuffle().batch(32).repeat(),
                       .max_steps = 400,
@@ -71,7 +73,8 @@ int main(int argc, char** argv) {
                      {.executor = [&loop](std::function<void()> task) { loop.post(std::move(task)); }});
   };
   // executor ends
-  auto deep = start("deep", tr::dnn_classifier({.hidden_units = {16, 8}, .classes = 2, .optimizer = tr::adam{.rate = 0.01f}}));
+  auto deep = start("deep",
+                    tr::dnn_classifier({.hidden_units = {16, 8}, .classes = 2, .optimizer = tr::adam{.rate = 0.01f}}));
   auto linear = start("linear", tr::linear_classifier({.classes = 2, .optimizer = tr::adam{.rate = 0.01f}}));
   if (!deep || !linear)
     return tr::print_error(deep ? linear.error() : deep.error());

@@ -30,11 +30,13 @@ expected<element_spec> element_of(const export_options& options) {
   if (element.features.empty()) {
     const auto opened = open_input(options.input, {});
     if (!opened)
-      return fail({errc::invalid_argument, "an export needs `input` or `features`, which say what the model is fed: " + opened.error().message,
+      return fail({errc::invalid_argument,
+                   "an export needs `input` or `features`, which say what the model is fed: " + opened.error().message,
                    opened.error().notes});
     element = (*opened)->spec();
   }
-  std::sort(element.features.begin(), element.features.end(), [](const component& a, const component& b) { return a.name < b.name; });
+  std::sort(element.features.begin(), element.features.end(),
+            [](const component& a, const component& b) { return a.name < b.name; });
   return element;
 }
 
@@ -42,12 +44,14 @@ expected<void> check_inputs(const stored_graph& graph, const element_spec& eleme
   for (const auto& n : graph.nodes)
     for (const auto& label : element.labels)
       if (n.operation == "placeholder" && n.name == label.name)
-        return refuse_export("the predictions of the model depend on the label '" + label.name + "', which an exported model is not fed");
+        return refuse_export("the predictions of the model depend on the label '" + label.name
+                             + "', which an exported model is not fed");
   return {};
 }
 
 /// Restores the chosen checkpoint under a lease.
-expected<restored_checkpoint> load(const export_surroundings& in, const settled_config& config, const export_options& options) {
+expected<restored_checkpoint> load(const export_surroundings& in, const settled_config& config,
+                                   const export_options& options) {
   const auto& which = options.checkpoint;
   if (auto valid = validate(which); !valid)
     return refuse_export(valid.error().message);
@@ -56,7 +60,9 @@ expected<restored_checkpoint> load(const export_surroundings& in, const settled_
     return refuse_export("without a model_dir there is no checkpoint to export; a path names one elsewhere");
   const std::string directory = by_path ? parent_of(which.path) : *config.model_dir;
   const auto none = [&](const error& e) {
-    return e.category == errc::not_found ? refuse_export("there is no checkpoint to export in " + directory + ": " + e.message) : fail(e);
+    return e.category == errc::not_found
+               ? refuse_export("there is no checkpoint to export in " + directory + ": " + e.message)
+               : fail(e);
   };
   const auto store = checkpoint_store::open(in.files, directory, {.read_only = true});
   if (!store)
@@ -64,7 +70,8 @@ expected<restored_checkpoint> load(const export_surroundings& in, const settled_
   const auto restore = [&]() -> expected<restored_checkpoint> {
     switch (which.what) {
       case checkpoint_ref::kind::newest: break;
-      case checkpoint_ref::kind::best: return best_kept(**store, directory).and_then([&](checkpoint_id id) { return (*store)->restore(id); });
+      case checkpoint_ref::kind::best:
+        return best_kept(**store, directory).and_then([&](checkpoint_id id) { return (*store)->restore(id); });
       case checkpoint_ref::kind::step: return (*store)->restore_step(which.step);
       case checkpoint_ref::kind::path: return (*store)->restore(*id_of_checkpoint(which.path));
     }
@@ -87,7 +94,7 @@ expected<std::map<std::string, std::map<std::string, symbol>>> outputs_of(const 
     all.insert({standard, all.begin()->second});
   else if (!all.contains(standard))
     return refuse_export("of several export outputs one must be '" + standard + "', and there are "
-                  + joined(all, ", ", [](const auto& s) { return quoted(s.first); }));
+                         + joined(all, ", ", [](const auto& s) { return quoted(s.first); }));
   for (auto& [name, outputs] : all)
     if (outputs.empty())
       outputs = spec.predictions;
@@ -95,7 +102,8 @@ expected<std::map<std::string, std::map<std::string, symbol>>> outputs_of(const 
 }
 
 /// The exported variables, taken from the checkpoint's tensors. The error lists all that are missing or do not fit.
-expected<std::map<std::string, tensor>> variables_of(const stored_graph& graph, const restored_checkpoint& from, bool averages) {
+expected<std::map<std::string, tensor>> variables_of(const stored_graph& graph, const restored_checkpoint& from,
+                                                     bool averages) {
   std::map<std::string, const tensor*> stored;
   for (const auto& t : from.content.tensors)
     stored[t.name] = &t.value;
@@ -114,7 +122,8 @@ expected<std::map<std::string, tensor>> variables_of(const stored_graph& graph, 
     if (found == stored.end())
       wrong.push_back(n.name + " is missing");
     else if (found->second->type() != n.type || found->second->dims() != dims)
-      wrong.push_back(n.name + " is " + type_text(found->second->type(), found->second->dims()) + " there and " + type_text(n.type, dims) + " in the model");
+      wrong.push_back(n.name + " is " + type_text(found->second->type(), found->second->dims()) + " there and "
+                      + type_text(n.type, dims) + " in the model");
     else
       values.emplace(n.name, *found->second);
   }
@@ -123,7 +132,8 @@ expected<std::map<std::string, tensor>> variables_of(const stored_graph& graph, 
   return values;
 }
 
-stored_preparation preparation_of(const model& source, const stored_signature& standard, const export_options& options) {
+stored_preparation preparation_of(const model& source, const stored_signature& standard,
+                                  const export_options& options) {
   stored_preparation p{.labels = options.label_words, .predictions = {}};
   for (const auto& [name, text] : source.texts)
     if (standard.outputs.contains(text.of))
@@ -131,7 +141,8 @@ stored_preparation preparation_of(const model& source, const stored_signature& s
   return p;
 }
 
-expected<export_content> content_of(const export_surroundings& in, const settled_config& config, const estimator& e, const export_options& options) {
+expected<export_content> content_of(const export_surroundings& in, const settled_config& config, const estimator& e,
+                                    const export_options& options) {
   const auto source = checked(e.model);
   if (!source)
     return fail(source.error());
@@ -165,9 +176,12 @@ expected<export_content> content_of(const export_surroundings& in, const settled
   tensors->merge(slice->constants);
 
   // The directory's name may be in any encoding, but JSON is UTF-8.
-  export_content content{.origin = {(*source)->name, checkpoint->content.id.step, as_utf8(checkpoint->prefix), options.evaluation},
-                         .graph = std::move(slice->nodes),
-                         .tensors = std::move(*tensors), .signatures = {}, .preparation = {}};
+  export_content content{
+      .origin = {(*source)->name, checkpoint->content.id.step, as_utf8(checkpoint->prefix), options.evaluation},
+      .graph = std::move(slice->nodes),
+      .tensors = std::move(*tensors),
+      .signatures = {},
+      .preparation = {}};
   size_t root = 0;
   for (const auto& [signature, values] : *outputs) {
     std::map<std::string, int32_t> nodes;
@@ -180,7 +194,8 @@ expected<export_content> content_of(const export_surroundings& in, const settled
   // be read.
   graph again;
   if (const auto restored = restore_nodes(content.graph, again, {.tensors = &content.tensors}); !restored)
-    return fail({errc::unimplemented, "the model '" + (*source)->name + "' cannot be exported: " + restored.error().message});
+    return fail(
+        {errc::unimplemented, "the model '" + (*source)->name + "' cannot be exported: " + restored.error().message});
   return content;
 }
 
@@ -190,7 +205,8 @@ expected<void> check_words(const estimator& e, const export_options& options) {
   const auto check = [](const std::string& name, const std::vector<std::string>& words) -> expected<void> {
     const auto wrong = std::find_if(words.begin(), words.end(), [](const std::string& w) { return !is_utf8(w); });
     return wrong == words.end() ? expected<void>{}
-                                : refuse_export("the word '" + as_utf8(*wrong) + "' of '" + name + "' is not UTF-8, and an export needs its words to be");
+                                : refuse_export("the word '" + as_utf8(*wrong) + "' of '" + name
+                                                + "' is not UTF-8, and an export needs its words to be");
   };
   for (const auto& [name, text] : e.model.texts)
     if (auto right = check(name, text.words); !right)
@@ -212,10 +228,13 @@ expected<std::string> export_model(const export_surroundings& in, const estimato
   const auto content = content_of(in, *config, e, options);
   if (!content)
     return fail(content.error());
-  const std::string base = options.directory.empty() ? join_path(*config->model_dir, "export/latest") : options.directory;
+  const std::string base = options.directory.empty() ? join_path(*config->model_dir, "export/latest")
+                                                     : options.directory;
   return write_export(*in.files, base, *content, options.assets_extra, in.clock);
 }
 
-expected<std::string> export_model(const estimator& e, const export_options& options) { return export_model(export_surroundings{}, e, options); }
+expected<std::string> export_model(const estimator& e, const export_options& options) {
+  return export_model(export_surroundings{}, e, options);
+}
 
 }  // namespace troupe

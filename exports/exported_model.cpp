@@ -1,7 +1,6 @@
-#include "exports/served_model.hpp"
-
 #include "compute/graph/operation.hpp"
 #include "compute/operations/stored_graph.hpp"
+#include "exports/served_model.hpp"
 #include "exports/signature_graphs.hpp"
 #include "storage/exports/export_directory.hpp"
 #include "words/text.hpp"
@@ -14,7 +13,8 @@ namespace {
 
 /// The values with the shape of one row. The shape is empty where the first axis is not the batch: such a value cannot
 /// be called by rows.
-std::vector<component> components_of(const std::map<std::string, stored_signature::value>& values, const std::vector<std::string>& unknowns) {
+std::vector<component> components_of(const std::map<std::string, stored_signature::value>& values,
+                                     const std::vector<std::string>& unknowns) {
   std::vector<component> all;
   for (const auto& [name, v] : values)
     all.push_back({name, v.type, row_shape(v.dims, unknowns).value_or(shape{})});
@@ -22,11 +22,13 @@ std::vector<component> components_of(const std::map<std::string, stored_signatur
 }
 
 /// The symbols of a signature's outputs in `g`, fed by the features `x`.
-expected<std::map<std::string, symbol>> outputs_in(const exported_model::impl& m, const std::string& signature, graph& g, const features& x) {
+expected<std::map<std::string, symbol>> outputs_in(const exported_model::impl& m, const std::string& signature,
+                                                   graph& g, const features& x) {
   const auto found = m.find(signature);
   if (!found)
     return fail(found.error());
-  const auto symbols = restore_nodes((*found)->graph, g, {.input = [&](const stored_node& n) { return x[n.name]; }, .tensors = &m.tensors});
+  const auto symbols = restore_nodes((*found)->graph, g,
+                                     {.input = [&](const stored_node& n) { return x[n.name]; }, .tensors = &m.tensors});
   if (!symbols)
     return fail(symbols.error());
   std::map<std::string, symbol> outputs;
@@ -47,20 +49,24 @@ expected<symbol> logits_of(graph& g, const std::map<std::string, symbol>& predic
   }
   if (const auto values = predictions.find("predictions"); values != predictions.end())
     return values->second;
-  return fail(errc::key_missing, "an exported model is evaluated by its prediction 'logits', 'probabilities' (a softmax) or 'predictions', and it has "
-                                   + joined(predictions, ", ", [](const auto& p) { return quoted(p.first); }));
+  return fail(errc::key_missing,
+              "an exported model is evaluated by its prediction 'logits', 'probabilities' (a softmax) or "
+              "'predictions', and it has "
+                  + joined(predictions, ", ", [](const auto& p) { return quoted(p.first); }));
 }
 
 /// The model function of an exported model. `head` may be empty; the model then has no loss.
-model_spec build(const std::shared_ptr<const exported_model::impl>& m, const std::string& signature, const exported_head& head, graph& g, const features& x,
-                 const labels& y, mode what) {
+model_spec build(const std::shared_ptr<const exported_model::impl>& m, const std::string& signature,
+                 const exported_head& head, graph& g, const features& x, const labels& y, mode what) {
   const auto refused = [&](error e) {
     g.invalid(std::move(e));
     return model_spec{};
   };
   if (what == mode::train || (what == mode::evaluate && !head))
-    return refused({errc::invalid_argument, what == mode::train ? "the exported model '" + m->path + "' cannot be trained: it has no slots and no optimizer"
-                                                                : "the exported model '" + m->path + "' has no loss; as_model(head) gives it one"});
+    return refused({errc::invalid_argument,
+                    what == mode::train
+                        ? "the exported model '" + m->path + "' cannot be trained: it has no slots and no optimizer"
+                        : "the exported model '" + m->path + "' has no loss; as_model(head) gives it one"});
   const auto outputs = outputs_in(*m, signature, g, x);
   if (!outputs)
     return refused(outputs.error());
@@ -102,7 +108,7 @@ expected<const exported_model::impl::served_signature*> exported_model::impl::fi
   if (const auto found = served.find(signature); found != served.end())
     return &found->second;
   return fail(errc::invalid_argument, path + " has no signature '" + signature + "', but "
-                                        + joined(served, ", ", [](const auto& s) { return quoted(s.first); }));
+                                          + joined(served, ", ", [](const auto& s) { return quoted(s.first); }));
 }
 
 expected<exported_model> open_export(file_system& fs, const std::string& directory) {
@@ -129,20 +135,25 @@ expected<exported_model> open_export(file_system& fs, const std::string& directo
     served.graph = std::move(part.graph);
     for (const auto& [output, v] : s.outputs)
       served.outputs[output] = part.place[static_cast<size_t>(v.node)];
-    m->signatures[name] = {components_of(s.inputs, content->graph.unknowns), components_of(s.outputs, content->graph.unknowns)};
+    m->signatures[name] = {components_of(s.inputs, content->graph.unknowns),
+                           components_of(s.outputs, content->graph.unknowns)};
   }
   m->origin = std::move(content->origin);
   for (const auto& [name, words] : content->preparation.predictions)
     m->texts[name] = {words.of, words.words};
   m->label_words = std::move(content->preparation.labels);
   if (!content->has_manifest)
-    m->remark = directory + " has format version 1, without a manifest: changes of its files may go unnoticed; export the model again";
+    m->remark =
+        directory
+        + " has format version 1, without a manifest: changes of its files may go unnoticed; export the model again";
   return exported_model{std::move(m)};
 }
 
 exported_model::exported_model(std::shared_ptr<const impl> i) : impl_(std::move(i)) {}
 
-expected<exported_model> exported_model::open(const std::string& directory) { return open_export(*posix_file_system(), directory); }
+expected<exported_model> exported_model::open(const std::string& directory) {
+  return open_export(*posix_file_system(), directory);
+}
 
 const std::string& exported_model::path() const noexcept { return impl_->path; }
 const std::string& exported_model::name() const noexcept { return impl_->origin.model; }
@@ -152,10 +163,14 @@ const std::map<std::string, double>& exported_model::evaluation() const noexcept
 const std::string& exported_model::remark() const noexcept { return impl_->remark; }
 const std::map<std::string, export_signature>& exported_model::signatures() const noexcept { return impl_->signatures; }
 const std::map<std::string, text_prediction>& exported_model::texts() const noexcept { return impl_->texts; }
-const std::map<std::string, std::vector<std::string>>& exported_model::label_words() const noexcept { return impl_->label_words; }
+const std::map<std::string, std::vector<std::string>>& exported_model::label_words() const noexcept {
+  return impl_->label_words;
+}
 
 model exported_model::as_model(const std::string& signature) const {
-  auto function = [m = impl_, signature](graph& g, const features& x, const labels& y, mode what) { return build(m, signature, {}, g, x, y, what); };
+  auto function = [m = impl_, signature](graph& g, const features& x, const labels& y, mode what) {
+    return build(m, signature, {}, g, x, y, what);
+  };
   auto words = texts();
   if (const auto known = signatures().find(signature); known != signatures().end())
     std::erase_if(words, [&outputs = known->second.outputs](const auto& text) {

@@ -24,13 +24,15 @@ tl::unexpected<error> refuse_exporter(std::string what) { return fail(errc::inva
 expected<double> metric_of(const exporter& one, const metrics& of, std::string_view whose) {
   if (const auto found = of.find(one.goal.metric); found != of.end())
     return found->second;
-  return refuse_exporter("the exporter '" + one.name + "' compares '" + one.goal.metric + "', and the " + std::string{whose} + " has "
-                + (of.empty() ? "no metric" : joined(of, ", ", [](const auto& m) { return m.first; })));
+  return refuse_exporter("the exporter '" + one.name + "' compares '" + one.goal.metric + "', and the "
+                         + std::string{whose} + " has "
+                         + (of.empty() ? "no metric" : joined(of, ", ", [](const auto& m) { return m.first; })));
 }
 
 /// Calls `look` for each export in `base`, newest first, until it returns true. The origin is null if the export is
 /// damaged or of a later version.
-expected<void> look_at_exports(file_system& fs, const std::string& base, const std::function<bool(const std::string&, const export_origin*)>& look) {
+expected<void> look_at_exports(file_system& fs, const std::string& base,
+                               const std::function<bool(const std::string&, const export_origin*)>& look) {
   const auto numbers = exports_in(fs, base);
   if (!numbers)
     return fail(numbers.error());
@@ -74,7 +76,9 @@ expected<std::optional<metrics>> recorded_best(file_system& fs, const std::strin
   const auto text = read_file(fs, path);
   if (!text)
     return text.error().category == errc::not_found ? expected<std::optional<metrics>>{} : fail(text.error());
-  return parse_best_json(*text, path).map([](best_evaluation&& state) { return std::optional{std::move(state.metrics)}; });
+  return parse_best_json(*text, path).map([](best_evaluation&& state) {
+    return std::optional{std::move(state.metrics)};
+  });
 }
 
 expected<void> record_best(file_system& fs, const std::string& base, const metrics& best) {
@@ -107,7 +111,9 @@ expected<std::optional<metrics>> settled_best(file_system& fs, const std::string
   const auto better = one.decide({.metrics = made}, *best);
   if (!better || !*better)
     return best;
-  return record_best(fs, base, made).and_then([&] { return remove_old(fs, base, one); }).map([&] { return std::optional{made}; });
+  return record_best(fs, base, made).and_then([&] { return remove_old(fs, base, one); }).map([&] {
+    return std::optional{made};
+  });
 }
 
 }  // namespace
@@ -118,13 +124,16 @@ expected<void> validate(const exporter& e) {
   if (auto right = check_fields(e, "exporter '" + e.name + "': "); !right)
     return right;
   if (!e.goal.evaluation.empty())
-    return refuse_exporter("the exporter '" + e.name + "' compares results of its own evaluation, and cannot name another one, '" + e.goal.evaluation + "'");
+    return refuse_exporter("the exporter '" + e.name
+                           + "' compares results of its own evaluation, and cannot name another one, '"
+                           + e.goal.evaluation + "'");
   if (e.rule == export_rule::best && !e.better && e.goal.metric.empty())
     return refuse_exporter("the exporter '" + e.name + "' needs a metric to compare");
   return {};
 }
 
-expected<bool> exporter::decide(const export_occasion& now, const std::optional<std::map<std::string, double>>& best) const {
+expected<bool> exporter::decide(const export_occasion& now,
+                                const std::optional<std::map<std::string, double>>& best) const {
   switch (rule) {
     case export_rule::latest: return true;
     case export_rule::final: return now.is_final;
@@ -146,7 +155,8 @@ expected<bool> exporter::decide(const export_occasion& now, const std::optional<
   return goal.is_better(*current, *before);
 }
 
-expected<std::optional<std::string>> run_exporter(const export_surroundings& in, const exporter& one, const estimator& e, const export_options& how,
+expected<std::optional<std::string>> run_exporter(const export_surroundings& in, const exporter& one,
+                                                  const estimator& e, const export_options& how,
                                                   const export_occasion& now) {
   if (auto right = validate(one); !right)
     return fail(right.error());
@@ -192,11 +202,14 @@ expected<std::optional<std::string>> run_exporter(const export_surroundings& in,
   return std::optional{std::move(*path)};
 }
 
-expected<std::optional<std::string>> exporter::run(const estimator& e, const export_options& how, const export_occasion& now) const {
+expected<std::optional<std::string>> exporter::run(const estimator& e, const export_options& how,
+                                                   const export_occasion& now) const {
   return run_exporter({}, *this, e, how, now);
 }
 
-bool is_final_evaluation(std::optional<int64_t> max_steps, int64_t global_step) noexcept { return max_steps && global_step >= *max_steps; }
+bool is_final_evaluation(std::optional<int64_t> max_steps, int64_t global_step) noexcept {
+  return max_steps && global_step >= *max_steps;
+}
 
 expected<void> validate(std::span<const exporter> exporters) {
   std::set<std::string_view> names;
@@ -209,8 +222,8 @@ expected<void> validate(std::span<const exporter> exporters) {
   return {};
 }
 
-expected<std::vector<std::optional<std::string>>> run_exporters(std::span<const exporter> exporters, const estimator& e, const export_options& how,
-                                                                const export_occasion& now) {
+expected<std::vector<std::optional<std::string>>> run_exporters(std::span<const exporter> exporters, const estimator& e,
+                                                                const export_options& how, const export_occasion& now) {
   if (auto right = validate(exporters); !right)
     return fail(right.error());
   std::vector<std::optional<std::string>> paths;

@@ -20,7 +20,7 @@ struct called_graph {
   graph g;
   model_spec spec;
   export_signature signature;
-  std::vector<int64_t> rows;        ///< Empty: a program is planned for each number of rows.
+  std::vector<int64_t> rows;  ///< Empty: a program is planned for each number of rows.
   bool rows_apart = false;
 };
 
@@ -39,12 +39,13 @@ struct model_caller::impl {
   std::vector<const std::byte*> feeds;
   std::vector<const std::byte*> given;  ///< Scratch for calls with tensors.
   std::vector<std::byte*> taken;
-  std::optional<error> failure;     ///< Why copying the caller failed; every call returns it.
+  std::optional<error> failure;  ///< Why copying the caller failed; every call returns it.
 
   static expected<planned_rows> plan(const called_graph& of, int64_t rows);
   static expected<std::unique_ptr<impl>> make(std::shared_ptr<const called_graph> of);
   expected<planned_rows*> plan_for(int64_t left);
-  expected<void> run(planned_rows& p, int64_t first, int64_t count, std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs);
+  expected<void> run(planned_rows& p, int64_t first, int64_t count, std::span<const std::byte* const> inputs,
+                     std::span<std::byte* const> outputs);
   expected<void> call(int64_t rows, std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs);
 };
 
@@ -74,7 +75,9 @@ expected<std::unique_ptr<model_caller::impl>> model_caller::impl::make(std::shar
   for (const int32_t n : contents_of(shared.g).placeholders) {
     const auto& name = contents_of(shared.g).nodes[static_cast<size_t>(n)].name;
     const auto& inputs = shared.signature.inputs;
-    made->fed.push_back(static_cast<size_t>(std::find_if(inputs.begin(), inputs.end(), [&](const component& c) { return c.name == name; }) - inputs.begin()));
+    made->fed.push_back(static_cast<size_t>(
+        std::find_if(inputs.begin(), inputs.end(), [&](const component& c) { return c.name == name; })
+        - inputs.begin()));
   }
   made->feeds.resize(made->fed.size());
   made->given.resize(shared.signature.inputs.size());
@@ -104,8 +107,8 @@ expected<planned_rows*> model_caller::impl::plan_for(int64_t left) {
   return &*(larger - 1);
 }
 
-expected<void> model_caller::impl::run(planned_rows& p, int64_t first, int64_t count, std::span<const std::byte* const> inputs,
-                                       std::span<std::byte* const> outputs) {
+expected<void> model_caller::impl::run(planned_rows& p, int64_t first, int64_t count,
+                                       std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs) {
   const auto components = p.run->inputs();
   for (size_t i = 0; i < components.size(); ++i) {
     const int64_t row_bytes = components[i].row_bytes();
@@ -132,12 +135,14 @@ expected<void> model_caller::impl::run(planned_rows& p, int64_t first, int64_t c
   }
   for (size_t o = 0; o < outputs.size(); ++o) {
     const int64_t row_bytes = of->signature.outputs[o].row_bytes();
-    std::memcpy(outputs[o] + first * row_bytes, p.run->output_bytes(static_cast<int32_t>(o)).data(), static_cast<size_t>(count * row_bytes));
+    std::memcpy(outputs[o] + first * row_bytes, p.run->output_bytes(static_cast<int32_t>(o)).data(),
+                static_cast<size_t>(count * row_bytes));
   }
   return {};
 }
 
-expected<void> model_caller::impl::call(int64_t rows, std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs) {
+expected<void> model_caller::impl::call(int64_t rows, std::span<const std::byte* const> inputs,
+                                        std::span<std::byte* const> outputs) {
   if (failure)
     return fail(*failure);
   for (int64_t done = 0; done < rows;) {
@@ -162,8 +167,10 @@ expected<void> check_input(const tensor& t, const component& c, int64_t rows) {
     return {};
   const bool alone = t.type() == c.type && t.dims().rank() > 0 && t.dims().inner() == c.dims;
   return refuse_call("the input '" + c.name + "' is " + type_text(t.type(), t.dims())
-                + (alone ? ", and another one has " + std::to_string(rows) + " rows" : ", and the model takes " + std::string{to_string(c.type)} + " [rows"
-                     + joined(c.dims.extents(), "", [](int64_t e) { return ", " + std::to_string(e); }) + "]"));
+                     + (alone ? ", and another one has " + std::to_string(rows) + " rows"
+                              : ", and the model takes " + std::string{to_string(c.type)} + " [rows"
+                                    + joined(c.dims.extents(), "", [](int64_t e) { return ", " + std::to_string(e); })
+                                    + "]"));
 }
 
 }  // namespace
@@ -193,11 +200,13 @@ model_caller& model_caller::operator=(const model_caller& other) {
 std::span<const component> model_caller::inputs() const noexcept { return impl_->of->signature.inputs; }
 std::span<const component> model_caller::outputs() const noexcept { return impl_->of->signature.outputs; }
 
-expected<void> model_caller::call(int64_t rows, std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs) {
+expected<void> model_caller::call(int64_t rows, std::span<const std::byte* const> inputs,
+                                  std::span<std::byte* const> outputs) {
   const auto& s = impl_->of->signature;
   if (rows < 0 || inputs.size() != s.inputs.size() || outputs.size() != s.outputs.size())
-    return refuse_call("a call takes at least 0 rows of " + std::to_string(s.inputs.size()) + " inputs and " + std::to_string(s.outputs.size())
-                       + " outputs, not " + std::to_string(rows) + " of " + std::to_string(inputs.size()) + " and " + std::to_string(outputs.size()));
+    return refuse_call("a call takes at least 0 rows of " + std::to_string(s.inputs.size()) + " inputs and "
+                       + std::to_string(s.outputs.size()) + " outputs, not " + std::to_string(rows) + " of "
+                       + std::to_string(inputs.size()) + " and " + std::to_string(outputs.size()));
   return impl_->call(rows, inputs, outputs);
 }
 
@@ -207,7 +216,8 @@ expected<std::vector<tensor>> model_caller::call(std::span<const tensor> inputs)
   auto& i = *impl_;
   const auto& s = i.of->signature;
   if (inputs.size() != s.inputs.size())
-    return refuse_call("a call takes " + std::to_string(s.inputs.size()) + " inputs, not " + std::to_string(inputs.size()));
+    return refuse_call("a call takes " + std::to_string(s.inputs.size()) + " inputs, not "
+                       + std::to_string(inputs.size()));
   if (inputs.empty())
     return refuse_call("the signature takes no input: say the number of rows");
   const int64_t rows = inputs[0].dims().rank() == 0 ? 0 : inputs[0].dims()[0];
@@ -221,7 +231,8 @@ expected<std::vector<tensor>> model_caller::call(std::span<const tensor> inputs)
   for (size_t o = 0; o < s.outputs.size(); ++o) {
     auto bytes = allocate_buffer(std::max<int64_t>(1, rows * s.outputs[o].row_bytes()));
     if (!bytes)
-      return fail(errc::resource_exhausted, "no memory for " + std::to_string(rows) + " rows of '" + s.outputs[o].name + "'");
+      return fail(errc::resource_exhausted,
+                  "no memory for " + std::to_string(rows) + " rows of '" + s.outputs[o].name + "'");
     i.taken[o] = bytes.get();
     results.emplace_back(s.outputs[o].type, s.outputs[o].dims.prepend(rows), std::move(bytes));
   }
@@ -236,13 +247,15 @@ expected<std::map<std::string, tensor>> model_caller::call(const std::map<std::s
   for (const auto& c : s.inputs) {
     const auto found = inputs.find(c.name);
     if (found == inputs.end())
-      return refuse_call("the input '" + c.name + "' is missing: there is "
-                    + (inputs.empty() ? "none" : joined(inputs, ", ", [](const auto& x) { return quoted(x.first); })));
+      return refuse_call(
+          "the input '" + c.name + "' is missing: there is "
+          + (inputs.empty() ? "none" : joined(inputs, ", ", [](const auto& x) { return quoted(x.first); })));
     in_order.push_back(found->second);
   }
   for (const auto& [name, value] : inputs)
     if (std::none_of(s.inputs.begin(), s.inputs.end(), [&name = name](const component& c) { return c.name == name; }))
-      return refuse_call("the model takes no input '" + name + "', but " + joined(s.inputs, ", ", [](const component& c) { return quoted(c.name); }));
+      return refuse_call("the model takes no input '" + name + "', but "
+                         + joined(s.inputs, ", ", [](const component& c) { return quoted(c.name); }));
   auto results = call(std::span<const tensor>{in_order});
   if (!results)
     return fail(results.error());
@@ -269,11 +282,14 @@ expected<model_caller> exported_model::caller(const caller_options& options) con
   for (const auto& [name, node] : (*found)->outputs) {
     const auto& s = of->spec.predictions[name] = (*symbols)[static_cast<size_t>(node)];
     if (!row_shape(s.dims(), contents_of(of->g).unknowns))
-      return refuse_call("'" + name + "' is " + describe(s) + " and has no row for each example: it can be predicted for by a job alone, in whole batches");
+      return refuse_call(
+          "'" + name + "' is " + describe(s)
+          + " and has no row for each example: it can be predicted for by a job alone, in whole batches");
     roots.push_back(s.node());
   }
   for (const int32_t n : contents_of(of->g).placeholders)
-    if (const auto& p = contents_of(of->g).nodes[static_cast<size_t>(n)]; !row_shape(p.dims, contents_of(of->g).unknowns))
+    if (const auto& p = contents_of(of->g).nodes[static_cast<size_t>(n)];
+        !row_shape(p.dims, contents_of(of->g).unknowns))
       return refuse_call("the input '" + p.name + "' has no row for each example");
   of->signature = impl_->signatures.at(options.signature);
   of->rows_apart = rows_are_apart(of->g, roots);

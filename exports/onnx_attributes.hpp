@@ -17,7 +17,9 @@ inline bool flag(onnx_graph& g, const char* name) { return std::get<bool>(at(g, 
 inline double real(onnx_graph& g, const char* name) {
   const auto& v = at(g, name);
   if (const auto* text = std::get_if<std::string>(&v))
-    return *text == "inf" ? std::numeric_limits<double>::infinity() : *text == "-inf" ? -std::numeric_limits<double>::infinity() : std::nan("");
+    return *text == "inf"    ? std::numeric_limits<double>::infinity()
+           : *text == "-inf" ? -std::numeric_limits<double>::infinity()
+                             : std::nan("");
   if (const auto* whole = std::get_if<int64_t>(&v))
     return static_cast<double>(*whole);
   return std::get<double>(v);

@@ -17,7 +17,8 @@ void set_type(proto::OnnxType& to, dtype type, const symbol_shape& dims, const s
     if (e.known())
       d.set_dim_value(e.coefficient);
     else
-      d.set_dim_param((e.coefficient == 1 ? "" : std::to_string(e.coefficient) + "*") + unknowns[static_cast<size_t>(e.unknown)]);
+      d.set_dim_param((e.coefficient == 1 ? "" : std::to_string(e.coefficient) + "*")
+                      + unknowns[static_cast<size_t>(e.unknown)]);
   }
 }
 
@@ -42,7 +43,8 @@ expected<void> onnx_graph::add_nodes() {
       values_[i] = node_->name;
       add_input(*node_, values_[i]);
     } else if (node_->operation == "variable" || node_->operation == "constant") {
-      const auto* of = node_->operation == "constant" ? std::get_if<std::string>(&node_->attributes.at("tensor")) : &node_->name;
+      const auto* of = node_->operation == "constant" ? std::get_if<std::string>(&node_->attributes.at("tensor"))
+                                                      : &node_->name;
       auto& name = tensors_[*of];
       if (name.empty())
         name = fresh(*of);
@@ -50,11 +52,13 @@ expected<void> onnx_graph::add_nodes() {
     } else {
       auto made = onnx_twin(*this);
       if (without_batch_)
-        return fail(errc::unimplemented, "node '" + node_->name + "' has a row for each example and depends on no input, which is all that an ONNX model knows "
+        return fail(errc::unimplemented, "node '" + node_->name + "' has a row for each example and depends on no "
+                                                                  "input, which is all that an ONNX model knows "
                                            "the number of rows by");
       if (!made)
         return fail(errc::unimplemented, "node '" + node_->name + "': the operation " + node_->operation
-                                           + " has no twin in ONNX with these operands and attributes (opset " + std::to_string(onnx_opset) + ")");
+                                             + " has no twin in ONNX with these operands and attributes (opset "
+                                             + std::to_string(onnx_opset) + ")");
       values_[i] = std::move(*made);
     }
   }
@@ -180,7 +184,10 @@ onnx_value onnx_graph::transposed(const onnx_value& x, const std::vector<int64_t
 }
 
 onnx_value onnx_graph::product(const symbol_shape& dims, dtype type) {
-  onnx_value y = number(std::accumulate(dims.begin(), dims.end(), 1.0, [](double p, const extent& e) { return p * static_cast<double>(e.coefficient); }), type);
+  onnx_value y = number(
+      std::accumulate(dims.begin(), dims.end(), 1.0,
+                      [](double p, const extent& e) { return p * static_cast<double>(e.coefficient); }),
+      type);
   for (const extent& e : dims)
     if (!e.known()) {
       const auto scalar = emit("Squeeze", {batch()});

@@ -20,7 +20,9 @@ void set_header(proto::OnnxTensor& to, const onnx_value& name, const tensor& t) 
     to.add_dims(e);
 }
 
-std::string_view bytes_of(const tensor& t) { return {reinterpret_cast<const char*>(t.data()), static_cast<size_t>(t.byte_size())}; }
+std::string_view bytes_of(const tensor& t) {
+  return {reinterpret_cast<const char*>(t.data()), static_cast<size_t>(t.byte_size())};
+}
 
 /// The weights in a file of their own, each at a multiple of `alignment` bytes.
 class outside_weights {
@@ -65,8 +67,12 @@ expected<void> write_files(const std::string& path, const std::string& text, con
   if (!model)
     return fail(std::move(model.error()));
   if (weights && model->is_stream())
-    return fail(errc::invalid_argument, path + " is a device or a pipe, and the weights of this model need a file of their own beside it: give a file");
-  auto beside = weights ? output_file::create(fs, path + ".data").map([](output_file&& f) { return std::optional{std::move(f)}; })
+    return fail(
+        errc::invalid_argument,
+        path + " is a device or a pipe, and the weights of this model need a file of their own beside it: give a file");
+  auto beside = weights ? output_file::create(fs, path + ".data").map([](output_file&& f) {
+    return std::optional{std::move(f)};
+  })
                         : expected<std::optional<output_file>>{};
   if (!beside)
     return fail(std::move(beside.error()));
@@ -103,7 +109,8 @@ expected<void> write_onnx(const exported_model& m, const std::string& path, cons
   for (const auto& [output, node] : (*signature)->outputs) {
     for (const auto& n : (*signature)->graph.nodes)
       if (n.operation == "placeholder" && n.name == output)
-        return fail(errc::invalid_argument, "'" + output + "' is the name of an input and of an output, which ONNX does not allow");
+        return fail(errc::invalid_argument,
+                    "'" + output + "' is the name of an input and of an output, which ONNX does not allow");
     graph.add_output(static_cast<size_t>(node), output);
   }
   int64_t bytes = 0;

@@ -86,7 +86,9 @@ std::optional<onnx_value> matmul(onnx_graph& g) {
 }
 
 std::optional<onnx_value> batched_matmul(onnx_graph& g) {
-  const auto operand = [&](size_t i, const char* name) { return flag(g, name) ? g.transposed(g.in(i), {0, 2, 1}) : g.in(i); };
+  const auto operand = [&](size_t i, const char* name) {
+    return flag(g, name) ? g.transposed(g.in(i), {0, 2, 1}) : g.in(i);
+  };
   const auto a = operand(0, "transpose_a"), b = operand(1, "transpose_b");
   return g.emit("MatMul", {a, b});
 }
@@ -134,7 +136,8 @@ std::optional<onnx_value> normalise_rows(onnx_graph& g) {
   const std::vector<double> wide(n, 1);
   const std::vector<float> narrow(n, 1);
   const shape dims{last.coefficient};
-  const auto ones = type_of(g) == dtype::float64 ? tensor::of<double>(dims, std::span{wide}) : tensor::of<float>(dims, std::span{narrow});
+  const auto ones = type_of(g) == dtype::float64 ? tensor::of<double>(dims, std::span{wide})
+                                                 : tensor::of<float>(dims, std::span{narrow});
   const auto y = g.emit("LayerNormalization", {g.in(0), g.constant(ones)});
   g.set("axis", int64_t{-1});
   g.set("epsilon", real(g, "number"));
@@ -164,7 +167,8 @@ std::optional<onnx_value> broadcast_to(onnx_graph& g) {
 
 std::optional<onnx_value> transpose(onnx_graph& g) { return g.transposed(g.in(0), ints(g, "axes")); }
 
-std::optional<onnx_value> slices(onnx_graph& g, const list& starts, const list& ends, const list& axes, const list& steps) {
+std::optional<onnx_value> slices(onnx_graph& g, const list& starts, const list& ends, const list& axes,
+                                 const list& steps) {
   if (axes.empty())
     return g.emit("Identity", {g.in(0)});
   return g.emit("Slice", {g.in(0), g.numbers(starts), g.numbers(ends), g.numbers(axes), g.numbers(steps)});
@@ -172,7 +176,8 @@ std::optional<onnx_value> slices(onnx_graph& g, const list& starts, const list& 
 
 std::optional<onnx_value> reverse(onnx_graph& g) {
   const auto axes = ints(g, "axes");
-  return slices(g, list(axes.size(), -1), list(axes.size(), std::numeric_limits<int64_t>::min()), axes, list(axes.size(), -1));
+  return slices(g, list(axes.size(), -1), list(axes.size(), std::numeric_limits<int64_t>::min()), axes,
+                list(axes.size(), -1));
 }
 
 std::optional<onnx_value> strided_slice(onnx_graph& g) {
@@ -229,29 +234,79 @@ std::optional<onnx_value> one_hot(onnx_graph& g) {
 // -- the table -----------------------------------------------------------------------
 
 /// An operation with one ONNX node of another name and the same operands.
-#define TROUPE_SAME(operation, name) {operation, [](onnx_graph& g) { return same(g, name); }}
+#define TROUPE_SAME(operation, name)                       \
+  {                                                        \
+    operation, [](onnx_graph& g) { return same(g, name); } \
+  }
 
 const std::map<std::string_view, twin>& twins() {
   static const std::map<std::string_view, twin> all{
-    TROUPE_SAME("add", "Add"), TROUPE_SAME("sub", "Sub"), TROUPE_SAME("mul", "Mul"), TROUPE_SAME("div", "Div"), TROUPE_SAME("pow", "Pow"),
-    TROUPE_SAME("maximum", "Max"), TROUPE_SAME("minimum", "Min"), TROUPE_SAME("equal", "Equal"), TROUPE_SAME("less", "Less"),
-    TROUPE_SAME("less_equal", "LessOrEqual"), TROUPE_SAME("greater", "Greater"), TROUPE_SAME("greater_equal", "GreaterOrEqual"),
-    TROUPE_SAME("logical_and", "And"), TROUPE_SAME("logical_or", "Or"), TROUPE_SAME("logical_not", "Not"), TROUPE_SAME("select", "Where"),
-    TROUPE_SAME("neg", "Neg"), TROUPE_SAME("exp", "Exp"), TROUPE_SAME("log", "Log"), TROUPE_SAME("sqrt", "Sqrt"), TROUPE_SAME("abs", "Abs"),
-    TROUPE_SAME("sign", "Sign"), TROUPE_SAME("floor", "Floor"), TROUPE_SAME("erf", "Erf"), TROUPE_SAME("relu", "Relu"),
-    TROUPE_SAME("sigmoid", "Sigmoid"), TROUPE_SAME("softplus", "Softplus"), TROUPE_SAME("tanh", "Tanh"),
-    TROUPE_SAME("stop_gradient", "Identity"), TROUPE_SAME("check_numerics", "Identity"),
-    {"not_equal", not_equal}, {"square", square}, {"rsqrt", rsqrt}, {"expm1", expm1}, {"log1p", log1p}, {"relu_gradient", relu_gradient},
-    {"gelu_tanh", gelu_tanh}, {"scale", scale}, {"clip", clip}, {"cast", cast}, {"matmul", matmul}, {"batched_matmul", batched_matmul},
-    {"reduce_sum", [](onnx_graph& g) { return reduce(g, "ReduceSum"); }}, {"reduce_max", [](onnx_graph& g) { return reduce(g, "ReduceMax"); }},
-    {"reduce_min", [](onnx_graph& g) { return reduce(g, "ReduceMin"); }}, {"reduce_prod", [](onnx_graph& g) { return reduce(g, "ReduceProd"); }},
-    {"argmax", [](onnx_graph& g) { return extreme(g, "ArgMax"); }}, {"argmin", [](onnx_graph& g) { return extreme(g, "ArgMin"); }},
-    {"cumsum", cumsum}, {"softmax", [](onnx_graph& g) { return softmax(g, "Softmax"); }},
-    {"log_softmax", [](onnx_graph& g) { return softmax(g, "LogSoftmax"); }}, {"normalise_rows", normalise_rows},
-    {"reshape", reshape}, {"broadcast_to", broadcast_to}, {"transpose", transpose}, {"reverse", reverse}, {"strided_slice", strided_slice},
-    {"pad", pad}, {"tile", tile}, {"concat", concat}, {"gather", gather}, {"one_hot", one_hot}, {"conv2d", [](onnx_graph& g) { return std::optional{onnx_conv2d(g)}; }},
-    {"conv2d_image_gradient", [](onnx_graph& g) { return std::optional{onnx_conv2d_image_gradient(g)}; }}, {"max_pool", [](onnx_graph& g) { return std::optional{onnx_pool(g, "MaxPool")}; }},
-    {"average_pool", [](onnx_graph& g) { return std::optional{onnx_pool(g, "AveragePool")}; }},
+      TROUPE_SAME("add", "Add"),
+      TROUPE_SAME("sub", "Sub"),
+      TROUPE_SAME("mul", "Mul"),
+      TROUPE_SAME("div", "Div"),
+      TROUPE_SAME("pow", "Pow"),
+      TROUPE_SAME("maximum", "Max"),
+      TROUPE_SAME("minimum", "Min"),
+      TROUPE_SAME("equal", "Equal"),
+      TROUPE_SAME("less", "Less"),
+      TROUPE_SAME("less_equal", "LessOrEqual"),
+      TROUPE_SAME("greater", "Greater"),
+      TROUPE_SAME("greater_equal", "GreaterOrEqual"),
+      TROUPE_SAME("logical_and", "And"),
+      TROUPE_SAME("logical_or", "Or"),
+      TROUPE_SAME("logical_not", "Not"),
+      TROUPE_SAME("select", "Where"),
+      TROUPE_SAME("neg", "Neg"),
+      TROUPE_SAME("exp", "Exp"),
+      TROUPE_SAME("log", "Log"),
+      TROUPE_SAME("sqrt", "Sqrt"),
+      TROUPE_SAME("abs", "Abs"),
+      TROUPE_SAME("sign", "Sign"),
+      TROUPE_SAME("floor", "Floor"),
+      TROUPE_SAME("erf", "Erf"),
+      TROUPE_SAME("relu", "Relu"),
+      TROUPE_SAME("sigmoid", "Sigmoid"),
+      TROUPE_SAME("softplus", "Softplus"),
+      TROUPE_SAME("tanh", "Tanh"),
+      TROUPE_SAME("stop_gradient", "Identity"),
+      TROUPE_SAME("check_numerics", "Identity"),
+      {"not_equal", not_equal},
+      {"square", square},
+      {"rsqrt", rsqrt},
+      {"expm1", expm1},
+      {"log1p", log1p},
+      {"relu_gradient", relu_gradient},
+      {"gelu_tanh", gelu_tanh},
+      {"scale", scale},
+      {"clip", clip},
+      {"cast", cast},
+      {"matmul", matmul},
+      {"batched_matmul", batched_matmul},
+      {"reduce_sum", [](onnx_graph& g) { return reduce(g, "ReduceSum"); }},
+      {"reduce_max", [](onnx_graph& g) { return reduce(g, "ReduceMax"); }},
+      {"reduce_min", [](onnx_graph& g) { return reduce(g, "ReduceMin"); }},
+      {"reduce_prod", [](onnx_graph& g) { return reduce(g, "ReduceProd"); }},
+      {"argmax", [](onnx_graph& g) { return extreme(g, "ArgMax"); }},
+      {"argmin", [](onnx_graph& g) { return extreme(g, "ArgMin"); }},
+      {"cumsum", cumsum},
+      {"softmax", [](onnx_graph& g) { return softmax(g, "Softmax"); }},
+      {"log_softmax", [](onnx_graph& g) { return softmax(g, "LogSoftmax"); }},
+      {"normalise_rows", normalise_rows},
+      {"reshape", reshape},
+      {"broadcast_to", broadcast_to},
+      {"transpose", transpose},
+      {"reverse", reverse},
+      {"strided_slice", strided_slice},
+      {"pad", pad},
+      {"tile", tile},
+      {"concat", concat},
+      {"gather", gather},
+      {"one_hot", one_hot},
+      {"conv2d", [](onnx_graph& g) { return std::optional{onnx_conv2d(g)}; }},
+      {"conv2d_image_gradient", [](onnx_graph& g) { return std::optional{onnx_conv2d_image_gradient(g)}; }},
+      {"max_pool", [](onnx_graph& g) { return std::optional{onnx_pool(g, "MaxPool")}; }},
+      {"average_pool", [](onnx_graph& g) { return std::optional{onnx_pool(g, "AveragePool")}; }},
   };
   return all;
 }

@@ -20,7 +20,8 @@ struct placed {
     : size(window), strides(ints(g, "strides")), dilation(spread), before(ints(g, "padding")) {
     for (size_t a = 0; a < 2; ++a) {
       const int64_t reach = (size[a] - 1) * dilation[a] + 1;
-      after.push_back(std::max<int64_t>(0, (known(windows[a + 1]) - 1) * strides[a] + reach - known(image[a + 1]) - before[a]));
+      after.push_back(
+          std::max<int64_t>(0, (known(windows[a + 1]) - 1) * strides[a] + reach - known(image[a + 1]) - before[a]));
     }
   }
   list pads() const { return {before[0], before[1], after[0], after[1]}; }
@@ -46,7 +47,8 @@ onnx_value onnx_conv2d(onnx_graph& g) {
 }
 
 onnx_value onnx_conv2d_image_gradient(onnx_graph& g) {
-  const auto size = ints(g, "size"), strides = ints(g, "strides"), dilation = ints(g, "dilation"), before = ints(g, "padding");
+  const auto size = ints(g, "size"), strides = ints(g, "strides"), dilation = ints(g, "dilation"),
+             before = ints(g, "padding");
   list pads(4), more;
   for (size_t a = 0; a < 2; ++a) {
     const int64_t whole = (known(g.input(0).dims[a + 1]) - 1) * strides[a] + (size[a] - 1) * dilation[a] + 1;

@@ -15,12 +15,12 @@ struct exported_model::impl {
   /// A signature with the part of the graph that it needs.
   struct served_signature {
     stored_graph graph;
-    std::map<std::string, int32_t> outputs;   ///< Nodes of `graph`, by output name.
+    std::map<std::string, int32_t> outputs;  ///< Nodes of `graph`, by output name.
   };
   std::map<std::string, served_signature> served;
   std::map<std::string, export_signature> signatures;
-  std::shared_ptr<parameter_store> store;     ///< The variables of all signatures.
-  std::map<std::string, tensor> tensors;      ///< By name: variables as views of `store`, and constants.
+  std::shared_ptr<parameter_store> store;  ///< The variables of all signatures.
+  std::map<std::string, tensor> tensors;   ///< By name: variables as views of `store`, and constants.
   std::map<std::string, text_prediction> texts;
   std::map<std::string, std::vector<std::string>> label_words;
   std::string remark;

@@ -91,7 +91,8 @@ expected<void> check_signatures(const export_content& content) {
 }
 
 std::optional<shape> row_shape(const symbol_shape& dims, const std::vector<std::string>& unknowns) {
-  if (dims.empty() || dims[0].known() || dims[0].coefficient != 1 || unknowns[static_cast<size_t>(dims[0].unknown)] != "batch")
+  if (dims.empty() || dims[0].known() || dims[0].coefficient != 1
+      || unknowns[static_cast<size_t>(dims[0].unknown)] != "batch")
     return {};
   std::vector<int64_t> extents;
   for (size_t i = 1; i < dims.size(); ++i) {

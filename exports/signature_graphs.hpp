@@ -10,7 +10,7 @@ namespace troupe {
 /// The nodes of a stored graph that certain nodes, the roots, depend on.
 struct stored_part {
   stored_graph graph;
-  std::vector<int32_t> place;   ///< By node of the whole graph: its index in the part, or -1.
+  std::vector<int32_t> place;  ///< By node of the whole graph: its index in the part, or -1.
 };
 /// The inputs of each node of `whole` must be earlier nodes.
 stored_part part_of(const stored_graph& whole, std::span<const int32_t> roots);

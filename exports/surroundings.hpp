@@ -11,7 +11,8 @@ namespace troupe {
 /// naming words that are not UTF-8.
 expected<void> check_words(const estimator& e, const export_options& options);
 expected<std::string> export_model(const export_surroundings& in, const estimator& e, const export_options& options);
-expected<std::optional<std::string>> run_exporter(const export_surroundings& in, const exporter& one, const estimator& e, const export_options& how,
+expected<std::optional<std::string>> run_exporter(const export_surroundings& in, const exporter& one,
+                                                  const estimator& e, const export_options& how,
                                                   const export_occasion& now);
 
 }  // namespace troupe

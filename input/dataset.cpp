@@ -21,28 +21,37 @@ expected<dataset> dataset::from_tensors(std::vector<std::pair<std::string, tenso
   return input::memory_source("tensors", columns(features), columns(labels));
 }
 
-expected<dataset> dataset::from_generator(element_spec spec, int64_t count, std::function<expected<example_tensors>(int64_t)> make, std::string name) {
+expected<dataset> dataset::from_generator(element_spec spec, int64_t count,
+                                          std::function<expected<example_tensors>(int64_t)> make, std::string name) {
   return input::indexed_generator(std::move(name), std::move(spec), count, std::move(make));
 }
 
-expected<dataset> dataset::from_generator(element_spec spec, std::function<expected<std::optional<example_tensors>>()> next, std::string name) {
+expected<dataset> dataset::from_generator(element_spec spec,
+                                          std::function<expected<std::optional<example_tensors>>()> next,
+                                          std::string name) {
   std::function<expected<example_stream>()> open;
   if (next)
     open = [next = std::move(next)] { return example_stream{.next = next}; };
   return input::streamed_generator(std::move(name), std::move(spec), std::move(open));
 }
 
-expected<dataset> dataset::from_generator(element_spec spec, std::function<expected<example_stream>()> open, std::string name) {
+expected<dataset> dataset::from_generator(element_spec spec, std::function<expected<example_stream>()> open,
+                                          std::string name) {
   return input::streamed_generator(std::move(name), std::move(spec), std::move(open));
 }
 
-const std::shared_ptr<const dataset_stage>& dataset::last_stage() const noexcept { return last_stage_ ? last_stage_ : input::absent(); }
+const std::shared_ptr<const dataset_stage>& dataset::last_stage() const noexcept {
+  return last_stage_ ? last_stage_ : input::absent();
+}
 
-dataset dataset::map(std::string name, std::function<expected<example_tensors>(const example_tensors&)> change, std::optional<element_spec> becomes) const {
+dataset dataset::map(std::string name, std::function<expected<example_tensors>(const example_tensors&)> change,
+                     std::optional<element_spec> becomes) const {
   return dataset{input::map(last_stage(), name, std::move(change), std::move(becomes))};
 }
 dataset dataset::shuffle(std::optional<uint64_t> seed) const { return dataset{input::shuffle(last_stage(), seed)}; }
-dataset dataset::batch(int64_t size, std::optional<bool> drop_remainder) const { return dataset{input::batch(last_stage(), size, drop_remainder)}; }
+dataset dataset::batch(int64_t size, std::optional<bool> drop_remainder) const {
+  return dataset{input::batch(last_stage(), size, drop_remainder)};
+}
 dataset dataset::repeat(std::optional<int64_t> epochs) const { return dataset{input::repeat(last_stage(), epochs)}; }
 dataset dataset::take(int64_t count) const { return dataset{input::take(last_stage(), count)}; }
 dataset dataset::skip(int64_t count) const { return dataset{input::skip(last_stage(), count)}; }

@@ -10,21 +10,29 @@
 
 namespace troupe {
 
-expected<conversion_result> convert_checkpoint(const std::string& from, const std::string& to, const convert_options& options) {
+expected<conversion_result> convert_checkpoint(const std::string& from, const std::string& to,
+                                               const convert_options& options) {
   const auto now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   return convert_archive(posix_file_system(), from, to, options, now);
 }
 
 std::string to_text(const conversion_result& r) {
-  const auto place = [](const std::string& path, checkpoint_format format) { return printable(path) + " (" + std::string{to_string(format)} + ")"; };
+  const auto place = [](const std::string& path, checkpoint_format format) {
+    return printable(path) + " (" + std::string{to_string(format)} + ")";
+  };
   int64_t bytes = 0;
   std::vector<std::vector<std::string>> rows;
   for (const auto& t : r.tensors) {
     bytes += t.bytes;
-    rows.push_back({printable(t.name), t.dtype, shape_text(t.shape), t.made ? "made" : t.from.empty() ? "" : "from " + printable(t.from)});
+    rows.push_back({printable(t.name), t.dtype, shape_text(t.shape),
+                    t.made           ? "made"
+                    : t.from.empty() ? ""
+                                     : "from " + printable(t.from)});
   }
-  std::string text = place(r.from, r.from_format) + ", step " + std::to_string(r.step) + ", to " + place(r.to, r.to_format) + "\n";
-  text += std::to_string(r.tensors.size()) + (r.tensors.size() == 1 ? " tensor, " : " tensors, ") + bytes_text(bytes) + "\n" + table(rows, "  ");
+  std::string text = place(r.from, r.from_format) + ", step " + std::to_string(r.step) + ", to "
+                     + place(r.to, r.to_format) + "\n";
+  text += std::to_string(r.tensors.size()) + (r.tensors.size() == 1 ? " tensor, " : " tensors, ") + bytes_text(bytes)
+          + "\n" + table(rows, "  ");
   for (const auto& l : r.left)
     text += "left out: " + printable(l.name) + ": " + printable(l.reason) + "\n";
   return text;
@@ -40,8 +48,14 @@ std::string to_json(const conversion_result& r) {
   }
   for (const auto& l : r.left)
     left.push_back({{"name", l.name}, {"reason", l.reason}});
-  const json j{{"kind", "conversion"}, {"from", r.from}, {"from_format", to_string(r.from_format)}, {"to", r.to}, {"to_format", to_string(r.to_format)},
-               {"step", r.step}, {"tensors", tensors}, {"left", left}};
+  const json j{{"kind", "conversion"},
+               {"from", r.from},
+               {"from_format", to_string(r.from_format)},
+               {"to", r.to},
+               {"to_format", to_string(r.to_format)},
+               {"step", r.step},
+               {"tensors", tensors},
+               {"left", left}};
   return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

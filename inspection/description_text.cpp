@@ -54,7 +54,8 @@ std::string on_one_line(std::string text) {
 }
 
 std::string exact_metrics(const std::map<std::string, double>& metrics) {
-  return joined(metrics, ", ", [](const auto& metric) { return printable(metric.first) + " " + number_text(metric.second); });
+  return joined(metrics, ", ",
+                [](const auto& metric) { return printable(metric.first) + " " + number_text(metric.second); });
 }
 
 std::string shortened(const std::string& text) {
@@ -112,7 +113,8 @@ std::string to_text(const checkpoint_description& r) {
   std::string text = printable(r.path) + (r.id ? ": step " + to_string(*r.id) : "") + "\n";
   if (r.wall_time > 0)
     text += "  saved " + time_text(r.wall_time) + "\n";
-  text += "  " + bytes_text(r.bytes) + " in " + counted(r.files.size(), "file") + ", " + soundness(r.damages, r.verified) + "\n";
+  text += "  " + bytes_text(r.bytes) + " in " + counted(r.files.size(), "file") + ", "
+          + soundness(r.damages, r.verified) + "\n";
   text += damages_text(r.damages, "  ");
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, value] : r.properties)
@@ -124,8 +126,8 @@ std::string to_text(const checkpoint_description& r) {
   text += (rows.empty() ? "" : "inputs and books\n") + table(rows, "  ");
   rows.clear();
   for (const auto& t : r.tensors)
-    rows.push_back({printable(t.name), t.dtype, shape_text(t.shape), std::to_string(t.bytes) + " bytes", crc_text(t.crc32c), t.file,
-                    "@" + std::to_string(t.offset)});
+    rows.push_back({printable(t.name), t.dtype, shape_text(t.shape), std::to_string(t.bytes) + " bytes",
+                    crc_text(t.crc32c), t.file, "@" + std::to_string(t.offset)});
   return text + counted(r.tensors.size(), "tensor") + "\n" + table(rows, "  ", {3});
 }
 
@@ -134,17 +136,20 @@ std::string to_text(const directory_description& r) {
   for (const auto& w : r.warnings)
     text += "  warning: " + printable(w) + "\n";
   const auto in_state = [&](const std::string& state) {
-    return std::count_if(r.checkpoints.begin(), r.checkpoints.end(), [&](const auto& c) { return state_text(c.damages) == state; });
+    return std::count_if(r.checkpoints.begin(), r.checkpoints.end(),
+                         [&](const auto& c) { return state_text(c.damages) == state; });
   };
   const auto damaged = in_state("damaged"), unreadable = in_state("not readable");
   text += counted(r.checkpoints.size(), "checkpoint") + (damaged > 0 ? ", " + std::to_string(damaged) + " damaged" : "")
           + (unreadable > 0 ? ", " + std::to_string(unreadable) + " not readable" : "")
           + (r.newest ? ", the newest of step " + to_string(*r.newest) : "")
-          + (r.verified && damaged == 0 && unreadable == 0 && !r.checkpoints.empty() ? ", all whole (every byte read)" : "") + "\n";
+          + (r.verified && damaged == 0 && unreadable == 0 && !r.checkpoints.empty() ? ", all whole (every byte read)"
+                                                                                     : "")
+          + "\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& c : r.checkpoints) {
-    rows.push_back({"step", to_string(c.id), time_text(c.wall_time), bytes_text(c.bytes), standing(c),
-                    state_text(c.damages)});
+    rows.push_back(
+        {"step", to_string(c.id), time_text(c.wall_time), bytes_text(c.bytes), standing(c), state_text(c.damages)});
   }
   text += table(rows, "  ", {1, 3});
   for (const auto& c : r.checkpoints)
@@ -161,33 +166,37 @@ std::string to_text(const directory_description& r) {
 }
 
 std::string to_text(const event_file_description& r) {
-  std::string text = printable(r.path) + ": " + counted(static_cast<size_t>(r.events), "event") + ", " + bytes_text(r.bytes)
-                     + (r.file_version.empty() ? "" : ", " + printable(r.file_version)) + "\n";
+  std::string text = printable(r.path) + ": " + counted(static_cast<size_t>(r.events), "event") + ", "
+                     + bytes_text(r.bytes) + (r.file_version.empty() ? "" : ", " + printable(r.file_version)) + "\n";
   if (r.events > 0)
     text += "  from " + time_text(r.first_wall_time) + " to " + time_text(r.last_wall_time) + "\n";
   if (r.truncated)
-    text += "  the record at offset " + std::to_string(r.bytes_read) + " is not whole: its writer is at it still, or died there\n";
+    text += "  the record at offset " + std::to_string(r.bytes_read)
+            + " is not whole: its writer is at it still, or died there\n";
   text += damages_text(r.damages, "  ");
   std::vector<std::vector<std::string>> rows;
   for (const auto& s : r.sessions)
-    rows.push_back({s.what, "step " + std::to_string(s.step), time_text(s.wall_time), printable(s.checkpoint), printable(s.message)});
+    rows.push_back({s.what, "step " + std::to_string(s.step), time_text(s.wall_time), printable(s.checkpoint),
+                    printable(s.message)});
   text += (rows.empty() ? "" : counted(rows.size(), "session note") + "\n") + table(rows, "  ");
   rows.clear();
   for (const auto& a : r.attachments)
-    rows.push_back({a.what, "step " + std::to_string(a.step), bytes_text(a.bytes), a.nodes > 0 ? counted(static_cast<size_t>(a.nodes), "node") : "",
-                    shortened(a.name)});
+    rows.push_back({a.what, "step " + std::to_string(a.step), bytes_text(a.bytes),
+                    a.nodes > 0 ? counted(static_cast<size_t>(a.nodes), "node") : "", shortened(a.name)});
   text += (rows.empty() ? "" : counted(rows.size(), "attachment") + "\n") + table(rows, "  ", {2});
   rows.clear();
   for (const auto& t : r.tags)
     rows.push_back({printable(t.tag), kind_text(t), std::to_string(t.count),
-                    "steps " + std::to_string(t.first_step) + " to " + std::to_string(t.last_step), t.other ? last_text(*t.other) : last_text(*t.last)});
+                    "steps " + std::to_string(t.first_step) + " to " + std::to_string(t.last_step),
+                    t.other ? last_text(*t.other) : last_text(*t.last)});
   return text + counted(r.tags.size(), "tag") + "\n" + table(rows, "  ", {2});
 }
 
 std::string to_text(const plan_description& r) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& n : r.nodes)
-    rows.push_back({n.name, n.role == n.name.substr(0, n.role.size()) && n.work.empty() ? "" : n.role, printable(n.work)});
+    rows.push_back(
+        {n.name, n.role == n.name.substr(0, n.role.size()) && n.work.empty() ? "" : n.role, printable(n.work)});
   std::string text = counted(r.nodes.size(), "node") + "\n" + table(rows, "  ");
   rows.clear();
   for (const auto& e : r.edges)
@@ -199,26 +208,32 @@ std::string to_text(const plan_description& r) {
 }
 
 std::string to_text(const graph_description& r) {
-  std::string text = printable(r.model) + " (" + std::string{to_string(r.mode)} + "): " + counted(r.nodes.size(), "operation") + ", "
-                     + counted(static_cast<size_t>(r.parameters), "parameter") + " in " + counted(r.variables.size(), "variable") + ", "
-                     + std::to_string(r.trainable_parameters) + " trainable\n";
+  std::string text = printable(r.model) + " (" + std::string{to_string(r.mode)}
+                     + "): " + counted(r.nodes.size(), "operation") + ", "
+                     + counted(static_cast<size_t>(r.parameters), "parameter") + " in "
+                     + counted(r.variables.size(), "variable") + ", " + std::to_string(r.trainable_parameters)
+                     + " trainable\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& v : r.variables)
-    rows.push_back({printable(v.name), v.dtype, shape_text(v.shape), std::to_string(v.elements), v.trainable ? "" : "not trainable"});
+    rows.push_back({printable(v.name), v.dtype, shape_text(v.shape), std::to_string(v.elements),
+                    v.trainable ? "" : "not trainable"});
   text += "variables\n" + table(rows, "  ", {3});
   rows.clear();
   for (const auto& n : r.nodes)
-    rows.push_back({printable(n.name), n.dtype + " " + n.shape, n.op + (n.inputs.empty() ? "" : "(" + joined(n.inputs, ", ", printable) + ")")});
+    rows.push_back({printable(n.name), n.dtype + " " + n.shape,
+                    n.op + (n.inputs.empty() ? "" : "(" + joined(n.inputs, ", ", printable) + ")")});
   return text + "operations\n" + table(rows, "  ");
 }
 
 std::string to_text(const step_profile& r) {
   constexpr size_t kernels_shown = 20;
-  std::string text = printable(r.model) + " (" + std::string{to_string(r.mode)} + "): " + fixed(1e6 * r.seconds, 1) + " us a step of "
-                     + counted(static_cast<size_t>(r.rows), "row") + ", the mean of " + std::to_string(r.steps) + "\n";
+  std::string text = printable(r.model) + " (" + std::string{to_string(r.mode)} + "): " + fixed(1e6 * r.seconds, 1)
+                     + " us a step of " + counted(static_cast<size_t>(r.rows), "row") + ", the mean of "
+                     + std::to_string(r.steps) + "\n";
   const auto times = [&r](double seconds, int64_t flops) {
-    return std::vector<std::string>{fixed(1e6 * seconds, 1), fixed(r.seconds > 0 ? 100 * seconds / r.seconds : 0, 1) + " %",
-                                    flops > 0 && seconds > 0 ? fixed(1e-9 * static_cast<double>(flops) / seconds, 1) : ""};
+    return std::vector<std::string>{
+        fixed(1e6 * seconds, 1), fixed(r.seconds > 0 ? 100 * seconds / r.seconds : 0, 1) + " %",
+        flops > 0 && seconds > 0 ? fixed(1e-9 * static_cast<double>(flops) / seconds, 1) : ""};
   };
   std::vector<std::vector<std::string>> rows{{"us", "share", "GFLOP/s", "calls", "operation"}};
   for (const auto& o : r.operations) {
@@ -232,7 +247,8 @@ std::string to_text(const step_profile& r) {
       rows.push_back(times(k.seconds, k.flops));
       rows.back().insert(rows.back().end(), {printable(k.title), printable(k.name)});
     }
-  text += (r.kernels.size() > kernels_shown ? "the longest " + std::to_string(kernels_shown) + " of " : "") + counted(r.kernels.size(), "kernel") + "\n";
+  text += (r.kernels.size() > kernels_shown ? "the longest " + std::to_string(kernels_shown) + " of " : "")
+          + counted(r.kernels.size(), "kernel") + "\n";
   return text + table(rows, "  ", {0, 1, 2});
 }
 

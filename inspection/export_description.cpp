@@ -33,7 +33,9 @@ std::string to_text(const export_description& r) {
   if (!r.remark.empty())
     text += "  warning: " + printable(r.remark) + "\n";
   if (!r.evaluation.empty())
-    text += "  evaluated: " + joined(r.evaluation, ", ", [](const auto& m) { return printable(m.first) + " " + number_text(m.second); }) + "\n";
+    text += "  evaluated: "
+            + joined(r.evaluation, ", ", [](const auto& m) { return printable(m.first) + " " + number_text(m.second); })
+            + "\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& s : r.signatures) {
     text += "signature " + printable(s.name) + "\n";
@@ -54,8 +56,11 @@ std::string to_text(const export_description& r) {
 }
 
 std::string to_json(const export_description& r) {
-  json j{{"kind", "export"}, {"path", r.path}, {"model", r.model}, {"global_step", r.global_step}, {"checkpoint", r.checkpoint}, {"bytes", r.bytes},
-         {"files", r.files}, {"whole", r.damages.empty()}, {"nodes", r.nodes}, {"parameters", r.parameters}};
+  json j{{"kind", "export"},           {"path", r.path},
+         {"model", r.model},           {"global_step", r.global_step},
+         {"checkpoint", r.checkpoint}, {"bytes", r.bytes},
+         {"files", r.files},           {"whole", r.damages.empty()},
+         {"nodes", r.nodes},           {"parameters", r.parameters}};
   j["evaluation"] = json::object();
   for (const auto& [name, value] : r.evaluation)
     j["evaluation"][name] = value;
@@ -72,8 +77,13 @@ std::string to_json(const export_description& r) {
     j["words"][name] = count;
   j["tensors"] = json::array();
   for (const auto& t : r.tensors) {
-    json one{{"name", t.name}, {"dtype", t.dtype}, {"shape", t.shape}, {"bytes", t.bytes},
-             {"crc32c", t.crc32c ? json(crc32c_text(*t.crc32c)) : json(nullptr)}, {"file", t.file}, {"offset", t.offset}};
+    json one{{"name", t.name},
+             {"dtype", t.dtype},
+             {"shape", t.shape},
+             {"bytes", t.bytes},
+             {"crc32c", t.crc32c ? json(crc32c_text(*t.crc32c)) : json(nullptr)},
+             {"file", t.file},
+             {"offset", t.offset}};
     if (t.value)
       one["base64"] = to_base64(*t.value);
     j["tensors"].push_back(std::move(one));

@@ -11,8 +11,8 @@ namespace {
 
 /// TensorFlow's number for a dtype; 0 if it has none.
 int32_t type_of(std::string_view dtype) {
-  static constexpr std::pair<std::string_view, int32_t> types[] = {{"float32", 1}, {"float64", 2}, {"int32", 3}, {"uint8", 4}, {"int64", 9}, {"boolean", 10},
-                                                                   {"bool", 10}};
+  static constexpr std::pair<std::string_view, int32_t> types[] = {
+      {"float32", 1}, {"float64", 2}, {"int32", 3}, {"uint8", 4}, {"int64", 9}, {"boolean", 10}, {"bool", 10}};
   for (const auto& [name, number] : types)
     if (name == dtype)
       return number;

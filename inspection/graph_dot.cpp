@@ -32,7 +32,8 @@ std::string label_of(const graph_description::node& n) {
 
 void print(std::string& text, const cluster& c, const std::string& path, const std::string& indent) {
   for (const auto* n : c.nodes)
-    text += indent + quoted(n->name) + " [label=" + label_of(*n) + (n->op == "variable" ? ", shape=box, style=filled" : "")
+    text += indent + quoted(n->name) + " [label=" + label_of(*n)
+            + (n->op == "variable" ? ", shape=box, style=filled" : "")
             + (n->op == "placeholder" ? ", shape=box, style=rounded" : "") + "];\n";
   for (const auto& [name, inner] : c.inner) {
     const std::string whole = path.empty() ? name : path + "/" + name;
@@ -48,7 +49,8 @@ std::string to_dot(const graph_description& r) {
   cluster top;
   for (const auto& n : r.nodes)
     add(top, n.scope, n);
-  std::string text = "digraph " + quoted(r.model + " (" + std::string{to_string(r.mode)} + ")") + " {\n  node [shape=ellipse];\n";
+  std::string text = "digraph " + quoted(r.model + " (" + std::string{to_string(r.mode)} + ")")
+                     + " {\n  node [shape=ellipse];\n";
   print(text, top, "", "  ");
   for (const auto& n : r.nodes)
     for (const auto& input : n.inputs)

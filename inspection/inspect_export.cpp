@@ -10,7 +10,8 @@ namespace troupe {
 namespace {
 
 /// Adds the files below a directory with their sizes, by relative path. Entries that vanish meanwhile are left out.
-void add_files(file_system& fs, const std::string& directory, const std::string& prefix, export_description& description) {
+void add_files(file_system& fs, const std::string& directory, const std::string& prefix,
+               export_description& description) {
   for (const auto& e : fs.list(directory).value_or(std::vector<file_info>{})) {
     if (e.directory) {
       add_files(fs, join_path(directory, e.name), prefix + e.name + "/", description);
@@ -22,10 +23,15 @@ void add_files(file_system& fs, const std::string& directory, const std::string&
 }
 
 std::string shape_of(const symbol_shape& dims, const std::vector<std::string>& unknowns) {
-  return "[" + joined(dims, ", ", [&](const extent& e) {
-    const std::string number = std::to_string(e.coefficient);
-    return e.known() ? number : (e.coefficient == 1 ? "" : number + "*") + unknowns[static_cast<size_t>(e.unknown)];
-  }) + "]";
+  return "["
+         + joined(dims, ", ",
+                  [&](const extent& e) {
+                    const std::string number = std::to_string(e.coefficient);
+                    return e.known()
+                               ? number
+                               : (e.coefficient == 1 ? "" : number + "*") + unknowns[static_cast<size_t>(e.unknown)];
+                  })
+         + "]";
 }
 
 void add_content(export_description& description, const export_content& content) {

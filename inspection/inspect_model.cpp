@@ -1,6 +1,4 @@
 // Inspects a job's structure: the plan of its actors and the graphs of its model.
-#include <troupe/inspect.hpp>
-
 #include "compute/engine/step_engine.hpp"
 #include "compute/graph/operation.hpp"
 #include "input/streams/open_input.hpp"
@@ -8,6 +6,8 @@
 #include "models/model_spec.hpp"
 #include "storage/files/processors.hpp"
 #include "words/settled_config.hpp"
+
+#include <troupe/inspect.hpp>
 
 namespace troupe {
 
@@ -20,7 +20,8 @@ std::string scope_of(const std::string& name) {
 
 void add_nodes(graph_description& description, const graph_contents& g) {
   for (const auto& n : g.nodes) {
-    graph_description::node row{n.name, scope_of(n.name), std::string{n.op->name}, std::string{to_string(n.type)}, to_string(g, n.dims), {}};
+    graph_description::node row{
+        n.name, scope_of(n.name), std::string{n.op->name}, std::string{to_string(n.type)}, to_string(g, n.dims), {}};
     for (const int32_t input : n.inputs)
       row.inputs.push_back(g.nodes[static_cast<size_t>(input)].name);
     description.nodes.push_back(std::move(row));
@@ -30,8 +31,11 @@ void add_nodes(graph_description& description, const graph_contents& g) {
 void add_variables(graph_description& description, const graph_contents& g) {
   for (const auto& v : g.variables) {
     const auto extents = v.options.dims.extents();
-    description.variables.push_back({v.options.name, std::string{to_string(v.options.type)}, {extents.begin(), extents.end()},
-                                v.options.dims.elements(), v.options.trainable});
+    description.variables.push_back({v.options.name,
+                                     std::string{to_string(v.options.type)},
+                                     {extents.begin(), extents.end()},
+                                     v.options.dims.elements(),
+                                     v.options.trainable});
     description.parameters += v.options.dims.elements();
     description.trainable_parameters += v.options.trainable ? v.options.dims.elements() : 0;
   }
@@ -42,9 +46,9 @@ expected<program_options> program_size(const settled_config& config, int64_t bat
   const int32_t shards = m == mode::train ? config.gradient_shards : 1;
   if (batch_rows % shards != 0)
     return fail(errc::invalid_argument, "a batch of " + std::to_string(batch_rows) + " rows cannot be cut into "
-                                          + std::to_string(shards) + " gradient shards");
-  return program_options{.batch = batch_rows / shards, .shards = shards, .seed = config.seed,
-                         .recompute = config.recompute};
+                                            + std::to_string(shards) + " gradient shards");
+  return program_options{
+      .batch = batch_rows / shards, .shards = shards, .seed = config.seed, .recompute = config.recompute};
 }
 
 /// The number of threads that a replica would have in a job on this machine.
@@ -56,16 +60,26 @@ int32_t threads_of(const program& p, const settled_config& config, mode m) {
 }
 
 program_description report_of(const program& p, int64_t rows, int32_t threads) {
-  program_description description{.rows = rows, .arena_bytes = p.arena_bytes(), .live_bytes_max = p.live_bytes_max(), .flops = p.flops(), .threads = threads,
-                        .text = std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + p.to_text()};
+  program_description description{
+      .rows = rows,
+      .arena_bytes = p.arena_bytes(),
+      .live_bytes_max = p.live_bytes_max(),
+      .flops = p.flops(),
+      .threads = threads,
+      .text = std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + p.to_text()};
   const auto buffers = [](const std::vector<kernel_facts::buffer>& from) {
     std::vector<program_description::buffer> all;
     for (const auto& b : from)
-      all.push_back({b.name, std::string{to_string(b.type)}, {b.dims.extents().begin(), b.dims.extents().end()}, b.where, b.bytes()});
+      all.push_back({b.name,
+                     std::string{to_string(b.type)},
+                     {b.dims.extents().begin(), b.dims.extents().end()},
+                     b.where,
+                     b.bytes()});
     return all;
   };
   for (const auto& k : p.describe())
-    description.kernels.push_back({k.title, buffers(k.reads), buffers(k.writes), k.workspace_bytes, k.flops, k.recording});
+    description.kernels.push_back(
+        {k.title, buffers(k.reads), buffers(k.writes), k.workspace_bytes, k.flops, k.recording});
   return description;
 }
 
@@ -97,7 +111,8 @@ expected<planned_model> plan_model(built_model from, mode m) {
   auto planned = program::make(from.graph->g, from.graph->spec, *layout, *size);
   if (!planned)
     return fail(planned.error());
-  return planned_model{std::move(from.source), std::move(from.input), std::move(from.graph), std::move(*layout), *size, std::move(*planned)};
+  return planned_model{std::move(from.source), std::move(from.input), std::move(from.graph), std::move(*layout), *size,
+                       std::move(*planned)};
 }
 
 expected<planned_model> plan_model(const estimator& e, const dataset& input, mode m) {

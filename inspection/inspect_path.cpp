@@ -11,13 +11,13 @@ namespace troupe {
 
 namespace {
 
-bool is_event_file(const std::string& path) {
-  return file_name_of(path).find("tfevents") != std::string::npos;
-}
+bool is_event_file(const std::string& path) { return file_name_of(path).find("tfevents") != std::string::npos; }
 
 tl::unexpected<error> unknown_kind(const std::string& path) {
-  return fail(errc::invalid_argument, path + " is neither a model directory nor a checkpoint (dir/model.ckpt-390), an exported model, a manifest, the "
-                                             "prefix or .index of a TensorFlow checkpoint, a .safetensors file or an event file");
+  return fail(errc::invalid_argument, path + " is neither a model directory nor a checkpoint (dir/model.ckpt-390), "
+                                             "an exported model, a manifest, the "
+                                             "prefix or .index of a TensorFlow checkpoint, a .safetensors file or "
+                                             "an event file");
 }
 
 }  // namespace
@@ -78,7 +78,8 @@ bool is_sound(const inspection& description) {
   return std::get<event_file_description>(description).damages.empty();
 }
 
-expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<checkpoint_id>& ids, const delete_options& options) {
+expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<checkpoint_id>& ids,
+                                                 const delete_options& options) {
   const auto fs = posix_file_system();
   // A store would create the directory; here a directory that does not exist is an error.
   if (auto info = fs->info(directory); !info)
@@ -91,7 +92,8 @@ expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, c
   if (!removed)
     return fail(std::move(removed.error()));
   if (!removed->warnings.empty())
-    return fail({errc::unavailable, removed->warnings.front(), {removed->warnings.begin() + 1, removed->warnings.end()}});
+    return fail(
+        {errc::unavailable, removed->warnings.front(), {removed->warnings.begin() + 1, removed->warnings.end()}});
   return deleted_checkpoints{std::move(removed->deleted), std::move(removed->held)};
 }
 

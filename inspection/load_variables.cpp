@@ -24,7 +24,9 @@ expected<checkpoint_id> newest_of(const checkpoint_store& store, const std::stri
   if (const auto found = store.inspect_newest(); !found && found.error().category == errc::failed_precondition)
     return fail(found.error());
   const auto info = posix_file_system()->info(directory);
-  return fail(errc::not_found, directory + (info ? " holds no checkpoint that its state file names" : " does not exist, and neither does a checkpoint in it"));
+  return fail(errc::not_found, directory
+                                   + (info ? " holds no checkpoint that its state file names"
+                                           : " does not exist, and neither does a checkpoint in it"));
 }
 
 /// The directory of the checkpoint: a reference by path brings its own.
@@ -32,11 +34,13 @@ std::string directory_of(const std::string& directory, const checkpoint_ref& whi
   return which.what == checkpoint_ref::kind::path ? parent_of(which.path) : directory;
 }
 
-expected<checkpoint_id> id_of(const checkpoint_store& store, const std::string& directory, const checkpoint_ref& which) {
+expected<checkpoint_id> id_of(const checkpoint_store& store, const std::string& directory,
+                              const checkpoint_ref& which) {
   switch (which.what) {
     case checkpoint_ref::kind::newest: break;
     case checkpoint_ref::kind::best: return best_kept(store, directory);
-    case checkpoint_ref::kind::step: return store.read_step(which.step).map([](const auto& reader) { return reader->info().id; });
+    case checkpoint_ref::kind::step:
+      return store.read_step(which.step).map([](const auto& reader) { return reader->info().id; });
     case checkpoint_ref::kind::path: return *id_of_checkpoint(which.path);
   }
   const auto best = best_in_use(store);
@@ -53,7 +57,9 @@ expected<std::string> find_checkpoint(const std::string& directory, const checkp
   const auto store = store_of(directory);
   if (!store)
     return fail(store.error());
-  return id_of(**store, directory, which).map([&](checkpoint_id id) { return join_path(directory, checkpoint_name(id)); });
+  return id_of(**store, directory, which).map([&](checkpoint_id id) {
+    return join_path(directory, checkpoint_name(id));
+  });
 }
 
 expected<std::map<std::string, tensor>> load_variables(const std::string& directory, const checkpoint_ref& which) {

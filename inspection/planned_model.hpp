@@ -24,7 +24,7 @@ struct planned_model {
   std::unique_ptr<dataset_iterator> input;
   std::unique_ptr<model_graph> graph;
   parameter_layout layout;
-  program_options size;                     ///< The number of rows and of gradient shards.
+  program_options size;  ///< The number of rows and of gradient shards.
   std::unique_ptr<program> planned;
 };
 expected<planned_model> plan_model(built_model from, mode m);

@@ -1,8 +1,8 @@
 // Profiles a step: runs the program of one replica over real batches and times it.
-#include <troupe/inspect.hpp>
-
 #include "compute/engine/step_engine.hpp"
 #include "inspection/planned_model.hpp"
+
+#include <troupe/inspect.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -106,8 +106,9 @@ expected<step_profile> profile_model(const estimator& e, const dataset& input, m
       break;
     stopwatch& at = step == 0 ? none : watch;
     at.start();
-    const auto status = p.watch({.step = step, .parameters = (*store)->arena(0), .shared = (*store)->shared(), .feeds = batches.feeds()},
-                                gradient.get(), [&at](size_t kernel) { at.stop(kernel); });
+    const auto status = p.watch(
+        {.step = step, .parameters = (*store)->arena(0), .shared = (*store)->shared(), .feeds = batches.feeds()},
+        gradient.get(), [&at](size_t kernel) { at.stop(kernel); });
     if (has(status, step_status::bad_input))
       return fail(p.last_error());
     if (m == mode::train) {

@@ -3,6 +3,8 @@
 
 namespace troupe {
 
-expected<evaluation_history> read_evaluations(const std::string& directory) { return read_evaluations(*posix_file_system(), directory); }
+expected<evaluation_history> read_evaluations(const std::string& directory) {
+  return read_evaluations(*posix_file_system(), directory);
+}
 
 }  // namespace troupe

@@ -15,7 +15,8 @@ size_t width_of(std::string_view text) {
 
 }  // namespace
 
-std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view indent, const std::vector<size_t>& right) {
+std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view indent,
+                  const std::vector<size_t>& right) {
   std::vector<size_t> widths;
   for (const auto& row : rows)
     for (size_t i = 0; i < row.size(); ++i) {
@@ -58,8 +59,8 @@ std::string damages_text(const std::vector<damage>& damages, std::string_view in
   std::string text;
   for (const auto& d : damages)
     text += std::string{indent} + (d.unreadable ? "not readable: " : "damaged: ") + printable(d.file)
-            + (d.tensor.empty() ? "" : ", tensor " + printable(d.tensor)) + (d.offset ? ", offset " + std::to_string(*d.offset) : "") + ": "
-            + printable(d.reason) + "\n";
+            + (d.tensor.empty() ? "" : ", tensor " + printable(d.tensor))
+            + (d.offset ? ", offset " + std::to_string(*d.offset) : "") + ": " + printable(d.reason) + "\n";
   return text;
 }
 

@@ -8,7 +8,8 @@
 namespace troupe {
 
 /// Rows of cells, each column as wide as its widest cell; columns named in `right` are right-aligned.
-std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view indent, const std::vector<size_t>& right = {});
+std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view indent,
+                  const std::vector<size_t>& right = {});
 /// A number of bytes as text: "1234 bytes", "12.3 MB".
 std::string bytes_text(int64_t bytes);
 /// Extents as text: "[3, 5]".

@@ -47,7 +47,8 @@ typename Inspector::result_type inspect(Inspector& f, begin& x) {
     x.position = has_position ? std::optional{position} : std::nullopt;
     return caf::none;
   };
-  return f(caf::meta::type_name("begin"), x.attempt, x.step, has_position, position, x.rate_factor, caf::meta::load_callback(load));
+  return f(caf::meta::type_name("begin"), x.attempt, x.step, has_position, position, x.rate_factor,
+           caf::meta::load_callback(load));
 }
 
 /// The horizon: no node reads, computes or sends past `until`, which only grows within an attempt. Where the end of the

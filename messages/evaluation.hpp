@@ -43,7 +43,7 @@ struct export_at {
   int32_t evaluation = 0;
   std::map<std::string, double> metrics;
   bool is_final = false;
-  bool again = false;    ///< The job began with this checkpoint and has made no step since.
+  bool again = false;  ///< The job began with this checkpoint and has made no step since.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, export_at& x) {
@@ -72,8 +72,8 @@ typename Inspector::result_type inspect(Inspector& f, evaluation_point& x) {
 
 /// Applies a rule of the job, whose predicate is user code, to `history`. Answered by `rule_applied`.
 struct apply_rule {
-  uint64_t number = 0;   ///< The number of the question, which the answer repeats.
-  int32_t rule = 0;      ///< Index among the rules of the job.
+  uint64_t number = 0;  ///< The number of the question, which the answer repeats.
+  int32_t rule = 0;     ///< Index among the rules of the job.
   evaluation_history history;
 };
 template <class Inspector>
@@ -110,8 +110,8 @@ struct evaluated {
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, evaluated& x) {
-  return f(caf::meta::type_name("evaluated"), x.attempt, x.id, x.ok, x.metrics, x.batches, x.seconds, x.cause, x.checkpoint, x.evaluation,
-           x.arrays);
+  return f(caf::meta::type_name("evaluated"), x.attempt, x.id, x.ok, x.metrics, x.batches, x.seconds, x.cause,
+           x.checkpoint, x.evaluation, x.arrays);
 }
 
 }  // namespace troupe

@@ -42,14 +42,15 @@ struct step_report {
   node_id replica{};
   int64_t step = 0;
   std::vector<double> losses;
-  std::vector<step_values> watched;  ///< Values of every step in an evaluation, of watched steps in training.
-  std::vector<recorded_step> recorded;  ///< Summaries of the steps that recorded any.
-  double seconds = 0;                ///< Time spent computing these steps.
+  std::vector<step_values> watched;           ///< Values of every step in an evaluation, of watched steps in training.
+  std::vector<recorded_step> recorded;        ///< Summaries of the steps that recorded any.
+  double seconds = 0;                         ///< Time spent computing these steps.
   std::vector<measured_steps> measured = {};  ///< Training: one for each multiple of log_step_count_steps reached.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, step_report& x) {
-  return f(caf::meta::type_name("step_report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.recorded, x.seconds, x.measured);
+  return f(caf::meta::type_name("step_report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.recorded,
+           x.seconds, x.measured);
 }
 
 /// No report of this replica follows state `step`, for the reason in `kind`.
@@ -79,7 +80,7 @@ typename Inspector::result_type inspect(Inspector& f, group_loss& x) {
 /// Loss over the steps between the previous point and state `step`.
 struct loss_point {
   int64_t step = 0;
-  double last = 0, mean = 0;  ///< Of the first group that has not left.
+  double last = 0, mean = 0;                    ///< Of the first group that has not left.
   std::map<std::string, group_loss> of_groups;  ///< In a job of several groups: of each that has not left, by name.
   /// Training metrics, where they are measured; in a job of several groups as <group>/<metric>.
   std::map<std::string, double> metrics = {};
@@ -102,7 +103,8 @@ struct progress {
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, progress& x) {
-  return f(caf::meta::type_name("progress"), x.attempt, x.step, x.block_steps, x.seconds_per_step, x.loss, x.logged, x.watched);
+  return f(caf::meta::type_name("progress"), x.attempt, x.step, x.block_steps, x.seconds_per_step, x.loss, x.logged,
+           x.watched);
 }
 
 /// Asks the outfeed to pass on all complete steps; answered by `flushed`, which follows them.

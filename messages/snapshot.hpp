@@ -20,11 +20,11 @@ inline std::string position_key(int32_t infeed) { return std::string{position_pr
 struct snapshot_part {
   int32_t attempt = 0;
   int64_t step = 0;
-  node_id part{};                            ///< The node that made it, one of `checked_plan::parts`.
+  node_id part{};  ///< The node that made it, one of `checked_plan::parts`.
   std::vector<variable_piece> pieces;
   std::map<std::string, std::string> blobs;
   std::map<std::string, std::string> properties;
-  bool shown = false;                        ///< For `show_state`: not to be committed.
+  bool shown = false;  ///< For `show_state`: not to be committed.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, snapshot_part& x) {
@@ -217,10 +217,10 @@ typename Inspector::result_type inspect(Inspector& f, restore& x) {
 /// inside a step. An owner that has begun that attempt, or was told to halt it, drops the part.
 struct state_part {
   int32_t attempt = 0;
-  int64_t number = 0;                  ///< Counts the parts of one restoration.
+  int64_t number = 0;  ///< Counts the parts of one restoration.
   std::vector<variable_piece> pieces;
-  bool initial = false;                ///< There is no checkpoint: the whole store gets initial values.
-  uint64_t seed = 0;                   ///< Of the initial values.
+  bool initial = false;  ///< There is no checkpoint: the whole store gets initial values.
+  uint64_t seed = 0;     ///< Of the initial values.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, state_part& x) {

@@ -27,7 +27,8 @@ typename Inspector::result_type inspect(Inspector& f, job_event& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("job_event"), what, x.step, x.seconds, bounded, max_steps, x.loss, x.steps_per_second,
-           x.metrics, x.arrays, x.text, of_checkpoint, checkpoint, failed, failure, x.attempt, x.evaluation, caf::meta::load_callback(load));
+           x.metrics, x.arrays, x.text, of_checkpoint, checkpoint, failed, failure, x.attempt, x.evaluation,
+           caf::meta::load_callback(load));
 }
 
 /// To the callbacks, before the facts of an attempt: names the values that these facts show. Every hook sees the
@@ -45,12 +46,12 @@ struct fact {
   /// saving: state `at` has been reached; its commit waits for the answer.
   enum kind : uint8_t { begin_at = 1, event = 2, step = 3, end_at = 4, saving = 5 };
   uint8_t what = event;
-  job_event news;        ///< For event; for end_at: finished, stopped or failed; for step: only its time.
-  step_values values;    ///< For step.
-  int64_t at = 0;        ///< For begin_at, step, saving and end_at: the state.
-  bool gate = false;     ///< For step: the horizon waits for `answered`.
-  bool last = false;     ///< For step: the job ends there.
-  uint64_t number = 0;   ///< Increasing, so that the sender can limit the unanswered facts; 0: not counted.
+  job_event news;       ///< For event; for end_at: finished, stopped or failed; for step: only its time.
+  step_values values;   ///< For step.
+  int64_t at = 0;       ///< For begin_at, step, saving and end_at: the state.
+  bool gate = false;    ///< For step: the horizon waits for `answered`.
+  bool last = false;    ///< For step: the job ends there.
+  uint64_t number = 0;  ///< Increasing, so that the sender can limit the unanswered facts; 0: not counted.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, fact& x) {
@@ -62,22 +63,23 @@ typename Inspector::result_type inspect(Inspector& f, fact& x) {
 struct hooks_ready {
   uint64_t number = 0;
   std::vector<need> steps;
-  held_facts holds;      ///< The events at which at least one hook holds the job.
-  bool observes = false; ///< Whether a hook wants values that the model observes.
-  bool last = false;     ///< Whether a hook wants to see the last step.
-  bool listens = false;  ///< Saving listeners exist: each save waits for them before its commit, the job after it.
+  held_facts holds;       ///< The events at which at least one hook holds the job.
+  bool observes = false;  ///< Whether a hook wants values that the model observes.
+  bool last = false;      ///< Whether a hook wants to see the last step.
+  bool listens = false;   ///< Saving listeners exist: each save waits for them before its commit, the job after it.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, hooks_ready& x) {
-  return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated, x.observes, x.last, x.listens);
+  return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated, x.observes, x.last,
+           x.listens);
 }
 
 /// From the callbacks, for every event and every step, in order: the hooks have returned. If hooks threw, a `failure`
 /// with their exceptions was sent before.
 struct answered {
-  uint64_t number = 0;   ///< The number of the fact.
-  int64_t step = 0;      ///< The state `at` of the fact.
-  bool gate = false;     ///< The fact was a gate.
+  uint64_t number = 0;  ///< The number of the fact.
+  int64_t step = 0;     ///< The state `at` of the fact.
+  bool gate = false;    ///< The fact was a gate.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, answered& x) {

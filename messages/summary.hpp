@@ -10,7 +10,8 @@ namespace troupe {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, histogram& x) {
-  return f(caf::meta::type_name("histogram"), x.least, x.greatest, x.count, x.sum, x.sum_of_squares, x.limits, x.counts, x.not_finite);
+  return f(caf::meta::type_name("histogram"), x.least, x.greatest, x.count, x.sum, x.sum_of_squares, x.limits, x.counts,
+           x.not_finite);
 }
 
 template <class Inspector>
@@ -20,7 +21,8 @@ typename Inspector::result_type inspect(Inspector& f, summary_value& x) {
     x.what = static_cast<summary_value::kind>(what);
     return caf::none;
   };
-  return f(caf::meta::type_name("summary_value"), what, x.tag, x.scalar, x.histogram, x.image, x.text, caf::meta::load_callback(load));
+  return f(caf::meta::type_name("summary_value"), what, x.tag, x.scalar, x.histogram, x.image, x.text,
+           caf::meta::load_callback(load));
 }
 
 /// The summary values of state `step`, for the event file of one directory. An outfeed and a chief send records on

@@ -2,8 +2,8 @@
 // several heads have.
 #pragma once
 
-#include <troupe/options/head_fields.hpp>
 #include <troupe/metrics.hpp>
+#include <troupe/options/head_fields.hpp>
 
 namespace troupe {
 
@@ -26,7 +26,9 @@ head made_head(Options options, int64_t logits, std::optional<error> more, Build
   if constexpr (requires { options.weight_feature; })
     if (!options.weight_feature.empty())
       made.weight_features = {options.weight_feature};
-  made.build = [o = std::move(options), build](graph& g, const head_spec_options& given, std::source_location at) { return build(o, g, given, at); };
+  made.build = [o = std::move(options), build](graph& g, const head_spec_options& given, std::source_location at) {
+    return build(o, g, given, at);
+  };
   return made;
 }
 
@@ -49,11 +51,13 @@ std::optional<error> first_of(std::initializer_list<std::optional<error>> errors
 /// The labels in the logits' dtype and shape. They must have that shape, or [batch] if an example has one logit; if
 /// not, the result is invalid and the graph keeps an error. A label that is not finite or is outside of [least,
 /// greatest] fails the step.
-symbol labels_like_logits(graph& g, std::string_view head, const head_spec_options& o, double least, double greatest, std::source_location at);
+symbol labels_like_logits(graph& g, std::string_view head, const head_spec_options& o, double least, double greatest,
+                          std::source_location at);
 
 /// The weights of the examples: [batch, 1], of the logits' dtype; a symbol without a graph if there is no weight
 /// feature. If the feature is missing or of another shape, the result is invalid and the graph keeps an error.
-symbol weights_of_examples(graph& g, std::string_view head, const std::string& feature, const head_spec_options& o, std::source_location at);
+symbol weights_of_examples(graph& g, std::string_view head, const std::string& feature, const head_spec_options& o,
+                           std::source_location at);
 
 /// a · b; if only one is given, that one.
 symbol times(symbol a, symbol b, std::source_location at);
@@ -75,9 +79,10 @@ export_outputs with_predictions(export_outputs own);
 
 /// Adds for each threshold, such as 0.7: accuracy/positive_threshold_0.7, where probabilities of at least the threshold
 /// are positive, and precision/... and recall/..., where those above it are. Both rules are TensorFlow's.
-void add_threshold_metrics(std::map<std::string, metric>& to, const std::vector<double>& thresholds, symbol labels, symbol probabilities, symbol weights,
-                           std::source_location at);
+void add_threshold_metrics(std::map<std::string, metric>& to, const std::vector<double>& thresholds, symbol labels,
+                           symbol probabilities, symbol weights, std::source_location at);
 /// Adds auc and auc_precision_recall, with `suffix` after each name.
-void add_curves(std::map<std::string, metric>& to, const std::string& suffix, symbol labels, symbol probabilities, symbol weights, std::source_location at);
+void add_curves(std::map<std::string, metric>& to, const std::string& suffix, symbol labels, symbol probabilities,
+                symbol weights, std::source_location at);
 
 }  // namespace troupe

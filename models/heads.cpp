@@ -1,6 +1,6 @@
-#include <troupe/heads.hpp>
-
 #include "compute/graph/graph.hpp"
+
+#include <troupe/heads.hpp>
 
 namespace troupe {
 
@@ -12,8 +12,10 @@ symbol head_labels::get(std::source_location at) const {
 symbol head_labels::get(graph& g, std::string_view name, std::source_location at) const {
   if (const auto* all = std::get_if<troupe::labels>(&value_))
     return (*all)[{name, at}];
-  return g.invalid({errc::invalid_argument, "the label '" + std::string{name} + "' cannot be told from a single symbol: pass the labels of the model function"},
-                   at);
+  return g.invalid(
+      {errc::invalid_argument, "the label '" + std::string{name}
+                                   + "' cannot be told from a single symbol: pass the labels of the model function"},
+      at);
 }
 
 model_spec head::spec(graph& g, const head_spec_options& options, std::source_location at) const {
@@ -30,7 +32,8 @@ model_spec head::spec(graph& g, const head_spec_options& options, std::source_lo
   if (!x.valid())
     return x.owner() ? nothing : refuse({errc::invalid_argument, "a " + name + " needs logits"});
   if (!is_floating(x.type()) || x.rank() != 2 || x.dims()[1] != extent{logits})
-    return refuse({errc::invalid_argument, "the logits of a " + name + " must be floating [batch, " + std::to_string(logits) + "], not " + describe(x)});
+    return refuse({errc::invalid_argument, "the logits of a " + name + " must be floating [batch, "
+                                               + std::to_string(logits) + "], not " + describe(x)});
   auto made = build(g, options, at);
   made.mode = options.mode;
   made.optimizer = options.optimizer;

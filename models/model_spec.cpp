@@ -12,7 +12,10 @@ namespace {
 tl::unexpected<error> refuse(const std::string& what) { return fail(errc::invalid_argument, what); }
 
 std::string text(const symbol_shape& dims) {
-  return "[" + joined(dims, ", ", [](const extent& e) { return e.known() ? std::to_string(e.coefficient) : std::string{"unknown"}; }) + "]";
+  return "["
+         + joined(dims, ", ",
+                  [](const extent& e) { return e.known() ? std::to_string(e.coefficient) : std::string{"unknown"}; })
+         + "]";
 }
 
 bool is_one_element(symbol s) {
@@ -55,7 +58,8 @@ expected<void> check_metrics(const model_spec& spec, const graph& g) {
         return ok;
       const auto elements = known_elements(value.dims());
       if (!elements || *elements > metric_elements_max)
-        return refuse(what + " must have a known shape of at most " + std::to_string(metric_elements_max) + " elements, not " + text(value.dims()));
+        return refuse(what + " must have a known shape of at most " + std::to_string(metric_elements_max)
+                      + " elements, not " + text(value.dims()));
       if (!is_floating(value))
         return refuse(what + " must be floating, not " + std::string{to_string(value.type())});
     }
@@ -90,7 +94,9 @@ expected<void> check_export_outputs(const model_spec& spec, const graph& g) {
 /// The source line at which the user made the spec; else that of the model. A spec made without braces only has a line
 /// of the header.
 std::source_location place_of(const model_spec& spec, const model& m) {
-  const auto is_users = [](const std::source_location& at) { return !std::string_view{at.file_name()}.ends_with("troupe/model.hpp"); };
+  const auto is_users = [](const std::source_location& at) {
+    return !std::string_view{at.file_name()}.ends_with("troupe/model.hpp");
+  };
   return is_users(spec.at) ? spec.at : m.at;
 }
 
@@ -100,7 +106,8 @@ expected<void> check(const model_spec& spec, const graph& g, mode m) {
   if (auto ok = g.status(); !ok)
     return ok;
   if (spec.mode.value_or(m) != m)
-    return refuse("the mode of the model's spec is " + std::string{to_string(*spec.mode)} + ", but it was built to " + std::string{to_string(m)});
+    return refuse("the mode of the model's spec is " + std::string{to_string(*spec.mode)} + ", but it was built to "
+                  + std::string{to_string(m)});
   if (m == mode::predict)
     return check_predictions(spec, g).and_then([&] { return check_export_outputs(spec, g); });
   if (auto ok = check_loss(spec.loss, g, m); !ok)

@@ -16,8 +16,10 @@ symbol classes_of_rows(const head_spec_options& o, std::source_location at) {
 symbol weights_of_classes(const multi_class_head& h, graph& g, symbol classes, symbol logits, std::source_location at) {
   if (h.class_weights.empty() || !classes.valid())
     return {};
-  const symbol all = reshape(row_like(logits, h.class_weights, at), {extent{h.classes}}, at), index = cast(classes, dtype::int64, at);
-  const symbol least = g.constant(tensor::scalar<int64_t>(0), at), greatest = g.constant(tensor::scalar<int64_t>(h.classes - 1), at);
+  const symbol all = reshape(row_like(logits, h.class_weights, at), {extent{h.classes}}, at),
+               index = cast(classes, dtype::int64, at);
+  const symbol least = g.constant(tensor::scalar<int64_t>(0), at),
+               greatest = g.constant(tensor::scalar<int64_t>(h.classes - 1), at);
   return gather(all, minimum(maximum(index, least, at), greatest, at), 0, at);
 }
 
@@ -25,7 +27,8 @@ symbol weights_of_classes(const multi_class_head& h, graph& g, symbol classes, s
 std::map<std::string, metric> plain_metrics(symbol classes, symbol logits, symbol each, std::source_location at) {
   const symbol rows = reduce_sum(cast(equal(classes, classes, at), dtype::float32, at), {}, at);
   const symbol right = cast(equal(argmax(logits, -1, at), cast(classes, dtype::int64, at), at), dtype::float32, at);
-  return {{"accuracy", ratio_metric{reduce_sum(right, {}, at), rows}}, {"average_loss", ratio_metric{reduce_sum(each, {}, at), rows}}};
+  return {{"accuracy", ratio_metric{reduce_sum(right, {}, at), rows}},
+          {"average_loss", ratio_metric{reduce_sum(each, {}, at), rows}}};
 }
 
 model_spec build_multi_class(const multi_class_head& h, graph& g, const head_spec_options& o, std::source_location at) {
@@ -33,13 +36,15 @@ model_spec build_multi_class(const multi_class_head& h, graph& g, const head_spe
   if (o.mode == mode::predict) {
     const symbol probabilities = softmax(logits, at), ids = argmax(logits, -1, at);
     return {.predictions = {{"logits", logits}, {"probabilities", probabilities}, {"class_ids", ids}},
-            .export_outputs = with_predictions({{"classification", {{"class_ids", ids}, {"scores", probabilities}}}}), .at = at};
+            .export_outputs = with_predictions({{"classification", {{"class_ids", ids}, {"scores", probabilities}}}}),
+            .at = at};
   }
 
   const symbol classes = classes_of_rows(o, at);
   const symbol column = weights_of_examples(g, "multi_class_head", h.weight_feature, o, at);
   const symbol weights = column.valid() ? reshape(column, {column.dims()[0]}, at) : column;
-  const symbol each = losses::sparse_softmax_cross_entropy(classes, logits, {.reduce = losses::reduction::none, .label_smoothing = h.label_smoothing}, at);
+  const symbol each = losses::sparse_softmax_cross_entropy(
+      classes, logits, {.reduce = losses::reduction::none, .label_smoothing = h.label_smoothing}, at);
   const symbol of_losses = times(weights, weights_of_classes(h, g, classes, logits, at), at);
   model_spec made{.loss = reduced(each, of_losses, h.loss_reduction, at), .at = at};
   if (!each.valid())
@@ -47,11 +52,12 @@ model_spec build_multi_class(const multi_class_head& h, graph& g, const head_spe
   if (!of_losses.owner())
     made.metrics = plain_metrics(classes, logits, each, at);
   else
-    made.metrics = {{"accuracy", metrics::accuracy(cast(classes, dtype::int64, at), argmax(logits, -1, at), {.weights = weights}, at)},
+    made.metrics = {{"accuracy", metrics::accuracy(cast(classes, dtype::int64, at), argmax(logits, -1, at),
+                                                   {.weights = weights}, at)},
                     {"average_loss", metrics::mean(each, {.weights = of_losses}, at)}};
   if (h.confusion_matrix && o.mode == mode::evaluate)
-    made.metrics["confusion_matrix"] =
-      metrics::confusion_matrix(cast(classes, dtype::int64, at), argmax(logits, -1, at), h.classes, {.weights = weights}, at);
+    made.metrics["confusion_matrix"] = metrics::confusion_matrix(
+        cast(classes, dtype::int64, at), argmax(logits, -1, at), h.classes, {.weights = weights}, at);
   return made;
 }
 

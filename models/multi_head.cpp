@@ -11,8 +11,10 @@ namespace {
 constexpr const char* multi_name = "multi_head";
 
 /// The spec that one head makes of its part of the logits, which starts at logit `first`.
-model_spec spec_of(const named_head& one, graph& g, const head_spec_options& o, int64_t first, std::source_location at) {
-  head_spec_options own{.mode = o.mode, .logits = slice(o.logits, 1, first, one.head.logits, at), .features = o.features};
+model_spec spec_of(const named_head& one, graph& g, const head_spec_options& o, int64_t first,
+                   std::source_location at) {
+  head_spec_options own{
+      .mode = o.mode, .logits = slice(o.logits, 1, first, one.head.logits, at), .features = o.features};
   if (one.head.all_labels)
     own.labels = o.labels;
   else if (o.mode != mode::predict)
@@ -60,7 +62,8 @@ std::optional<error> wrong_head(const named_head& one, const std::string& place,
   if (!names.insert(one.name).second)
     return wrong_option(multi_name, place + ".name must be that of no other head, not '" + one.name + "' again");
   if (one.name == "loss")
-    return wrong_option(multi_name, place + ".name must not be 'loss', with which the names of the heads' losses begin");
+    return wrong_option(multi_name,
+                        place + ".name must not be 'loss', with which the names of the heads' losses begin");
   if (auto right = check_fields(one, place + "."); !right)
     return wrong_option(multi_name, right.error().message);
   if (one.head.wrong)
@@ -74,7 +77,8 @@ std::optional<error> wrong_heads(const std::vector<named_head>& heads) {
   if (heads.empty())
     return wrong_option(multi_name, "heads must be at least one, not none");
   if (heads.size() > listed_max)
-    return wrong_option(multi_name, "heads can be " + std::to_string(listed_max) + ", not " + std::to_string(heads.size()));
+    return wrong_option(multi_name,
+                        "heads can be " + std::to_string(listed_max) + ", not " + std::to_string(heads.size()));
   std::set<std::string> names;
   for (size_t i = 0; i < heads.size(); ++i)
     if (auto wrong = wrong_head(heads[i], "heads[" + std::to_string(i) + "]", names))
@@ -95,7 +99,8 @@ multi_head::operator head() const {
   for (const auto& one : heads) {
     for (const auto& [key, text] : one.head.texts)
       made.texts[one.name + "/" + key] = {one.name + "/" + text.of, text.words};
-    made.weight_features.insert(made.weight_features.end(), one.head.weight_features.begin(), one.head.weight_features.end());
+    made.weight_features.insert(made.weight_features.end(), one.head.weight_features.begin(),
+                                one.head.weight_features.end());
   }
   return made;
 }

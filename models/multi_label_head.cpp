@@ -16,13 +16,16 @@ model_spec build_multi_label(const multi_label_head& h, graph& g, const head_spe
   if (o.mode == mode::predict) {
     const symbol probabilities = sigmoid(logits, at);
     return {.predictions = {{"logits", logits}, {"probabilities", probabilities}},
-            .export_outputs = with_predictions({{"classification", {{"scores", probabilities}}}}), .at = at};
+            .export_outputs = with_predictions({{"classification", {{"scores", probabilities}}}}),
+            .at = at};
   }
 
-  const symbol labels = labels_like_logits(g, multi_label_name, o, 0, 1, at), weights = weights_of_examples(g, multi_label_name, h.weight_feature, o, at);
+  const symbol labels = labels_like_logits(g, multi_label_name, o, 0, 1, at),
+               weights = weights_of_examples(g, multi_label_name, h.weight_feature, o, at);
   if (!labels.valid())
     return {.at = at};
-  symbol each = losses::sigmoid_cross_entropy(labels, logits, {.reduce = losses::reduction::none, .label_smoothing = h.label_smoothing}, at);
+  symbol each = losses::sigmoid_cross_entropy(
+      labels, logits, {.reduce = losses::reduction::none, .label_smoothing = h.label_smoothing}, at);
   if (!h.class_weights.empty() && each.valid())
     each = mul(each, row_like(each, h.class_weights, at), at);
   const symbol of_rows = reduce_mean(each, {.axes = {-1}, .keep = true}, at);
@@ -44,7 +47,8 @@ std::optional<error> check_class_metrics(const multi_label_head& h) {
   std::vector<double> numbers;
   for (const int64_t i : h.class_metrics) {
     if (i >= h.classes)
-      return wrong_option(multi_label_name, "class_metrics must be below the number of classes, " + std::to_string(h.classes) + ", not " + std::to_string(i));
+      return wrong_option(multi_label_name, "class_metrics must be below the number of classes, "
+                                                + std::to_string(h.classes) + ", not " + std::to_string(i));
     numbers.push_back(static_cast<double>(i));
   }
   return check_once(multi_label_name, "class_metrics", numbers);
@@ -55,7 +59,8 @@ std::optional<error> check_class_metrics(const multi_label_head& h) {
 multi_label_head::operator head() const {
   auto o = *this;
   o.classes = classes_of(classes, vocabulary);
-  auto wrong = first_of({check_classes(multi_label_name, o.classes, vocabulary, {}), check_once(multi_label_name, "thresholds", thresholds),
+  auto wrong = first_of({check_classes(multi_label_name, o.classes, vocabulary, {}),
+                         check_once(multi_label_name, "thresholds", thresholds),
                          check_reduction(multi_label_name, loss_reduction)});
   if (!wrong && o.classes >= 2)
     wrong = first_of({check_classes(multi_label_name, o.classes, {}, class_weights), check_class_metrics(o)});

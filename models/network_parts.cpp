@@ -8,22 +8,27 @@ namespace troupe {
 
 namespace {
 
-tl::unexpected<error> refuse(const std::string& model, const std::string& what) { return fail(errc::invalid_argument, model + ": " + what); }
+tl::unexpected<error> refuse(const std::string& model, const std::string& what) {
+  return fail(errc::invalid_argument, model + ": " + what);
+}
 
 /// The features except those called `names`.
 features without(const features& x, graph& g, const std::vector<std::string>& names) {
   auto left = x.all();
-  std::erase_if(left, [&names](const auto& one) { return std::find(names.begin(), names.end(), one.first) != names.end(); });
+  std::erase_if(left,
+                [&names](const auto& one) { return std::find(names.begin(), names.end(), one.first) != names.end(); });
   return {&g, std::move(left)};
 }
 
 /// Checks the layers. invalid_argument naming `model`, the field and its value.
 expected<void> check_layers(const std::string& model, const dnn_layers& layers) {
   if (layers.hidden_units.size() > listed_max)
-    return refuse(model, "hidden_units can have " + std::to_string(listed_max) + " layers, not " + std::to_string(layers.hidden_units.size()));
+    return refuse(model, "hidden_units can have " + std::to_string(listed_max) + " layers, not "
+                             + std::to_string(layers.hidden_units.size()));
   for (size_t i = 0; i < layers.hidden_units.size(); ++i)
     if (layers.hidden_units[i] < 1)
-      return refuse(model, "hidden_units[" + std::to_string(i) + "] must be at least 1, not " + std::to_string(layers.hidden_units[i]));
+      return refuse(model, "hidden_units[" + std::to_string(i) + "] must be at least 1, not "
+                               + std::to_string(layers.hidden_units[i]));
   if (!(layers.dropout >= 0 && layers.dropout < 1))
     return refuse(model, "dropout must be in [0, 1), not " + std::to_string(layers.dropout));
   return {};
@@ -34,7 +39,8 @@ symbol flattened(graph& g, const std::string& model, const std::string& name, sy
   if (!x.valid())
     return x;
   if (x.type() != dtype::float32)
-    return g.invalid({errc::type, model + ": feature '" + name + "' must be float32, not " + std::string{to_string(x.type())}});
+    return g.invalid(
+        {errc::type, model + ": feature '" + name + "' must be float32, not " + std::string{to_string(x.type())}});
   return x.rank() == 2 ? x : reshape(x, {x.dims()[0], extent{-1}});
 }
 
@@ -59,9 +65,12 @@ model headed_model(std::string name, head h, network_fn f, std::source_location 
   if (h.wrong)
     h.wrong->message = name + ": " + h.wrong->message;
   auto texts = h.texts;
-  const auto build = [name, h = std::move(h), f = std::move(f), at](graph& g, const features& x, const labels& y, mode m) -> model_spec {
+  const auto build = [name, h = std::move(h), f = std::move(f), at](graph& g, const features& x, const labels& y,
+                                                                    mode m) -> model_spec {
     if (!h.build || h.wrong) {
-      g.invalid(h.wrong.value_or(error{errc::invalid_argument, name + ": head is missing, such as troupe::multi_class_head{.classes = 10}"}), at);
+      g.invalid(h.wrong.value_or(error{errc::invalid_argument,
+                                       name + ": head is missing, such as troupe::multi_class_head{.classes = 10}"}),
+                at);
       return {.mode = m, .at = at};
     }
     const auto made = f(g, without(x, g, h.weight_features), h.logits, m);
@@ -79,7 +88,8 @@ symbol input_of(graph& g, const std::string& model, const features& x) {
   return side_by_side(g, model, x);
 }
 
-symbol dnn_logits(graph& g, const std::string& model, const features& x, const dnn_layers& layers, int64_t units, mode m) {
+symbol dnn_logits(graph& g, const std::string& model, const features& x, const dnn_layers& layers, int64_t units,
+                  mode m) {
   if (auto right = check_layers(model, layers); !right)
     return g.invalid(right.error());
   symbol h = side_by_side(g, model, x);

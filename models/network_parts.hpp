@@ -33,7 +33,8 @@ struct dnn_layers {
 symbol input_of(graph& g, const std::string& model, const features& x);
 /// dnn/hiddenlayer_<i>/{kernel,bias} over all features, flattened and concatenated in the order of their names, then
 /// dnn/logits/{kernel, bias}: [batch, units]. invalid_argument naming a field of the layers and its value.
-symbol dnn_logits(graph& g, const std::string& model, const features& x, const dnn_layers& layers, int64_t units, mode m);
+symbol dnn_logits(graph& g, const std::string& model, const features& x, const dnn_layers& layers, int64_t units,
+                  mode m);
 /// The sum over features of x · linear/linear_model/<feature>/weights, plus linear/linear_model/bias_weights: [batch,
 /// units]. Starts at 0, as the Estimator's model does.
 symbol linear_logits(graph& g, const std::string& model, const features& x, int64_t units);

@@ -20,7 +20,8 @@ struct regression {
 };
 
 /// The loss and metrics. `labels`, `predictions` and the losses `each` are all [batch, label_dimension].
-model_spec regressed(const regression& r, graph& g, const head_spec_options& o, symbol labels, symbol predictions, symbol each, std::source_location at) {
+model_spec regressed(const regression& r, graph& g, const head_spec_options& o, symbol labels, symbol predictions,
+                     symbol each, std::source_location at) {
   const symbol weights = weights_of_examples(g, r.name, r.weight_feature, o, at);
   model_spec made{.loss = reduced(each, weights, r.reduce, at), .at = at};
   const metrics::options weighted{.weights = weights};
@@ -32,11 +33,14 @@ model_spec regressed(const regression& r, graph& g, const head_spec_options& o, 
 
 model_spec build(const regression_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   if (o.mode == mode::predict)
-    return {.predictions = {{"predictions", o.logits}}, .export_outputs = with_predictions({{"regression", {{"outputs", o.logits}}}}), .at = at};
+    return {.predictions = {{"predictions", o.logits}},
+            .export_outputs = with_predictions({{"regression", {{"outputs", o.logits}}}}),
+            .at = at};
   const symbol labels = labels_like_logits(g, "regression_head", o, -label_most, label_most, at);
   if (!labels.valid())
     return {.at = at};
-  return regressed({"regression_head", h.weight_feature, h.loss_reduction}, g, o, labels, o.logits, square(sub(o.logits, labels, at), at), at);
+  return regressed({"regression_head", h.weight_feature, h.loss_reduction}, g, o, labels, o.logits,
+                   square(sub(o.logits, labels, at), at), at);
 }
 
 /// y·log y - y + log(2πy)/2 where y > 1, else 0: Stirling's approximation of log y!.
@@ -50,7 +54,8 @@ symbol log_factorial(symbol y, std::source_location at) {
 model_spec build(const poisson_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   const symbol logits = o.logits, means = exp(logits, at);
   if (o.mode == mode::predict)
-    return {.predictions = {{"logits", logits}, {"predictions", means}}, .export_outputs = with_predictions({{"regression", {{"outputs", means}}}}),
+    return {.predictions = {{"logits", logits}, {"predictions", means}},
+            .export_outputs = with_predictions({{"regression", {{"outputs", means}}}}),
             .at = at};
   const symbol labels = labels_like_logits(g, "poisson_head", o, 0, label_most, at);
   if (!labels.valid())
@@ -64,7 +69,9 @@ model_spec build(const poisson_head& h, graph& g, const head_spec_options& o, st
 template <class Head>
 head made_regression(const Head& h) {
   return made_head(h, h.label_dimension, check_reduction(name_of(h), h.loss_reduction),
-                   [](const Head& o, graph& g, const head_spec_options& given, std::source_location at) { return build(o, g, given, at); });
+                   [](const Head& o, graph& g, const head_spec_options& given, std::source_location at) {
+                     return build(o, g, given, at);
+                   });
 }
 
 }  // namespace

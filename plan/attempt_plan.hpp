@@ -10,9 +10,9 @@ namespace troupe {
 
 struct attempt_plan {
   std::shared_ptr<const checked_plan> plan;
-  stored_plan stored;                                       ///< What its checkpoints consist of.
-  std::vector<std::vector<group_id>> evaluated_groups = {}; ///< For each evaluation: groups whose variables it loads.
-  std::vector<std::string> outputs = {}, observed = {};     ///< The names of the values that hooks see.
+  stored_plan stored;                                        ///< What its checkpoints consist of.
+  std::vector<std::vector<group_id>> evaluated_groups = {};  ///< For each evaluation: groups whose variables it loads.
+  std::vector<std::string> outputs = {}, observed = {};      ///< The names of the values that hooks see.
 };
 
 }  // namespace troupe

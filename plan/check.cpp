@@ -19,7 +19,9 @@ std::string text_of(role_set all) {
   return text.append(all & launcher_alone ? (text.empty() ? "the launcher" : ", the launcher") : "");
 }
 
-bool has_port(const std::vector<std::string>& ports, const std::string& port) { return std::find(ports.begin(), ports.end(), port) != ports.end(); }
+bool has_port(const std::vector<std::string>& ports, const std::string& port) {
+  return std::find(ports.begin(), ports.end(), port) != ports.end();
+}
 
 }  // namespace
 
@@ -31,8 +33,9 @@ class plan_check {
     auto ok = check.numbers();
     if (ok)
       check.plan_.index();
-    for (const auto part : {&plan_check::nodes, &plan_check::ends, &plan_check::ports, &plan_check::divisions, &plan_check::company, &plan_check::cycles,
-                            &plan_check::parts, &plan_check::groups, &plan_check::places, &plan_check::iteration})
+    for (const auto part :
+         {&plan_check::nodes, &plan_check::ends, &plan_check::ports, &plan_check::divisions, &plan_check::company,
+          &plan_check::cycles, &plan_check::parts, &plan_check::groups, &plan_check::places, &plan_check::iteration})
       ok = ok ? (check.*part)() : ok;
     if (!ok)
       return fail(ok.error());
@@ -44,10 +47,12 @@ class plan_check {
 
   std::string text_of_edge(const plan_edge& e) const {
     const auto end = [this](node_id id, const std::string& port) {
-      const auto n = std::find_if(data_.nodes.begin(), data_.nodes.end(), [id](const plan_node& x) { return x.id == id; });
+      const auto n = std::find_if(data_.nodes.begin(), data_.nodes.end(),
+                                  [id](const plan_node& x) { return x.id == id; });
       return (n == data_.nodes.end() ? text_of(id) : n->name) + (port.empty() ? "" : "." + port);
     };
-    return "edge " + std::to_string(static_cast<int32_t>(e.id)) + " (" + end(e.from, e.out) + " => " + end(e.to, e.in) + ")";
+    return "edge " + std::to_string(static_cast<int32_t>(e.id)) + " (" + end(e.from, e.out) + " => " + end(e.to, e.in)
+           + ")";
   }
 
   expected<void> numbers() const {
@@ -72,23 +77,33 @@ class plan_check {
   expected<void> nodes() const {
     for (const auto& n : data_.nodes) {
       const auto* driver = plan_.find(n.driver);
-      if (const auto may = row_of(n.what).drivers; n.driver == no_node ? !(may & launcher_alone) : !driver || !contains(may, driver->what))
-        return refuse(named(n) + " is driven by " + (n.driver == no_node ? "the launcher" : driver ? named(*driver) : text_of(n.driver)) + ": " + an(n.what)
-                      + " is driven by one of: " + text_of(may));
+      if (const auto may = row_of(n.what).drivers;
+          n.driver == no_node ? !(may & launcher_alone) : !driver || !contains(may, driver->what))
+        return refuse(named(n) + " is driven by "
+                      + (n.driver == no_node ? "the launcher"
+                         : driver            ? named(*driver)
+                                             : text_of(n.driver))
+                      + ": " + an(n.what) + " is driven by one of: " + text_of(may));
       if (n.what == role::replica && (!n.program || *n.program >= data_.programs.size()))
-        return refuse(named(n) + " has no program: a replica names one of the " + std::to_string(data_.programs.size()) + " in the plan");
+        return refuse(named(n) + " has no program: a replica names one of the " + std::to_string(data_.programs.size())
+                      + " in the plan");
       if (n.what == role::replica && data_.programs[*n.program].group != n.group)
         return refuse(named(n) + " is of another group than its program");
       const auto is_listed = [&] {
-        return std::any_of(data_.groups.begin(), data_.groups.end(), [&n](const plan_group& g) { return g.id == n.group; });
+        return std::any_of(data_.groups.begin(), data_.groups.end(),
+                           [&n](const plan_group& g) { return g.id == n.group; });
       };
       if (n.what == role::replica && data_.programs[*n.program].mode == mode::train && !is_listed())
-        return refuse(named(n) + " is of group " + std::to_string(static_cast<int32_t>(n.group)) + ", which the plan does not list");
+        return refuse(named(n) + " is of group " + std::to_string(static_cast<int32_t>(n.group))
+                      + ", which the plan does not list");
       if (n.what == role::infeed && (!n.dataset || *n.dataset >= data_.datasets.size()))
-        return refuse(named(n) + " has no dataset: an infeed names one of the " + std::to_string(data_.datasets.size()) + " in the plan");
+        return refuse(named(n) + " has no dataset: an infeed names one of the " + std::to_string(data_.datasets.size())
+                      + " in the plan");
       if (n.what == role::infeed && driver->what == role::chief && n.stops_at_infeeds != driver->stops_at_infeeds)
-        return refuse(named(n) + (n.stops_at_infeeds ? " ends the steps of a stop, and " : " does not end the steps of a stop, and ") + named(*driver)
-                      + " tells " + (driver->stops_at_infeeds ? "infeeds" : "replicas") + " of it");
+        return refuse(
+            named(n)
+            + (n.stops_at_infeeds ? " ends the steps of a stop, and " : " does not end the steps of a stop, and ")
+            + named(*driver) + " tells " + (driver->stops_at_infeeds ? "infeeds" : "replicas") + " of it");
     }
     return {};
   }
@@ -100,15 +115,16 @@ class plan_check {
       const auto& row = row_of(e.kind);
       const auto of_kind = [&] { return text_of_edge(e) + " of " + std::string{row.name}; };
       if (!contains(row.from, from.what) || !contains(row.to, to.what))
-        return refuse(of_kind() + " goes from " + an(from.what) + " to " + an(to.what) + ": it goes from one of " + text_of(row.from) + " to one of "
-                      + text_of(row.to));
+        return refuse(of_kind() + " goes from " + an(from.what) + " to " + an(to.what) + ": it goes from one of "
+                      + text_of(row.from) + " to one of " + text_of(row.to));
       if ((from.what == role::chief ? from.id : from.driver) != to.driver)
         return refuse(text_of_edge(e) + " joins nodes of two drivers");
       if (row.within_group && from.group != to.group)
         return refuse(of_kind() + " joins nodes of two groups");
       if (row.own_credit && (e.credit.messages.value_or(0) < 1 || e.credit.bytes.value_or(0) < 1))
-        return refuse(text_of_edge(e) + " has a credit of " + std::to_string(e.credit.messages.value_or(0)) + " blocks of "
-                      + std::to_string(e.credit.bytes.value_or(0)) + " bytes: nothing could ever be sent; both must be at least 1");
+        return refuse(text_of_edge(e) + " has a credit of " + std::to_string(e.credit.messages.value_or(0))
+                      + " blocks of " + std::to_string(e.credit.bytes.value_or(0))
+                      + " bytes: nothing could ever be sent; both must be at least 1");
       if (!row.own_credit && e.credit != row.credit)
         return refuse(of_kind() + " has a credit of its own, to which nobody holds its sender: that of its kind is "
                       + (row.credit.messages ? std::to_string(*row.credit.messages) + " messages" : "none"));
@@ -127,9 +143,11 @@ class plan_check {
       if (!has_port(to.in_ports, e.in))
         return refuse(text_of_edge(e) + ": " + named(to) + " has no in-port '" + e.in + "'");
       if (from.what == role::replica && e.how != divide::broadcast)
-        return refuse(text_of_edge(e) + " divides by " + std::string{to_string(e.how)} + ": what a replica computed goes whole to its reader (broadcast)");
+        return refuse(text_of_edge(e) + " divides by " + std::string{to_string(e.how)}
+                      + ": what a replica computed goes whole to its reader (broadcast)");
       if (!filled.emplace(e.to, e.in).second)
-        return refuse("in-port '" + e.in + "' of " + named(to) + " is filled by two edges, the second of which is " + text_of_edge(e));
+        return refuse("in-port '" + e.in + "' of " + named(to) + " is filled by two edges, the second of which is "
+                      + text_of_edge(e));
       read.emplace(e.from, e.out);
     }
     for (const auto& n : data_.nodes) {
@@ -148,7 +166,8 @@ class plan_check {
     std::vector<const plan_node*> taken(nodes.size());
     for (const auto* n : nodes) {
       if (n->index < 0 || static_cast<size_t>(n->index) >= nodes.size())
-        return refuse(named(*n) + " has the index " + std::to_string(n->index) + " among " + std::to_string(nodes.size()) + ": they count from 0");
+        return refuse(named(*n) + " has the index " + std::to_string(n->index) + " among "
+                      + std::to_string(nodes.size()) + ": they count from 0");
       if (const auto* other = std::exchange(taken[static_cast<size_t>(n->index)], n))
         return refuse(named(*other) + " and " + named(*n) + " both have the index " + std::to_string(n->index));
     }
@@ -161,12 +180,14 @@ class plan_check {
     for (size_t program = 0; program < data_.programs.size(); ++program) {
       const auto& replicas = plan_.replicas_of(program);
       if (replicas.empty())
-        return refuse("no replica runs program " + std::to_string(program) + " ('" + data_.programs[program].model + "')");
+        return refuse("no replica runs program " + std::to_string(program) + " ('" + data_.programs[program].model
+                      + "')");
       if (auto ok = check_numbers(replicas); !ok)
         return ok;
       for (const auto* r : replicas)
         if (r->in_ports != replicas.front()->in_ports || r->out_ports != replicas.front()->out_ports)
-          return refuse(named(*r) + " has other ports than " + named(*replicas.front()) + ", which runs the same program");
+          return refuse(named(*r) + " has other ports than " + named(*replicas.front())
+                        + ", which runs the same program");
     }
     std::vector<checked_plan::nodes> infeeds(data_.datasets.size());
     for (const auto& n : data_.nodes)
@@ -183,8 +204,9 @@ class plan_check {
           ++each[plan_.at(e->to).group];
       for (const auto* e : edges)
         if (!each.empty() && (e->how != divide::each || each[plan_.at(e->to).group] != each.begin()->second))
-          return refuse(text_of_edge(*e) + ": " + named(n) + " gives each of " + std::to_string(each.begin()->second)
-                        + " readers a batch of its own; all of its edges must be divided so, among as many in each group");
+          return refuse(
+              text_of_edge(*e) + ": " + named(n) + " gives each of " + std::to_string(each.begin()->second)
+              + " readers a batch of its own; all of its edges must be divided so, among as many in each group");
     }
     return {};
   }
@@ -197,9 +219,10 @@ class plan_check {
         return refuse(named(n) + " has no in-port: it would never make a step");
       if (n.what == role::replica && plan_.edges_from(n.id, edge_kind::report).size() != 1)
         return refuse(named(n) + " has no outfeed to report to: it needs one edge of report");
-      if (n.what == role::replica && data_.programs[*n.program].mode == mode::train && plan_.replicas_of(*n.program).size() > 1
-          && plan_.edges_from(n.id, edge_kind::gradient).size() != 1)
-        return refuse(named(n) + " is one of several of its group, which has no reducer: it needs one edge of gradient");
+      if (n.what == role::replica && data_.programs[*n.program].mode == mode::train
+          && plan_.replicas_of(*n.program).size() > 1 && plan_.edges_from(n.id, edge_kind::gradient).size() != 1)
+        return refuse(named(n)
+                      + " is one of several of its group, which has no reducer: it needs one edge of gradient");
       if (n.what == role::summary_writer && plan_.edges_to(n.id, edge_kind::record).size() != 1)
         return refuse(named(n) + " has no outfeed that it hears of: it needs one edge of record");
     }
@@ -233,20 +256,24 @@ class plan_check {
 
   /// If the job saves, every node whose role makes a snapshot part sends exactly one.
   expected<void> parts() const {
-    const bool any = std::any_of(data_.edges.begin(), data_.edges.end(), [](const plan_edge& e) { return e.kind == edge_kind::part; });
+    const bool any = std::any_of(data_.edges.begin(), data_.edges.end(),
+                                 [](const plan_edge& e) { return e.kind == edge_kind::part; });
     for (const auto& n : data_.nodes) {
       const bool trains = n.what == role::chief || (plan_.find(n.driver) && plan_.find(n.driver)->what == role::chief);
       const bool sends = row_of(n.what).makes_part || !plan_.edges_to(n.id, edge_kind::part).empty();
       if (!any || !trains || !sends || n.what == role::checkpoint_writer)
         continue;
       if (const auto edges = plan_.edges_from(n.id, edge_kind::part).size(); edges != 1)
-        return refuse("a snapshot has " + (edges == 0 ? std::string{"no part of "} : std::to_string(edges) + " parts of ") + named(n) + ", which makes one");
+        return refuse("a snapshot has "
+                      + (edges == 0 ? std::string{"no part of "} : std::to_string(edges) + " parts of ") + named(n)
+                      + ", which makes one");
     }
     return {};
   }
 
   const plan_group* find_group(group_id id) const {
-    const auto g = std::find_if(data_.groups.begin(), data_.groups.end(), [id](const plan_group& x) { return x.id == id; });
+    const auto g = std::find_if(data_.groups.begin(), data_.groups.end(),
+                                [id](const plan_group& x) { return x.id == id; });
     return g == data_.groups.end() ? nullptr : &*g;
   }
 
@@ -254,20 +281,26 @@ class plan_check {
     std::set<std::string_view> names;
     for (const auto& g : data_.groups) {
       if (data_.groups.size() > 1 && g.name.empty())
-        return refuse("group " + std::to_string(static_cast<int32_t>(g.id)) + " is one of several and has no name, under which its values could be shown");
+        return refuse("group " + std::to_string(static_cast<int32_t>(g.id))
+                      + " is one of several and has no name, under which its values could be shown");
       if (!names.insert(g.name).second)
         return refuse("two groups have the name " + quoted(g.name));
       if (g.on_not_finite == not_finite::stop && data_.groups.size() > 1)
-        return refuse("group " + quoted(g.name) + " is to end the job before a step that is not finite (on_not_finite = stop), and group "
-                      + quoted(data_.groups[&g == &data_.groups[0] ? 1 : 0].name) + " goes on beside it: only a job of one group can end there");
+        return refuse("group " + quoted(g.name)
+                      + " is to end the job before a step that is not finite (on_not_finite = stop), and group "
+                      + quoted(data_.groups[&g == &data_.groups[0] ? 1 : 0].name)
+                      + " goes on beside it: only a job of one group can end there");
       if (g.leaves != leaves_on::never && data_.groups.size() == 1)
-        return refuse("group " + quoted(g.name) + " is to leave if it fails, and there is no other: no job would be left");
+        return refuse("group " + quoted(g.name)
+                      + " is to leave if it fails, and there is no other: no job would be left");
       if (g.retires_at.value_or(0) < 0)
-        return refuse("group " + quoted(g.name) + " retires at step " + std::to_string(*g.retires_at) + ": steps count from 0");
+        return refuse("group " + quoted(g.name) + " retires at step " + std::to_string(*g.retires_at)
+                      + ": steps count from 0");
       for (const auto id : g.falls_with) {
         const auto* other = find_group(id);
         if (!other)
-          return refuse("group " + quoted(g.name) + " falls with group " + std::to_string(static_cast<int32_t>(id)) + ", which the plan does not list");
+          return refuse("group " + quoted(g.name) + " falls with group " + std::to_string(static_cast<int32_t>(id))
+                        + ", which the plan does not list");
         if (!reads(g, *other))
           return refuse("group " + quoted(g.name) + " falls with group " + quoted(other->name)
                         + " and does not read from it: it could have gone beyond the step where that leaves");
@@ -303,7 +336,8 @@ class plan_check {
     }
     for (const auto& g : data_.groups)
       if (!listed.contains(g.id))
-        return refuse("it does not say where group " + quoted(g.name) + " is shown: its order of groups has to name each");
+        return refuse("it does not say where group " + quoted(g.name)
+                      + " is shown: its order of groups has to name each");
     return {};
   }
 
@@ -315,13 +349,15 @@ class plan_check {
       const auto* driver = plan_.find(n.driver);
       const bool relies = n.what == role::outfeed || n.what == role::summary_writer;
       if (driver && driver->place != n.place && (relies || driver->what != role::chief))
-        return refuse(named(n) + " is at place " + std::to_string(n.place) + " and " + named(*driver) + " at " + std::to_string(driver->place)
-                      + ": they share memory or rely on the order of one another's messages, and have to be at one place");
+        return refuse(
+            named(n) + " is at place " + std::to_string(n.place) + " and " + named(*driver) + " at "
+            + std::to_string(driver->place)
+            + ": they share memory or rely on the order of one another's messages, and have to be at one place");
     }
     for (const auto& e : data_.edges)
       if (e.kind == edge_kind::data && plan_.at(e.from).place != plan_.at(e.to).place)
-        return refuse(text_of_edge(e) + " goes from place " + std::to_string(plan_.at(e.from).place) + " to " + std::to_string(plan_.at(e.to).place)
-                      + ": what flows there is lent memory");
+        return refuse(text_of_edge(e) + " goes from place " + std::to_string(plan_.at(e.from).place) + " to "
+                      + std::to_string(plan_.at(e.to).place) + ": what flows there is lent memory");
     return {};
   }
 
@@ -330,9 +366,12 @@ class plan_check {
     const auto& i = data_.iteration;
     const auto name = "iteration " + std::to_string(i.number);
     if (i.number < 0 || (i.number > 0) != i.begins_at.has_value() || i.begins_at.value_or(0) < 0)
-      return refuse(name + (i.begins_at ? " begins at a state, and the first one is 0" : " does not say at which state it begins"));
+      return refuse(
+          name
+          + (i.begins_at ? " begins at a state, and the first one is 0" : " does not say at which state it begins"));
     if (i.ends_at && *i.ends_at <= i.begins_at.value_or(0))
-      return refuse(name + " ends at state " + std::to_string(*i.ends_at) + " and begins at state " + std::to_string(i.begins_at.value_or(0)));
+      return refuse(name + " ends at state " + std::to_string(*i.ends_at) + " and begins at state "
+                    + std::to_string(i.begins_at.value_or(0)));
     if ((i.ends_at || i.number > 0) && !plan_.saves())
       return refuse(name + " is one of several, and nothing is saved: the next one begins from a checkpoint");
     return {};

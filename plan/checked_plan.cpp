@@ -28,7 +28,8 @@ void checked_plan::index() {
       replicas_[*n.program].push_back(&n);
   }
   for (auto& of_program : replicas_)
-    std::stable_sort(of_program.begin(), of_program.end(), [](const plan_node* a, const plan_node* b) { return a->index < b->index; });
+    std::stable_sort(of_program.begin(), of_program.end(),
+                     [](const plan_node* a, const plan_node* b) { return a->index < b->index; });
   for (const auto& e : plan_.edges) {
     from_[{e.from, e.kind}].push_back(&e);
     to_[{e.to, e.kind}].push_back(&e);
@@ -55,15 +56,22 @@ const plan_node& checked_plan::at(node_id id) const {
 }
 
 const plan_group& checked_plan::group(group_id id) const {
-  const auto g = std::find_if(plan_.groups.begin(), plan_.groups.end(), [id](const plan_group& x) { return x.id == id; });
+  const auto g = std::find_if(plan_.groups.begin(), plan_.groups.end(),
+                              [id](const plan_group& x) { return x.id == id; });
   if (g == plan_.groups.end())
     throw broken_invariant{"the plan has no group " + std::to_string(static_cast<int32_t>(id))};
   return *g;
 }
 
-const checked_plan::nodes& checked_plan::all(role what, node_id driver) const { return value_of(by_role_, {what, driver}); }
-const checked_plan::edges& checked_plan::edges_from(node_id id, edge_kind what) const { return value_of(from_, {id, what}); }
-const checked_plan::edges& checked_plan::edges_to(node_id id, edge_kind what) const { return value_of(to_, {id, what}); }
+const checked_plan::nodes& checked_plan::all(role what, node_id driver) const {
+  return value_of(by_role_, {what, driver});
+}
+const checked_plan::edges& checked_plan::edges_from(node_id id, edge_kind what) const {
+  return value_of(from_, {id, what});
+}
+const checked_plan::edges& checked_plan::edges_to(node_id id, edge_kind what) const {
+  return value_of(to_, {id, what});
+}
 
 std::vector<size_t> checked_plan::reported_by(node_id driver) const {
   std::vector<size_t> programs;

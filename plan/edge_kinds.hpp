@@ -24,10 +24,10 @@ struct edge_credit {
 struct edge_row {
   edge_kind what;
   std::string_view name;
-  std::string_view message;  ///< The message that carries it.
-  role_set from, to;         ///< The roles at its ends.
-  bool within_group = false; ///< Both ends belong to one group.
-  bool own_credit = false;   ///< An edge may have a credit other than its row's.
+  std::string_view message;   ///< The message that carries it.
+  role_set from, to;          ///< The roles at its ends.
+  bool within_group = false;  ///< Both ends belong to one group.
+  bool own_credit = false;    ///< An edge may have a credit other than its row's.
   edge_credit credit = {};
   std::string_view held_by;  ///< The message or actor that enforces the credit.
 };

@@ -21,7 +21,12 @@ void add_service_edges(job_plan& p, bool saves) {
   for (const auto& n : p.nodes)
     by_role[{n.what, n.driver}].push_back(&n);
   const auto add = [&p](edge_kind what, const plan_node& from, const plan_node& to) {
-    p.edges.push_back({.id = edge_id{static_cast<int32_t>(p.edges.size())}, .from = from.id, .out = {}, .to = to.id, .in = {}, .kind = what,
+    p.edges.push_back({.id = edge_id{static_cast<int32_t>(p.edges.size())},
+                       .from = from.id,
+                       .out = {},
+                       .to = to.id,
+                       .in = {},
+                       .kind = what,
                        .credit = row_of(what).credit});
   };
   for (const auto& row : edge_rows()) {
@@ -31,7 +36,8 @@ void add_service_edges(job_plan& p, bool saves) {
       if (!contains(row.from, from.what))
         continue;
       const auto driver = from.what == role::chief ? from.id : from.driver;
-      const bool by_way = row.what == edge_kind::part && from.what == role::chief && by_role.contains({role::summary_writer, driver});
+      const bool by_way = row.what == edge_kind::part && from.what == role::chief
+                          && by_role.contains({role::summary_writer, driver});
       for (const auto to : starting_order()) {
         // The summary writer takes only the chief's part.
         const bool relays = row.what == edge_kind::part && to == role::summary_writer;
@@ -78,12 +84,27 @@ std::string to_text(const job_plan& p) {
   std::string text;
   for (const auto& n : p.nodes) {
     const auto work = work_of(p, n);
-    text.append("node ").append(n.name).append(": ").append(to_string(n.what)).append(work.empty() ? "" : " of ").append(work);
-    text.append(n.stops_at_infeeds ? ", stops at infeeds" : "").append(n.place != 0 ? ", place " + std::to_string(n.place) : "").append("\n");
+    text.append("node ")
+        .append(n.name)
+        .append(": ")
+        .append(to_string(n.what))
+        .append(work.empty() ? "" : " of ")
+        .append(work);
+    text.append(n.stops_at_infeeds ? ", stops at infeeds" : "")
+        .append(n.place != 0 ? ", place " + std::to_string(n.place) : "")
+        .append("\n");
   }
   for (const auto& e : p.edges) {
-    text.append("edge ").append(std::to_string(index_of(e.id))).append(": ").append(end_of(e.from, e.out)).append(" => ").append(end_of(e.to, e.in));
-    text.append(", ").append(e.kind == edge_kind::data ? to_string(e.how) : to_string(e.kind)).append(text_of(e.credit, e)).append("\n");
+    text.append("edge ")
+        .append(std::to_string(index_of(e.id)))
+        .append(": ")
+        .append(end_of(e.from, e.out))
+        .append(" => ")
+        .append(end_of(e.to, e.in));
+    text.append(", ")
+        .append(e.kind == edge_kind::data ? to_string(e.how) : to_string(e.kind))
+        .append(text_of(e.credit, e))
+        .append("\n");
   }
   const auto name_of = [&p](group_id id) {
     const auto g = std::find_if(p.groups.begin(), p.groups.end(), [id](const plan_group& x) { return x.id == id; });
@@ -93,21 +114,37 @@ std::string to_text(const job_plan& p) {
     text.append("shown: ").append(joined(p.shown, ", ", name_of)).append("\n");
   for (const auto& g : p.groups) {
     if (!g.falls_with.empty())
-      text.append("group ").append(g.name).append(": falls with ").append(joined(g.falls_with, ", ", name_of)).append("\n");
+      text.append("group ")
+          .append(g.name)
+          .append(": falls with ")
+          .append(joined(g.falls_with, ", ", name_of))
+          .append("\n");
     if (g.leaves != leaves_on::never)
-      text.append("group ").append(g.name).append(g.leaves == leaves_on::numbers ? ": leaves if its numbers are not finite\n" : ": leaves if it fails\n");
+      text.append("group ").append(g.name).append(
+          g.leaves == leaves_on::numbers ? ": leaves if its numbers are not finite\n" : ": leaves if it fails\n");
     if (g.on_not_finite == not_finite::stop)
-      text.append("group").append(g.name.empty() ? "" : " ").append(g.name).append(": ends before a step that is not finite\n");
+      text.append("group")
+          .append(g.name.empty() ? "" : " ")
+          .append(g.name)
+          .append(": ends before a step that is not finite\n");
     if (g.retires_at)
-      text.append("group ").append(g.name).append(": retires at step ").append(std::to_string(*g.retires_at)).append("\n");
+      text.append("group ")
+          .append(g.name)
+          .append(": retires at step ")
+          .append(std::to_string(*g.retires_at))
+          .append("\n");
   }
   if (const auto& i = p.iteration; i != plan_iteration{})
-    text.append("iteration ").append(std::to_string(i.number)).append(i.begins_at ? ": from state " + std::to_string(*i.begins_at) : ":")
-      .append(i.ends_at ? " to state " + std::to_string(*i.ends_at) : "").append("\n");
+    text.append("iteration ")
+        .append(std::to_string(i.number))
+        .append(i.begins_at ? ": from state " + std::to_string(*i.begins_at) : ":")
+        .append(i.ends_at ? " to state " + std::to_string(*i.ends_at) : "")
+        .append("\n");
   text += "snapshot:";
   for (const auto& n : p.nodes)
-    if (row_of(n.what).makes_part
-        && std::any_of(p.edges.begin(), p.edges.end(), [&n](const plan_edge& e) { return e.kind == edge_kind::part && e.from == n.id; }))
+    if (row_of(n.what).makes_part && std::any_of(p.edges.begin(), p.edges.end(), [&n](const plan_edge& e) {
+          return e.kind == edge_kind::part && e.from == n.id;
+        }))
       text.append(" ").append(n.name);
   return text + "\n";
 }

@@ -36,9 +36,9 @@ inline constexpr std::string_view data_port = "data";
 struct plan_node {
   node_id id{};
   role what = role::infeed;
-  std::string name;               ///< "replica/0", for messages.
-  node_id driver = no_node;       ///< The chief, evaluator or predictor that it reports to; no_node: the launcher.
-  group_id group{};               ///< The group of a replica or reducer.
+  std::string name;          ///< "replica/0", for messages.
+  node_id driver = no_node;  ///< The chief, evaluator or predictor that it reports to; no_node: the launcher.
+  group_id group{};          ///< The group of a replica or reducer.
   /// Index among the nodes of the same role and driver, for a replica also of the same group. For an infeed: the number
   /// of its host, under which its position is stored.
   int32_t index = 0;
@@ -49,7 +49,7 @@ struct plan_node {
   /// For a chief and the infeeds that it drives. True: a stop is sent to the infeeds, and all groups end at the step
   /// that the infeeds have reached. False: it is sent to the replicas, which end at the step at hand.
   bool stops_at_infeeds = false;
-  int32_t place = 0;              ///< Nodes of different places share no memory.
+  int32_t place = 0;  ///< Nodes of different places share no memory.
   friend bool operator==(const plan_node&, const plan_node&) = default;
 };
 
@@ -81,7 +81,7 @@ struct plan_dataset {
 };
 /// Use a `checked_plan` to look up nodes and edges.
 struct job_plan {
-  std::vector<plan_group> groups;             ///< The groups that the job trains.
+  std::vector<plan_group> groups;  ///< The groups that the job trains.
   /// All groups, in the order in which their values are shown. Where one number is wanted, such as the loss on a
   /// terminal, it is that of the first group that has not left.
   std::vector<group_id> shown = {};
@@ -89,7 +89,7 @@ struct job_plan {
   std::vector<plan_dataset> datasets;
   std::vector<plan_node> nodes;
   std::vector<plan_edge> edges;
-  plan_iteration iteration = {};              ///< For a job that grows from one plan into the next while it runs.
+  plan_iteration iteration = {};  ///< For a job that grows from one plan into the next while it runs.
   friend bool operator==(const job_plan&, const job_plan&) = default;
 };
 

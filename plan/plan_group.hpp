@@ -21,12 +21,12 @@ enum class leaves_on : uint8_t {
 
 struct plan_group {
   group_id id{};
-  std::string name;                           ///< Empty in a job with one group.
+  std::string name;  ///< Empty in a job with one group.
   leaves_on leaves = leaves_on::never;
   /// The groups whose outputs this group reads and cannot do without: it leaves at the step where the first of them
   /// does, whatever `leaves` says. In place of other groups that leave, it reads zeros.
   std::vector<group_id> falls_with = {};
-  std::optional<int64_t> retires_at = {};     ///< From this state on it computes outputs but applies no updates.
+  std::optional<int64_t> retires_at = {};       ///< From this state on it computes outputs but applies no updates.
   not_finite on_not_finite = not_finite::fail;  ///< `stop` needs a job of one group, which ends before that step.
   friend bool operator==(const plan_group&, const plan_group&) = default;
 };

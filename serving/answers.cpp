@@ -14,7 +14,9 @@ namespace troupe {
 
 namespace {
 
-std::string quoted_json(std::string_view text) { return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+std::string quoted_json(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 void append_element(std::string& to, const tensor& t, size_t i) {
   const auto number = [&to](auto x) {
@@ -60,11 +62,13 @@ void append_lists(std::string& to, const tensor& t, int axis, size_t& at) {
 /// Writes the rows of an output, or its words: indices below the number of outputs are outputs, those above are words.
 class writer {
  public:
-  writer(const served_signature& signature, std::span<const tensor> outputs) : signature_(signature), outputs_(outputs) {}
+  writer(const served_signature& signature, std::span<const tensor> outputs)
+    : signature_(signature), outputs_(outputs) {}
 
   size_t count() const { return signature_.outputs.size() + signature_.words.size(); }
   std::string name(size_t i) const {
-    return quoted_json(i < signature_.outputs.size() ? signature_.outputs[i].name : signature_.words[i - signature_.outputs.size()].name);
+    return quoted_json(i < signature_.outputs.size() ? signature_.outputs[i].name
+                                                     : signature_.words[i - signature_.outputs.size()].name);
   }
   /// Appends row `row` of output `i`, or all rows as a list.
   void append(std::string& to, size_t i, std::optional<int64_t> row) const {
@@ -79,7 +83,9 @@ class writer {
  private:
   static void append_words(std::string& to, const served_words& w, const tensor& t, int axis, size_t& at) {
     if (axis == t.dims().rank()) {
-      const int64_t index = t.type() == dtype::int64 ? t.as<int64_t>()[at] : t.type() == dtype::int32 ? t.as<int32_t>()[at] : -1;
+      const int64_t index = t.type() == dtype::int64   ? t.as<int64_t>()[at]
+                            : t.type() == dtype::int32 ? t.as<int32_t>()[at]
+                                                       : -1;
       ++at;
       to += index >= 0 && index < std::ssize(w.words) ? quoted_json(w.words[static_cast<size_t>(index)]) : "null";
       return;
@@ -151,7 +157,8 @@ answer_row_bytes bytes_of_row(const served_signature& signature) {
   };
   for (const auto& c : signature.outputs) {
     add(c, c.name, digits_max(c.type));
-    outputs += static_cast<double>(size_of(c.type)) * std::accumulate(c.dims.extents().begin(), c.dims.extents().end(), 1.0, std::multiplies{});
+    outputs += static_cast<double>(size_of(c.type))
+               * std::accumulate(c.dims.extents().begin(), c.dims.extents().end(), 1.0, std::multiplies{});
   }
   for (const auto& w : signature.words) {
     size_t longest = std::string_view{"null"}.size();
@@ -163,7 +170,8 @@ answer_row_bytes bytes_of_row(const served_signature& signature) {
   return {static_cast<int64_t>(std::min(text, most)), static_cast<int64_t>(std::min(outputs, most))};
 }
 
-std::string predict_answer(const predict_request& request, const served_signature& signature, std::span<const tensor> outputs, int64_t bytes) {
+std::string predict_answer(const predict_request& request, const served_signature& signature,
+                           std::span<const tensor> outputs, int64_t bytes) {
   const writer w{signature, outputs};
   std::string body;
   body.reserve(static_cast<size_t>(bytes));
@@ -185,7 +193,8 @@ std::string metadata_answer(const std::string& model, int64_t version, const ser
   std::string text;
   append_json(text, "{`model_spec`: {`name`: ");
   text += quoted_json(model);
-  append_json(text, ", `signature_name`: ``, `version`: `" + std::to_string(version) + "`},\n `metadata`: {`signature_def`: {`signature_def`: {");
+  append_json(text, ", `signature_name`: ``, `version`: `" + std::to_string(version)
+                        + "`},\n `metadata`: {`signature_def`: {`signature_def`: {");
   const char* before = "\n  ";
   for (const auto& [name, s] : signatures) {
     text.append(std::exchange(before, ",\n  ")).append(quoted_json(name));
@@ -207,7 +216,7 @@ std::string metadata_answer(const std::string& model, int64_t version, const ser
 std::string status_answer(int64_t version) {
   std::string text;
   append_json(text, "{`model_version_status`: [{`version`: `" + std::to_string(version)
-                      + "`, `state`: `AVAILABLE`, `status`: {`error_code`: `OK`, `error_message`: ``}}]}\n");
+                        + "`, `state`: `AVAILABLE`, `status`: {`error_code`: `OK`, `error_message`: ``}}]}\n");
   return text;
 }
 

@@ -9,7 +9,8 @@ namespace troupe {
 /// {"predictions": [...]} for a request by rows, {"outputs": {...}} for one by columns. A single output is given
 /// without its name. `outputs` are those of the signature; its `words` are made from them. Reserves `bytes` at once: a
 /// text that is not longer is never copied.
-std::string predict_answer(const predict_request& request, const served_signature& signature, std::span<const tensor> outputs, int64_t bytes = 0);
+std::string predict_answer(const predict_request& request, const served_signature& signature,
+                           std::span<const tensor> outputs, int64_t bytes = 0);
 
 /// Upper bounds of the bytes of one row: in the text of a predict response, and as output tensors.
 struct answer_row_bytes {

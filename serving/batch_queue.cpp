@@ -46,6 +46,8 @@ bool batch_queue::remove(uint64_t id) {
   return true;
 }
 
-std::optional<uint64_t> batch_queue::oldest() const { return waiting_.empty() ? std::nullopt : std::optional{waiting_.front().id}; }
+std::optional<uint64_t> batch_queue::oldest() const {
+  return waiting_.empty() ? std::nullopt : std::optional{waiting_.front().id};
+}
 
 }  // namespace troupe

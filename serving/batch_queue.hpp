@@ -11,9 +11,9 @@
 namespace troupe {
 
 struct batch_limits {
-  int64_t rows_max = 64;                       ///< Of one batch. A request with more rows is a batch by itself.
-  std::chrono::nanoseconds delay_max{0};       ///< How long the oldest request waits for a full batch.
-  int64_t requests_max = 1024;                 ///< How many requests may wait at one time.
+  int64_t rows_max = 64;                  ///< Of one batch. A request with more rows is a batch by itself.
+  std::chrono::nanoseconds delay_max{0};  ///< How long the oldest request waits for a full batch.
+  int64_t requests_max = 1024;            ///< How many requests may wait at one time.
 };
 
 /// Requests in order of arrival. Times count from any fixed moment.

@@ -39,7 +39,8 @@ expected<std::vector<tensor>> batcher::call(std::span<const tensor> inputs, int6
   try {
     if (!queue_.push(id, rows, came)) {
       requests_.erase(id);
-      return fail(errc::resource_exhausted, std::to_string(queue_.requests()) + " requests wait already, as many as may");
+      return fail(errc::resource_exhausted,
+                  std::to_string(queue_.requests()) + " requests wait already, as many as may");
     }
     return wait(held, id, mine, deadline);
   } catch (...) {  // Out of memory, before the request was taken.
@@ -65,7 +66,9 @@ batcher::results batcher::wait(lock& held, uint64_t id, request& mine, batch_que
       queue_.remove(id);
       requests_.erase(id);
       wake_oldest();
-      return fail(errc::deadline_exceeded, "the request had no turn within " + std::to_string(std::chrono::duration<double>(options_.wait_max).count()) + " s");
+      return fail(errc::deadline_exceeded,
+                  "the request had no turn within "
+                      + std::to_string(std::chrono::duration<double>(options_.wait_max).count()) + " s");
     }
     const auto due = leaders_ < options_.callers_max ? queue_.due_at().value_or(deadline) : deadline;
     mine.woken.wait_for(held, std::min(due, deadline) - time);
@@ -108,7 +111,8 @@ void batcher::refuse(const std::vector<request*>& batch, const error& why) {
 }
 
 /// Where an exception leaves a request without a result, the initial value remains: "no memory".
-void batcher::compute_in_order(std::unique_ptr<servable_caller>& caller, const std::vector<request*>& batch) const noexcept {
+void batcher::compute_in_order(std::unique_ptr<servable_caller>& caller,
+                               const std::vector<request*>& batch) const noexcept {
   try {
     try {
       compute(caller, batch);
@@ -116,14 +120,14 @@ void batcher::compute_in_order(std::unique_ptr<servable_caller>& caller, const s
     } catch (...) {
       refuse(batch, thrown_by("the batch"));
     }
-  } catch (const std::bad_alloc&) {
-  }
+  } catch (const std::bad_alloc&) {}
 }
 
 /// Computes `batch` with `caller`, which is made first if it is null.
 void batcher::compute(std::unique_ptr<servable_caller>& caller, const std::vector<request*>& batch) const {
   if (options_.on_batch)
-    options_.on_batch(std::accumulate(batch.begin(), batch.end(), int64_t{0}, [](int64_t rows, const request* r) { return rows + r->rows; }));
+    options_.on_batch(std::accumulate(batch.begin(), batch.end(), int64_t{0},
+                                      [](int64_t rows, const request* r) { return rows + r->rows; }));
   if (!caller) {
     auto made = model_->caller(signature_);
     if (!made)

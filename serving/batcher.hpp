@@ -14,16 +14,17 @@ namespace troupe {
 
 struct batcher_options {
   batch_limits limits = {};
-  int64_t callers_max = 1;                              ///< How many batches are computed at one time.
+  int64_t callers_max = 1;                                       ///< How many batches are computed at one time.
   std::chrono::nanoseconds wait_max = std::chrono::seconds{10};  ///< How long a request waits for its turn.
-  std::function<void(int64_t rows)> on_batch = {};      ///< Called before each batch; any thread.
+  std::function<void(int64_t rows)> on_batch = {};               ///< Called before each batch; any thread.
 };
 
 /// Any thread. The batcher must outlive the calls.
 class batcher {
  public:
   batcher(std::shared_ptr<const servable> model, std::string signature, batcher_options options)
-    : model_(std::move(model)), signature_(std::move(signature)), options_(std::move(options)), queue_(options_.limits) {
+    : model_(std::move(model)), signature_(std::move(signature)), options_(std::move(options)),
+      queue_(options_.limits) {
     idle_.reserve(static_cast<size_t>(options_.callers_max));
   }
 
@@ -61,7 +62,7 @@ class batcher {
 
   mutable std::mutex guard_;
   batch_queue queue_;
-  std::map<uint64_t, request*> requests_;               ///< The requests that wait.
+  std::map<uint64_t, request*> requests_;  ///< The requests that wait.
   std::vector<std::unique_ptr<servable_caller>> idle_;
   int64_t leaders_ = 0;
   uint64_t next_id_ = 0;

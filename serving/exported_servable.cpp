@@ -72,7 +72,8 @@ std::optional<int64_t> number_of(const std::string& path) {
   const std::string name = file_name_of(path);
   int64_t number = 0;
   const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return failed == std::errc{} && end == name.data() + name.size() && number >= 0 ? std::optional{number} : std::nullopt;
+  return failed == std::errc{} && end == name.data() + name.size() && number >= 0 ? std::optional{number}
+                                                                                  : std::nullopt;
 }
 
 std::string without_slash(std::string path) {
@@ -112,7 +113,9 @@ class numbered_exports final : public version_source {
     for (const auto& [number, path] : found_)
       numbers.push_back(number);
     if (numbers.empty())
-      return fail(errc::not_found, directory_ + " has no export: neither directories that are named by numbers nor export/NAME/ with such");
+      return fail(
+          errc::not_found,
+          directory_ + " has no export: neither directories that are named by numbers nor export/NAME/ with such");
     return numbers;
   }
   expected<std::shared_ptr<const servable>> open(int64_t number) override { return open_servable(found_.at(number)); }

@@ -2,9 +2,9 @@
 
 #include "words/text.hpp"
 
-#include <cstdlib>
-
 #include <dlfcn.h>
+
+#include <cstdlib>
 
 namespace troupe {
 
@@ -41,7 +41,8 @@ expected<http_listen> load() {
       return reinterpret_cast<http_listen>(found);
     tried.push_back(path + " does not export troupe_http_listen");
   }
-  return fail({errc::unimplemented, std::string{"the module for HTTP, "} + module_name + ", cannot be loaded", std::move(tried)});
+  return fail({errc::unimplemented, std::string{"the module for HTTP, "} + module_name + ", cannot be loaded",
+               std::move(tried)});
 }
 
 }  // namespace
@@ -53,7 +54,8 @@ expected<std::unique_ptr<http_listener>> listen_for_http(const http_options& opt
   std::string reason;
   std::unique_ptr<http_listener> listener{(*make)(options, handler, reason)};
   if (!listener)
-    return fail(errc::unavailable, "cannot listen on " + options.host + ", port " + std::to_string(options.port) + ": " + reason);
+    return fail(errc::unavailable,
+                "cannot listen on " + options.host + ", port " + std::to_string(options.port) + ": " + reason);
   return listener;
 }
 

@@ -10,7 +10,8 @@ namespace {
 expected<void> check_name(const std::string& name) {
   if (!name.empty() && name.find_first_of("/:?#% ") == std::string::npos)
     return {};
-  return fail(errc::invalid_argument, "name must be a text without '/', ':', '?', '#', '%' and blanks, not '" + name + "': it is a part of paths");
+  return fail(errc::invalid_argument, "name must be a text without '/', ':', '?', '#', '%' and blanks, not '" + name
+                                          + "': it is a part of paths");
 }
 
 }  // namespace
@@ -24,7 +25,8 @@ model_server::model_server(model_server&&) noexcept = default;
 model_server& model_server::operator=(model_server&&) noexcept = default;
 model_server::~model_server() = default;
 
-expected<model_server> model_server::start(const std::string& directory, const serve_options& options, std::function<void(const serve_event&)> told) {
+expected<model_server> model_server::start(const std::string& directory, const serve_options& options,
+                                           std::function<void(const serve_event&)> told) {
   if (auto valid = check_fields(options); !valid)
     return fail(std::move(valid.error()));
   auto name = options.name.value_or(model_name_of(directory));

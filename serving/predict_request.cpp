@@ -20,7 +20,9 @@ constexpr size_t shown_bytes_max = 40;  // How much of a wrong value an error sh
 tl::unexpected<error> refused(std::string message) { return fail(errc::invalid_argument, std::move(message)); }
 
 /// A text in quotes, at most `shown_bytes_max` bytes of it: "'x'".
-std::string shown_text(std::string_view token) { return troupe::quoted(printable(text_of_json(token, shown_bytes_max))); }
+std::string shown_text(std::string_view token) {
+  return troupe::quoted(printable(text_of_json(token, shown_bytes_max)));
+}
 
 /// A wrong value as errors show it: "a list of 3", "the text 'x'", "2.5".
 std::string shown(json_cursor value) {
@@ -105,8 +107,8 @@ class input_reader {
       return true;
     // A wrong length of this list is reported rather than what is wrong inside it.
     if (!begin.is_list() || begin.count() != c_.dims[axis])
-      found = {.why = shown(begin) + " where a list of " + std::to_string(c_.dims[axis]) + " is wanted: a row of " + c_.name + " is "
-                      + type_text(c_.type, c_.dims)};
+      found = {.why = shown(begin) + " where a list of " + std::to_string(c_.dims[axis]) + " is wanted: a row of "
+                      + c_.name + " is " + type_text(c_.type, c_.dims)};
     return false;
   }
 
@@ -126,7 +128,8 @@ class inputs_reader {
     bool possible = true;
     for (const auto& c : signature_.inputs) {
       int64_t of_input = 0;
-      possible = possible && !__builtin_mul_overflow(c.dims.elements(), into_.rows, &of_input) && of_input <= static_cast<int64_t>(body_bytes);
+      possible = possible && !__builtin_mul_overflow(c.dims.elements(), into_.rows, &of_input)
+                 && of_input <= static_cast<int64_t>(body_bytes);
       elements += possible ? of_input : 0;
       bytes += possible ? of_input * size_of(c.type) : 0;
     }
@@ -182,7 +185,9 @@ error wrong_names(json_cursor object, const served_signature& s, const std::stri
     else if (unknown.empty())
       unknown = name;
   }
-  const auto telling = [&](const std::string& what) { return error{errc::invalid_argument, where + what + ": the inputs are " + names_of(s)}; };
+  const auto telling = [&](const std::string& what) {
+    return error{errc::invalid_argument, where + what + ": the inputs are " + names_of(s)};
+  };
   for (size_t i = 0; i < times.size(); ++i)
     if (times[i] == 0)
       return telling(" has no '" + s.inputs[i].name + "'");
@@ -224,7 +229,8 @@ expected<void> check_rows(int64_t rows, int64_t rows_max) {
   if (rows == 0)
     return refused("there are no rows");
   if (rows > rows_max)
-    return refused("there are " + std::to_string(rows) + " rows, and a request takes at most " + std::to_string(rows_max));
+    return refused("there are " + std::to_string(rows) + " rows, and a request takes at most "
+                   + std::to_string(rows_max));
   return {};
 }
 
@@ -274,7 +280,9 @@ expected<void> read_columns(json_cursor inputs, const served_signature& s, const
   std::vector<json_cursor> columns(s.inputs.size(), inputs);
   bool names_fit = true;
   auto members = inputs;
-  if (named && !each_input(members, s, names_fit, [&](size_t k, json_cursor& value) { return columns[k] = value, value.skip(), true; }))
+  if (named && !each_input(members, s, names_fit, [&](size_t k, json_cursor& value) {
+        return columns[k] = value, value.skip(), true;
+      }))
     return fail(wrong_names(inputs, s, "'inputs'"));
   const auto where = [&](size_t k) { return named ? "inputs." + s.inputs[k].name : std::string{"inputs"}; };
   for (size_t k = 0; k < columns.size(); ++k) {
@@ -282,7 +290,8 @@ expected<void> read_columns(json_cursor inputs, const served_signature& s, const
       return refused(where(k) + " is " + shown(columns[k]) + ", and should be a list of rows");
     const auto rows = columns[k].count();
     if (k > 0 && rows != into.rows)
-      return refused(where(k) + " has " + std::to_string(rows) + " rows, and inputs." + s.inputs[0].name + " has " + std::to_string(into.rows));
+      return refused(where(k) + " has " + std::to_string(rows) + " rows, and inputs." + s.inputs[0].name + " has "
+                     + std::to_string(into.rows));
     into.rows = rows;
     if (auto right = check_rows(rows, most.rows); !right)
       return right;
@@ -311,7 +320,9 @@ expected<body_members> members_of(json_cursor body) {
   body_members found;
   for (bool more = body.enter(); more; more = body.next()) {
     const auto name = body.name();
-    for (const auto& [wanted, place] : {std::pair{"signature_name", &found.signature_name}, {"instances", &found.instances}, {"inputs", &found.inputs}}) {
+    for (const auto& [wanted, place] : {std::pair{"signature_name", &found.signature_name},
+                                        {"instances", &found.instances},
+                                        {"inputs", &found.inputs}}) {
       if (!is_json_of(name, wanted))
         continue;
       if (*place)
@@ -324,18 +335,20 @@ expected<body_members> members_of(json_cursor body) {
 }
 
 /// The signature with this name, or the default one.
-expected<const served_signatures::value_type*> signature_of(const std::optional<json_cursor>& name, const served_signatures& signatures) {
+expected<const served_signatures::value_type*> signature_of(const std::optional<json_cursor>& name,
+                                                            const served_signatures& signatures) {
   if (name && !name->is_text())
     return refused("'signature_name' is " + shown(*name) + ", and should be a text");
   const bool given = name && !is_json_of(name->token(), "");
   for (const auto& s : signatures)
     if (given ? is_json_of(name->token(), s.first) : s.first == default_signature)
       return &s;
-  return refused("there is no signature " + (given ? shown_text(name->token()) : troupe::quoted(default_signature)) + "; there are "
-                 + joined(signatures, ", ", [](const auto& s) { return s.first; }));
+  return refused("there is no signature " + (given ? shown_text(name->token()) : troupe::quoted(default_signature))
+                 + "; there are " + joined(signatures, ", ", [](const auto& s) { return s.first; }));
 }
 
-expected<predict_request> read_request(json_cursor body, const served_signatures& signatures, const limits& most, request_memory* all) {
+expected<predict_request> read_request(json_cursor body, const served_signatures& signatures, const limits& most,
+                                       request_memory* all) {
   const auto members = members_of(body);
   if (!members)
     return fail(members.error());
@@ -344,7 +357,8 @@ expected<predict_request> read_request(json_cursor body, const served_signatures
     return fail(signature.error());
   const auto& [rows, columns] = std::pair{members->instances, members->inputs};
   if (rows.has_value() == columns.has_value())
-    return refused(std::string{"the body has "} + (rows ? "both" : "neither") + " 'instances' (rows) and 'inputs' (columns)"
+    return refused(std::string{"the body has "} + (rows ? "both" : "neither")
+                   + " 'instances' (rows) and 'inputs' (columns)"
                    + (rows ? ", and may have one of them" : ", and needs one of them"));
   predict_request request{.signature = (*signature)->first, .by_rows = rows.has_value(), .memory = memory_share{all}};
   const auto& s = (*signature)->second;
@@ -354,13 +368,15 @@ expected<predict_request> read_request(json_cursor body, const served_signatures
 
 }  // namespace
 
-expected<predict_request> parse_predict_request(std::string_view body, const served_signatures& signatures, int64_t rows_max, request_memory* all) {
+expected<predict_request> parse_predict_request(std::string_view body, const served_signatures& signatures,
+                                                int64_t rows_max, request_memory* all) {
   try {
     if (const auto flaw = find_flaw(body))
       return refused("the body " + to_text(*flaw));
     return read_request(json_cursor{body}, signatures, {rows_max, body.size()}, all);
   } catch (const std::bad_alloc&) {
-    return fail(errc::resource_exhausted, "there is no memory now for a body of " + std::to_string(body.size()) + " bytes");
+    return fail(errc::resource_exhausted,
+                "there is no memory now for a body of " + std::to_string(body.size()) + " bytes");
   }
 }
 

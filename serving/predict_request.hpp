@@ -9,9 +9,9 @@ namespace troupe {
 
 struct predict_request {
   std::string signature = {};
-  bool by_rows = true;                  ///< The response has the same form.
+  bool by_rows = true;  ///< The response has the same form.
   int64_t rows = 0;
-  std::vector<tensor> inputs = {};      ///< In the order of the signature.
+  std::vector<tensor> inputs = {};       ///< In the order of the signature.
   memory_share memory = memory_share{};  ///< The share that the inputs hold.
 };
 
@@ -20,7 +20,7 @@ struct predict_request {
 /// invalid_argument, naming the place in the body, what is there and what would be right: no JSON, neither or both
 /// forms, an unknown signature or input, an input that is missing or given twice, a value of another shape or type, a
 /// number that the type does not hold, no rows, or more than `rows_max`. resource_exhausted: out of memory.
-expected<predict_request> parse_predict_request(std::string_view body, const served_signatures& signatures, int64_t rows_max,
-                                                request_memory* all = nullptr);
+expected<predict_request> parse_predict_request(std::string_view body, const served_signatures& signatures,
+                                                int64_t rows_max, request_memory* all = nullptr);
 
 }  // namespace troupe

@@ -4,13 +4,13 @@
 
 #include "serving/request_memory.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-
-#include <sys/mman.h>
 
 namespace troupe {
 

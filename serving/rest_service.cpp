@@ -20,7 +20,8 @@ http_response refused(int status, std::string_view message) { return {status, er
 std::optional<int64_t> number_in(std::string_view text) {
   int64_t number = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failed == std::errc{} && end == text.data() + text.size() && number >= 0 ? std::optional{number} : std::nullopt;
+  return failed == std::errc{} && end == text.data() + text.size() && number >= 0 ? std::optional{number}
+                                                                                  : std::nullopt;
 }
 
 /// bytes · rows, capped at 2^60.
@@ -30,7 +31,9 @@ int64_t times(int64_t bytes, int64_t rows) {
   return __builtin_mul_overflow(bytes, rows, &all) ? most : std::min(all, most);
 }
 
-http_response only(const std::string& method, const char* wanted) { return refused(405, method + " is not answered here: use " + wanted); }
+http_response only(const std::string& method, const char* wanted) {
+  return refused(405, method + " is not answered here: use " + wanted);
+}
 
 }  // namespace
 
@@ -38,7 +41,8 @@ http_response rest_service::health() const {
   const auto now = versions_.current();
   if (draining_)
     return refused(503, "the server is about to end");
-  return now ? http_response{200, "{\"status\": \"ok\", \"version\": " + std::to_string(now->number()) + "}\n"} : refused(503, "no version is loaded");
+  return now ? http_response{200, "{\"status\": \"ok\", \"version\": " + std::to_string(now->number()) + "}\n"}
+             : refused(503, "no version is loaded");
 }
 
 http_response rest_service::predict(request_body& body, const served_version& version) const {
@@ -67,7 +71,8 @@ http_response rest_service::predict(request_body& body, const served_version& ve
 http_response rest_service::answer_model(const http_request& request, const std::string& rest, std::string& method) {
   std::string path = rest;
   enum class ask { status, metadata, predict } what = ask::status;
-  if (const size_t colon = path.find(':', path.rfind('/') == std::string::npos ? 0 : path.rfind('/')); colon != std::string::npos) {
+  if (const size_t colon = path.find(':', path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+      colon != std::string::npos) {
     if (path.substr(colon) != ":predict")
       return refused(404, "a model answers :predict, not " + printable(path.substr(colon)));
     what = ask::predict;
@@ -86,7 +91,8 @@ http_response rest_service::answer_model(const http_request& request, const std:
     path.resize(at);
   }
   if (path != model_)
-    return refused(404, "there is no model " + troupe::quoted(printable(path)) + ": this server has " + troupe::quoted(model_));
+    return refused(
+        404, "there is no model " + troupe::quoted(printable(path)) + ": this server has " + troupe::quoted(model_));
   method = what == ask::predict ? "predict" : what == ask::metadata ? "metadata" : "status";
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (what == ask::predict ? request.method != "POST" : !reads)
@@ -95,7 +101,8 @@ http_response rest_service::answer_model(const http_request& request, const std:
   if (!version)
     return refused(503, "no version is loaded");
   if (number && *number != version->number())
-    return refused(404, "version " + std::to_string(*number) + " of " + model_ + " is not loaded: version " + std::to_string(version->number()) + " is");
+    return refused(404, "version " + std::to_string(*number) + " of " + model_ + " is not loaded: version "
+                            + std::to_string(version->number()) + " is");
   switch (what) {
     case ask::predict: return predict(request.body, *version);
     case ask::metadata: return {200, metadata_answer(model_, version->number(), version->signatures())};
@@ -110,12 +117,15 @@ http_response rest_service::answer_health(const http_request& request) const {
   if (request.path == "/healthz")
     return health();
   const auto now = versions_.current();
-  return {200, metrics_.text(now ? now->number() : -1, now ? now->waiting() : 0, memory_ ? memory_->used() : 0), "text/plain; version=0.0.4"};
+  return {200, metrics_.text(now ? now->number() : -1, now ? now->waiting() : 0, memory_ ? memory_->used() : 0),
+          "text/plain; version=0.0.4"};
 }
 
 http_response rest_service::no_path(const std::string& path, paths there) const {
   const std::string models = std::string{models_path} + model_;
-  const auto known = there == paths::all ? models + ", /metrics and /healthz" : there == paths::health ? "/metrics and /healthz" : "those of " + models;
+  const auto known = there == paths::all      ? models + ", /metrics and /healthz"
+                     : there == paths::health ? "/metrics and /healthz"
+                                              : "those of " + models;
   return refused(404, printable(path) + " is no path of this server: there are " + known);
 }
 
@@ -125,7 +135,8 @@ http_response rest_service::answer(const http_request& request, paths there) {
   const auto answer_it = [&]() -> http_response {
     if (there != paths::health && request.path.starts_with(models_path))
       return answer_model(request, request.path.substr(models_path.size()), method);
-    if (there != paths::models && std::find(std::begin(health_paths), std::end(health_paths), request.path) != std::end(health_paths))
+    if (there != paths::models
+        && std::find(std::begin(health_paths), std::end(health_paths), request.path) != std::end(health_paths))
       return answer_health(request);
     return no_path(request.path, there);
   };
@@ -137,7 +148,8 @@ http_response rest_service::answer(const http_request& request, paths there) {
     }
   });
   auto response = made ? std::move(*made) : refused(made.error());
-  metrics_.answered(method, response.status, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+  metrics_.answered(method, response.status,
+                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
   return response;
 }
 

@@ -14,8 +14,10 @@ inline constexpr const char* health_paths[] = {"/healthz", "/metrics"};
 /// Any thread. `versions`, `metrics` and `memory` outlive it. If `memory` is null, memory is unbounded.
 class rest_service {
  public:
-  rest_service(std::string model, int64_t request_rows_max, const served_versions& versions, server_metrics& metrics, request_memory* memory = nullptr)
-    : model_(std::move(model)), request_rows_max_(request_rows_max), versions_(versions), metrics_(metrics), memory_(memory) {}
+  rest_service(std::string model, int64_t request_rows_max, const served_versions& versions, server_metrics& metrics,
+               request_memory* memory = nullptr)
+    : model_(std::move(model)), request_rows_max_(request_rows_max), versions_(versions), metrics_(metrics),
+      memory_(memory) {}
 
   /// Which paths one address serves.
   enum class paths : uint8_t { all, models, health };

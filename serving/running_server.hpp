@@ -14,7 +14,8 @@ namespace troupe {
 class running_server {
  public:
   /// Opens the newest version and listens; errors of both. `options` have been checked.
-  static expected<std::unique_ptr<running_server>> start(std::unique_ptr<version_source> versions, std::string name, const serve_options& options,
+  static expected<std::unique_ptr<running_server>> start(std::unique_ptr<version_source> versions, std::string name,
+                                                         const serve_options& options,
                                                          std::function<void(const serve_event&)> told);
   ~running_server() { drain(); }
   running_server(const running_server&) = delete;
@@ -27,7 +28,8 @@ class running_server {
   void drain();
 
  private:
-  running_server(std::unique_ptr<version_source> versions, std::string name, const serve_options& options, std::function<void(const serve_event&)> told);
+  running_server(std::unique_ptr<version_source> versions, std::string name, const serve_options& options,
+                 std::function<void(const serve_event&)> told);
   expected<void> listen(const serve_options& options);
   expected<void> look();
   void look_at_listener();

@@ -42,7 +42,8 @@ expected<served_versions::change> served_versions::refresh() {
   if (!numbers)
     numbers = std::vector<int64_t>{};  // The current version is in memory and stays.
   std::sort(numbers->begin(), numbers->end(), std::greater{});
-  std::erase_if(refused_, [&](const auto& r) { return std::find(numbers->begin(), numbers->end(), r.first) == numbers->end(); });
+  std::erase_if(refused_,
+                [&](const auto& r) { return std::find(numbers->begin(), numbers->end(), r.first) == numbers->end(); });
   ++looks_;
   std::optional<error> first;
   for (const int64_t number : *numbers) {
@@ -75,7 +76,8 @@ expected<served_versions::change> served_versions::refresh() {
     return fail(first.value_or(error{errc::not_found, "there is no version to serve"}));
   const bool gone = !done.opened && std::find(numbers->begin(), numbers->end(), before->number()) == numbers->end();
   if (gone && !vanished_)
-    done.warnings.push_back("version " + std::to_string(before->number()) + " has vanished from the disk: it answers until there is a newer one");
+    done.warnings.push_back("version " + std::to_string(before->number())
+                            + " has vanished from the disk: it answers until there is a newer one");
   vanished_ = gone;
   return done;
 }

@@ -38,13 +38,14 @@ class served_version {
 
 class served_versions {
  public:
-  served_versions(std::unique_ptr<version_source> source, batcher_options options) : source_(std::move(source)), options_(std::move(options)) {}
+  served_versions(std::unique_ptr<version_source> source, batcher_options options)
+    : source_(std::move(source)), options_(std::move(options)) {}
 
   /// Null before the first version is opened. Any thread.
   std::shared_ptr<const served_version> current() const;
 
   struct change {
-    std::optional<int64_t> opened = {};         ///< The version that is served from then on.
+    std::optional<int64_t> opened = {};  ///< The version that is served from then on.
     /// Versions that cannot be opened, the disappearance of the current one, and a failure to list them; each is
     /// reported once.
     std::vector<std::string> warnings = {};
@@ -59,9 +60,9 @@ class served_versions {
   std::unique_ptr<version_source> source_;
   batcher_options options_;
   struct refusal {
-    int64_t next = 0, pause = 1;                ///< The look of the next attempt, and the pause after it in looks.
+    int64_t next = 0, pause = 1;  ///< The look of the next attempt, and the pause after it in looks.
   };
-  std::map<int64_t, refusal> refused_;          ///< Versions that could not be opened, by number.
+  std::map<int64_t, refusal> refused_;  ///< Versions that could not be opened, by number.
   int64_t looks_ = 0;
   bool vanished_ = false, unlisted_ = false;
   mutable std::mutex guard_;

@@ -9,10 +9,19 @@ namespace troupe {
 namespace {
 
 void head(std::string& text, const std::string& name, const std::string& type, const std::string& help) {
-  text.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+  text.append("# HELP ")
+      .append(name)
+      .append(" ")
+      .append(help)
+      .append("\n# TYPE ")
+      .append(name)
+      .append(" ")
+      .append(type)
+      .append("\n");
 }
 
-void counter(std::string& text, const std::string& name, int64_t value, const std::string& help, const std::string& type = "counter") {
+void counter(std::string& text, const std::string& name, int64_t value, const std::string& help,
+             const std::string& type = "counter") {
   head(text, name, type, help);
   text.append(name).append(" ").append(std::to_string(value)).append("\n");
 }
@@ -38,7 +47,8 @@ std::string server_metrics::text(int64_t version, int64_t waiting, int64_t bytes
   const std::lock_guard held{guard_};
   head(text, "troupe_serve_requests_total", "counter", "Requests that were answered.");
   for (const auto& [key, count] : requests_)
-    text += "troupe_serve_requests_total{method=\"" + key.first + "\",code=\"" + std::to_string(key.second) + "\"} " + std::to_string(count) + "\n";
+    text += "troupe_serve_requests_total{method=\"" + key.first + "\",code=\"" + std::to_string(key.second) + "\"} "
+            + std::to_string(count) + "\n";
   const std::string seconds = "troupe_serve_request_seconds";
   head(text, seconds, "histogram", "Time from the last byte of a request to its answer.");
   for (const auto& [method, t] : times_) {
@@ -56,7 +66,8 @@ std::string server_metrics::text(int64_t version, int64_t waiting, int64_t bytes
   counter(text, "troupe_serve_version_swaps_total", swaps_, "Versions that began to answer.");
   counter(text, "troupe_serve_model_version", version, "The version that answers; -1: none.", "gauge");
   counter(text, "troupe_serve_waiting_requests", waiting, "Requests that wait for a batch.", "gauge");
-  counter(text, "troupe_serve_request_bytes", bytes, "Memory of bodies, tensors and answers of the requests in work.", "gauge");
+  counter(text, "troupe_serve_request_bytes", bytes, "Memory of bodies, tensors and answers of the requests in work.",
+          "gauge");
   return text;
 }
 

@@ -5,14 +5,14 @@
 
 #include <troupe/tensor.hpp>
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-
-#include <sys/mman.h>
 
 namespace troupe {
 

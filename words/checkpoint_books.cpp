@@ -10,17 +10,16 @@ namespace troupe {
 namespace {
 
 // Keys in stored checkpoints: they must not change.
-constexpr std::string_view first_step = "first_step", finished = "finished", rate_factor = "rate_factor", warm_start = "warm_start", best = "best",
-                           best_value = "best_value", use_best = "use_best", ended = "ended", ended_by = "ended_by", left_group_key = "left/";
+constexpr std::string_view first_step = "first_step", finished = "finished", rate_factor = "rate_factor",
+                           warm_start = "warm_start", best = "best", best_value = "best_value", use_best = "use_best",
+                           ended = "ended", ended_by = "ended_by", left_group_key = "left/";
 
 const std::string* find(const checkpoint_properties& in, std::string_view name) {
   const auto found = in.find(std::string{name});
   return found == in.end() ? nullptr : &found->second;
 }
 
-std::string text_of(bool value) {
-  return value ? "true" : "false";
-}
+std::string text_of(bool value) { return value ? "true" : "false"; }
 
 std::optional<double> number_in(const std::string* text) {
   if (!text)
@@ -80,9 +79,10 @@ checkpoint_books read_books(const checkpoint_properties& properties) {
       const auto* used = find(properties, use_best);
       x.best = {*id, number_in(find(properties, best_value)), used && *used == text_of(true)};
     }
-  if (const auto *why = find(properties, ended), *rule = find(properties, ended_by); why && rule)
+  if (const auto* why = find(properties, ended), *rule = find(properties, ended_by); why && rule)
     x.ended = {*why, *rule};
-  for (auto at = properties.lower_bound(std::string{left_group_key}); at != properties.end() && at->first.starts_with(left_group_key); ++at)
+  for (auto at = properties.lower_bound(std::string{left_group_key});
+       at != properties.end() && at->first.starts_with(left_group_key); ++at)
     x.left.emplace(at->first.substr(left_group_key.size()), departure_in(at->second));
   return x;
 }

@@ -12,28 +12,28 @@ namespace troupe {
 
 /// A field that is absent or empty is not stored.
 struct checkpoint_books {
-  std::optional<int64_t> first_step = {};    ///< The state at which the job first started.
-  std::optional<bool> finished = {};         ///< Whether the job has ended here, at its goal or with its data.
-  std::optional<double> rate_factor = {};    ///< Factor of the learning rates from this state on; absent: 1.
-  std::string warm_start = {};               ///< Where the initial values of the variables came from.
+  std::optional<int64_t> first_step = {};  ///< The state at which the job first started.
+  std::optional<bool> finished = {};       ///< Whether the job has ended here, at its goal or with its data.
+  std::optional<double> rate_factor = {};  ///< Factor of the learning rates from this state on; absent: 1.
+  std::string warm_start = {};             ///< Where the initial values of the variables came from.
 
   struct best_checkpoint {
     checkpoint_id id;
-    std::optional<double> value = {};        ///< Of the metric that chose the checkpoint.
-    bool in_use = false;                     ///< Readers that want the newest checkpoint get this one.
+    std::optional<double> value = {};  ///< Of the metric that chose the checkpoint.
+    bool in_use = false;               ///< Readers that want the newest checkpoint get this one.
     bool operator==(const best_checkpoint&) const = default;
   };
   std::optional<best_checkpoint> best = {};  ///< The best checkpoint so far.
 
   struct end_by_rule {
-    std::string why;                         ///< "early: loss lower than 0.3: loss was 0.25 at step 10"
-    std::string rule;                        ///< The rule as text.
+    std::string why;   ///< "early: loss lower than 0.3: loss was 0.25 at step 10"
+    std::string rule;  ///< The rule as text.
     bool operator==(const end_by_rule&) const = default;
   };
-  std::optional<end_by_rule> ended = {};     ///< Present if a rule has ended the job here.
+  std::optional<end_by_rule> ended = {};  ///< Present if a rule has ended the job here.
 
   struct departure {
-    int64_t step = 0;                        ///< The first step that the group did not make.
+    int64_t step = 0;  ///< The first step that the group did not make.
     std::string why;
     bool operator==(const departure&) const = default;
   };

@@ -23,7 +23,8 @@ std::optional<int64_t> take_number(std::string_view& text) {
 }  // namespace
 
 std::string to_string(checkpoint_id id) {
-  return std::to_string(id.step) + (id.iteration == 0 ? "" : std::string{before_iteration} + std::to_string(id.iteration));
+  return std::to_string(id.step)
+         + (id.iteration == 0 ? "" : std::string{before_iteration} + std::to_string(id.iteration));
 }
 
 std::optional<checkpoint_id> take_checkpoint_id(std::string_view& text) {
@@ -40,9 +41,7 @@ std::optional<checkpoint_id> parse_checkpoint_id(std::string_view text) {
   return text.empty() ? id : std::nullopt;
 }
 
-std::string checkpoint_name(checkpoint_id id) {
-  return std::string{checkpoint_stem} + to_string(id);
-}
+std::string checkpoint_name(checkpoint_id id) { return std::string{checkpoint_stem} + to_string(id); }
 
 std::optional<checkpoint_id> id_of_checkpoint(std::string_view path) {
   path.remove_prefix(path.rfind('/') + 1);  // Without a '/', npos + 1 is 0.

@@ -1,7 +1,7 @@
-#include <troupe/checkpoint_ref.hpp>
-
 #include "words/checkpoint_id.hpp"
 #include "words/text.hpp"
+
+#include <troupe/checkpoint_ref.hpp>
 
 #include <charconv>
 
@@ -11,9 +11,7 @@ namespace {
 
 constexpr std::string_view newest_text = "newest", best_text = "best";
 
-bool names_checkpoint(std::string_view path) {
-  return id_of_checkpoint(path).has_value();
-}
+bool names_checkpoint(std::string_view path) { return id_of_checkpoint(path).has_value(); }
 
 }  // namespace
 
@@ -38,21 +36,22 @@ expected<checkpoint_ref> parse_checkpoint_ref(std::string_view text) {
     return checkpoint_ref::of_step(step);
   if (names_checkpoint(text))
     return checkpoint_ref::of_path(std::string{text});
-  return fail(errc::invalid_argument, quoted(text) + " names no checkpoint: it is newest, best, a step such as 390, or a path such as "
+  return fail(errc::invalid_argument, quoted(text) + " names no checkpoint: it is newest, best, a step such as "
+                                                     "390, or a path such as "
                                         "runs/fashion/model.ckpt-390");
 }
 
 expected<void> validate(const checkpoint_ref& which) {
   if (which.what == checkpoint_ref::kind::step && which.step < 0)
-    return fail(errc::invalid_argument, "the step of a checkpoint must be at least 0, not " + std::to_string(which.step));
+    return fail(errc::invalid_argument,
+                "the step of a checkpoint must be at least 0, not " + std::to_string(which.step));
   if (which.what == checkpoint_ref::kind::path && !names_checkpoint(which.path))
-    return fail(errc::invalid_argument, quoted(which.path) + " names no checkpoint; a path is dir/model.ckpt-<step>, as inspect lists them");
+    return fail(errc::invalid_argument,
+                quoted(which.path) + " names no checkpoint; a path is dir/model.ckpt-<step>, as inspect lists them");
   return {};
 }
 
-std::string option_text(const checkpoint_ref& which) {
-  return to_string(which);
-}
+std::string option_text(const checkpoint_ref& which) { return to_string(which); }
 
 bool parse_option(std::string_view text, checkpoint_ref& into) {
   auto which = parse_checkpoint_ref(text);

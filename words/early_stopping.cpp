@@ -1,6 +1,6 @@
-#include <troupe/early_stopping.hpp>
-
 #include "words/text.hpp"
+
+#include <troupe/early_stopping.hpp>
 
 #include <cmath>
 
@@ -32,19 +32,22 @@ expected<double> value_at(const stop_rule& rule, const evaluation_point& point) 
   if (const auto found = point.metrics.find(rule.metric); found != point.metrics.end())
     return found->second;
   const auto names = joined(point.metrics, ", ", [](const auto& metric) { return std::string_view{metric.first}; });
-  return fail(errc::key_missing, "the rule '" + to_text(rule) + "' asks for the metric '" + rule.metric + "', which the evaluation of step "
-                                   + std::to_string(point.step) + " does not have; it has " + (names.empty() ? "none" : names));
+  return fail(errc::key_missing, "the rule '" + to_text(rule) + "' asks for the metric '" + rule.metric
+                                     + "', which the evaluation of step " + std::to_string(point.step)
+                                     + " does not have; it has " + (names.empty() ? "none" : names));
 }
 
 /// The text of a float32, the type of the values in histories.
 std::string value_text(double value) { return shortest_text(static_cast<float>(value)); }
 
 std::string reason(const stop_rule& rule, const evaluation_point& point) {
-  return to_text(rule) + ": " + rule.metric + " was " + value_text(point.metrics.at(rule.metric)) + " at step " + std::to_string(point.step);
+  return to_text(rule) + ": " + rule.metric + " was " + value_text(point.metrics.at(rule.metric)) + " at step "
+         + std::to_string(point.step);
 }
 
 /// The reason to end at the first of `points` where the best value is too old; nothing if there is no such point.
-expected<std::optional<std::string>> decide_trend(const stop_rule& rule, const std::vector<const evaluation_point*>& points) {
+expected<std::optional<std::string>> decide_trend(const stop_rule& rule,
+                                                  const std::vector<const evaluation_point*>& points) {
   std::optional<double> best;
   int64_t best_step = 0, since_best = 0;
   for (const auto* point : points) {
@@ -60,8 +63,8 @@ expected<std::optional<std::string>> decide_trend(const stop_rule& rule, const s
     }
     ++since_best;
     if (point->step - best_step >= rule.max_steps && since_best >= rule.options.patience)
-      return to_text(rule) + ": " + rule.metric + " was " + value_text(*best) + " at step " + std::to_string(best_step) + " and no better up to step "
-             + std::to_string(point->step);
+      return to_text(rule) + ": " + rule.metric + " was " + value_text(*best) + " at step " + std::to_string(best_step)
+             + " and no better up to step " + std::to_string(point->step);
   }
   return std::nullopt;
 }
@@ -92,7 +95,8 @@ stop_rule stop_if_no_increase(std::string metric, int64_t max_steps, stop_rule_o
 stop_rule stop_if_no_decrease(std::string metric, int64_t max_steps, stop_rule_options options) {
   return with_steps(kind::no_decrease, std::move(metric), max_steps, std::move(options));
 }
-stop_rule stop_if(std::string name, std::function<bool(const evaluation_history&)> predicate, stop_rule_options options) {
+stop_rule stop_if(std::string name, std::function<bool(const evaluation_history&)> predicate,
+                  stop_rule_options options) {
   auto rule = make(kind::predicate, {}, std::move(options));
   rule.name = std::move(name);
   rule.predicate = std::move(predicate);
@@ -124,7 +128,9 @@ std::string to_text(const stop_rule& rule) {
 }
 
 expected<void> validate(const stop_rule& rule) {
-  const auto refuse = [&rule](const std::string& why) { return fail(errc::invalid_argument, "the rule '" + to_text(rule) + "': " + why); };
+  const auto refuse = [&rule](const std::string& why) {
+    return fail(errc::invalid_argument, "the rule '" + to_text(rule) + "': " + why);
+  };
   const auto& o = rule.options;
   if (rule.what == kind::predicate && !rule.predicate)
     return refuse("there is no predicate");

@@ -18,9 +18,13 @@ std::string type_name(const std::type_info& type);
 
 namespace detail {
 template <class T>
-struct guarded_result { using type = expected<T>; };
+struct guarded_result {
+  using type = expected<T>;
+};
 template <class T>
-struct guarded_result<expected<T>> { using type = expected<T>; };
+struct guarded_result<expected<T>> {
+  using type = expected<T>;
+};
 }  // namespace detail
 
 /// Calls `call` and returns its result; an exception becomes the error of `thrown_by`. A result that is an `expected`

@@ -36,9 +36,7 @@ job_control::~job_control() = default;
 void job_control::scale_rate(double) {}
 hook::~hook() = default;
 
-needs hook::begin(int64_t) {
-  return {};
-}
+needs hook::begin(int64_t) { return {}; }
 void hook::on_step(const step_facts&, job_control&) {}
 void hook::on_event(const job_event&, job_control&) {}
 void hook::end(int64_t) {}
@@ -47,9 +45,7 @@ void hook::on_abort(const error&) {}
 saving_listener::~saving_listener() = default;
 void saving_listener::begin(int64_t) {}
 void saving_listener::before_save(int64_t) {}
-saving_listener::answer saving_listener::after_save(int64_t, const std::string&) {
-  return answer::go_on;
-}
+saving_listener::answer saving_listener::after_save(int64_t, const std::string&) { return answer::go_on; }
 void saving_listener::end(int64_t) {}
 
 }  // namespace troupe

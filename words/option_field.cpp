@@ -1,6 +1,6 @@
-#include <troupe/options/option_field.hpp>
-
 #include "words/text.hpp"
+
+#include <troupe/options/option_field.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -71,8 +71,11 @@ expected<void> check_number(std::string_view label, T value, const field_range& 
   bool infinite = false;
   if constexpr (std::is_floating_point_v<T>)
     infinite = std::isinf(value);
-  return fail(errc::invalid_argument, std::string{label}.append(" must be ").append(infinite ? "finite" : to_text(range)).append(", not ")
-                                        .append(option_text(value)));
+  return fail(errc::invalid_argument, std::string{label}
+                                          .append(" must be ")
+                                          .append(infinite ? "finite" : to_text(range))
+                                          .append(", not ")
+                                          .append(option_text(value)));
 }
 
 }  // namespace
@@ -82,7 +85,11 @@ expected<void> check_number(std::string_view label, T value, const field_range& 
 std::string to_text(const field_range& r) {
   const bool from = std::isfinite(r.least), to = std::isfinite(r.most);
   if (from && to)
-    return std::string{r.above ? "in (" : "in ["}.append(number_text(r.least)).append(", ").append(number_text(r.most)).append(r.below ? ")" : "]");
+    return std::string{r.above ? "in (" : "in ["}
+        .append(number_text(r.least))
+        .append(", ")
+        .append(number_text(r.most))
+        .append(r.below ? ")" : "]");
   if (from)
     return std::string{r.above ? "above " : "at least "}.append(number_text(r.least));
   if (to)
@@ -91,7 +98,9 @@ std::string to_text(const field_range& r) {
 }
 
 std::string to_text(const option_values& v) {
-  const std::string bounds = v.range == field_range{} ? "" : (to_text(v.range).starts_with("at ") ? " of " : " ") + to_text(v.range);
+  const std::string bounds = v.range == field_range{}
+                                 ? ""
+                                 : (to_text(v.range).starts_with("at ") ? " of " : " ") + to_text(v.range);
   std::string text;
   switch (v.kind) {
     case option_kind::integer: text = "a whole number" + bounds; break;
@@ -103,8 +112,7 @@ std::string to_text(const option_values& v) {
     case option_kind::numbers: text = "a list of numbers" + bounds + ", such as [0.1, 0.01]"; break;
     case option_kind::extents: text = "a whole number" + bounds + ", or two of them, such as [3, 5]"; break;
     case option_kind::texts: text = "a list of texts without commas, such as [\"shirt\", \"bag\"]"; break;
-    case option_kind::text:
-      text = v.choices.empty() ? "text" : "one of " + joined(v.choices);
+    case option_kind::text: text = v.choices.empty() ? "text" : "one of " + joined(v.choices);
   }
   return v.may_be_none ? text + ", or \"none\"" : text;
 }
@@ -140,7 +148,8 @@ std::string option_text(float value) { return number_text(value); }
 std::string option_text(double value) { return number_text(value); }
 std::string option_text(const std::string& value) { return value; }
 std::string option_text(const std::array<int64_t, 2>& value) {
-  return value[0] == value[1] ? std::to_string(value[0]) : "[" + std::to_string(value[0]) + ", " + std::to_string(value[1]) + "]";
+  return value[0] == value[1] ? std::to_string(value[0])
+                              : "[" + std::to_string(value[0]) + ", " + std::to_string(value[1]) + "]";
 }
 
 bool parse_option(std::string_view text, bool& into) {
@@ -156,7 +165,8 @@ bool parse_option(std::string_view text, float& into) {
   if (!parse_number(text, x))
     return false;
   using limits = std::numeric_limits<float>;
-  into = std::abs(x) > static_cast<double>(limits::max()) ? std::copysign(limits::infinity(), x > 0 ? 1.0f : -1.0f) : static_cast<float>(x);
+  into = std::abs(x) > static_cast<double>(limits::max()) ? std::copysign(limits::infinity(), x > 0 ? 1.0f : -1.0f)
+                                                          : static_cast<float>(x);
   return true;
 }
 bool parse_option(std::string_view text, std::string& into) {
@@ -183,8 +193,14 @@ bool parse_option(std::string_view text, std::vector<std::string>& into) {
   return std::none_of(into.begin(), into.end(), [](const std::string& word) { return word.empty(); });
 }
 
-expected<void> check_option(std::string_view label, int64_t value, const field_range& range) { return check_number(label, value, range); }
-expected<void> check_option(std::string_view label, double value, const field_range& range) { return check_number(label, value, range); }
-expected<void> check_option(std::string_view label, float value, const field_range& range) { return check_number(label, value, range); }
+expected<void> check_option(std::string_view label, int64_t value, const field_range& range) {
+  return check_number(label, value, range);
+}
+expected<void> check_option(std::string_view label, double value, const field_range& range) {
+  return check_number(label, value, range);
+}
+expected<void> check_option(std::string_view label, float value, const field_range& range) {
+  return check_number(label, value, range);
+}
 
 }  // namespace troupe

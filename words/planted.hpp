@@ -6,39 +6,39 @@
 #include <string_view>
 
 #ifdef TROUPE_PLANTED_FAULTS
-#include <cstdlib>
-#include <mutex>
-#include <set>
-#include <string>
+#  include <cstdlib>
+#  include <mutex>
+#  include <set>
+#  include <string>
 #endif
 
 namespace troupe {
 
 enum class planted_fault : uint8_t {
   none,
-  lost_halted,           ///< A replica does not answer `halt`.
-  old_block_accepted,    ///< A replica accepts blocks of other attempts.
-  old_block_kept,        ///< A replica keeps the blocks that it holds when another attempt begins.
-  old_positions,         ///< An infeed begins at the position that it sent last, not at that of the commit.
-  budget_never_reset,    ///< A commit does not renew the budget of attempts.
-  late_news_ignored,     ///< The chief ignores a failure of a step that it learns of after another failure.
-  credit_granted_twice,  ///< Credit of the previous attempt counts in the next one, in addition to its own.
-  part_skipped,          ///< One variable is not restored.
-  timer_survives,        ///< The timer of a back-off runs on in the attempt that follows it.
-  engine_handed_on,      ///< A replica that replaces a dead one gets the engine of that one.
-  lease_forgotten,       ///< The lease of an evaluated checkpoint is never released.
-  step_beyond_horizon,   ///< Infeeds and replicas make one step more than was granted.
-  gradient_ahead,        ///< A replica sends a gradient while it waits for the sum of the previous step.
-  saves_unbounded,       ///< The chief marks saves without a limit on those in progress.
-  record_without_room,   ///< The outfeed sends records for which its summary writer has no room.
-  event_forgotten,       ///< After an answer of the hooks, the chief does not ask its parts what to do.
-  zeros_after_fall,      ///< A group that falls with another learns only that the other left, and reads zeros.
-  begin_before_connect,  ///< The chief connects nodes of a later attempt only after they have begun it.
+  lost_halted,             ///< A replica does not answer `halt`.
+  old_block_accepted,      ///< A replica accepts blocks of other attempts.
+  old_block_kept,          ///< A replica keeps the blocks that it holds when another attempt begins.
+  old_positions,           ///< An infeed begins at the position that it sent last, not at that of the commit.
+  budget_never_reset,      ///< A commit does not renew the budget of attempts.
+  late_news_ignored,       ///< The chief ignores a failure of a step that it learns of after another failure.
+  credit_granted_twice,    ///< Credit of the previous attempt counts in the next one, in addition to its own.
+  part_skipped,            ///< One variable is not restored.
+  timer_survives,          ///< The timer of a back-off runs on in the attempt that follows it.
+  engine_handed_on,        ///< A replica that replaces a dead one gets the engine of that one.
+  lease_forgotten,         ///< The lease of an evaluated checkpoint is never released.
+  step_beyond_horizon,     ///< Infeeds and replicas make one step more than was granted.
+  gradient_ahead,          ///< A replica sends a gradient while it waits for the sum of the previous step.
+  saves_unbounded,         ///< The chief marks saves without a limit on those in progress.
+  record_without_room,     ///< The outfeed sends records for which its summary writer has no room.
+  event_forgotten,         ///< After an answer of the hooks, the chief does not ask its parts what to do.
+  zeros_after_fall,        ///< A group that falls with another learns only that the other left, and reads zeros.
+  begin_before_connect,    ///< The chief connects nodes of a later attempt only after they have begun it.
   old_iteration_accepted,  ///< The checkpoint writer restores a commit that wants another plan.
-  planned_end_is_death,  ///< The chief takes the planned end of an iteration's nodes for their death.
-  plan_of_before,        ///< An agent starts nodes of the previous plan instead of the prepared one.
-  growth_spends_budget,  ///< Growth counts as a new attempt.
-  ends,                  ///< Nodes end where the environment variable says (`ends_here`).
+  planned_end_is_death,    ///< The chief takes the planned end of an iteration's nodes for their death.
+  plan_of_before,          ///< An agent starts nodes of the previous plan instead of the prepared one.
+  growth_spends_budget,    ///< Growth counts as a new attempt.
+  ends,                    ///< Nodes end where the environment variable says (`ends_here`).
 };
 
 #ifdef TROUPE_PLANTED_FAULTS
@@ -55,7 +55,8 @@ inline bool ends_here(std::string_view what, int64_t step) {
   const auto place = std::string{what} + "@" + std::to_string(step);
   const auto* const text = std::getenv("TROUPE_PLANTED_ENDS");
   const std::lock_guard lock{guard};
-  return text && (" " + std::string{text} + " ").find(" " + place + " ") != std::string::npos && known.insert(place).second;
+  return text && (" " + std::string{text} + " ").find(" " + place + " ") != std::string::npos
+         && known.insert(place).second;
 }
 
 #else

@@ -76,14 +76,14 @@ constexpr bool contains(role_set all, role r) noexcept { return (all & set_of(r)
 /// What a kind of node is, as a table. A new role is one row, and one case where its actor is started.
 struct role_row {
   role what;
-  std::string_view name;         ///< Both summary writers have the name "summary_writer".
-  role_set drivers;              ///< The roles that may drive it.
-  bool has_thread = true;        ///< It may block, so it runs on its own thread.
-  uint8_t starts = 0;            ///< Position in the order of starting: after those to which it sends at its start.
-  uint8_t ends = 0;              ///< Position in the order of ending; `by_itself`: ends once its files are closed.
-  bool is_halted = false;        ///< Stops when an attempt fails; if it has ended, the next attempt starts it anew.
-  bool in_group = false;         ///< It belongs to one group, and leaves with it.
-  bool makes_part = false;       ///< It makes a part of each snapshot.
+  std::string_view name;            ///< Both summary writers have the name "summary_writer".
+  role_set drivers;                 ///< The roles that may drive it.
+  bool has_thread = true;           ///< It may block, so it runs on its own thread.
+  uint8_t starts = 0;               ///< Position in the order of starting: after those to which it sends at its start.
+  uint8_t ends = 0;                 ///< Position in the order of ending; `by_itself`: ends once its files are closed.
+  bool is_halted = false;           ///< Stops when an attempt fails; if it has ended, the next attempt starts it anew.
+  bool in_group = false;            ///< It belongs to one group, and leaves with it.
+  bool makes_part = false;          ///< It makes a part of each snapshot.
   bool outlives_iteration = false;  ///< A chief, or a node of a chief, that stays the same actor over growth.
   /// The responses of a chief; none: the trouble cannot occur, or is handled elsewhere.
   std::optional<response> dies = {}, hangs = {}, throws = {};

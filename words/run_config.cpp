@@ -1,6 +1,5 @@
-#include <troupe/run_config.hpp>
-
 #include <troupe/options/run_config_fields.hpp>
+#include <troupe/run_config.hpp>
 
 #include <bit>
 
@@ -16,35 +15,37 @@ expected<void> check_shards(const run_config& c) {
   if (!std::has_single_bit(static_cast<uint64_t>(shards)))
     return fail(errc::invalid_argument, "gradient_shards must be a power of two, not " + option_text(shards));
   if (shards % c.replicas != 0)
-    return fail(errc::invalid_argument, "gradient_shards (" + option_text(shards) + ") must be a multiple of replicas (" + option_text(c.replicas) + ")");
+    return fail(errc::invalid_argument, "gradient_shards (" + option_text(shards) + ") must be a multiple of replicas ("
+                                            + option_text(c.replicas) + ")");
   return {};
 }
 
 }  // namespace
 
 expected<void> validate(const run_config& c) {
-  return check_fields(c)
-    .and_then([&] { return check_shards(c); })
-    .and_then([&]() -> expected<void> {
-      const auto trigger = resolve_checkpoint_trigger(c);
-      return trigger ? expected<void>{} : fail(trigger.error());
-    });
+  return check_fields(c).and_then([&] { return check_shards(c); }).and_then([&]() -> expected<void> {
+    const auto trigger = resolve_checkpoint_trigger(c);
+    return trigger ? expected<void>{} : fail(trigger.error());
+  });
 }
 
 expected<checkpoint_trigger> resolve_checkpoint_trigger(const run_config& c) {
   const auto& steps = c.save_checkpoints_steps;
   const auto& secs = c.save_checkpoints_secs;
   if (steps.value() && secs.value())
-    return fail(errc::invalid_argument, "at most one of save_checkpoints_steps (" + option_text(*steps.value()) + ") and save_checkpoints_secs ("
-                                          + option_text(*secs.value()) + ") may have a value");
+    return fail(errc::invalid_argument, "at most one of save_checkpoints_steps (" + option_text(*steps.value())
+                                            + ") and save_checkpoints_secs (" + option_text(*secs.value())
+                                            + ") may have a value");
   if (!steps.mentioned() && !secs.mentioned())
     return checkpoint_trigger{.secs = 600};
   return checkpoint_trigger{steps.value(), secs.value()};
 }
 
 expected<run_config> settle_edit(const run_config& config, run_config edited) {
-  const bool new_steps = edited.save_checkpoints_steps != config.save_checkpoints_steps && edited.save_checkpoints_steps.value();
-  const bool new_secs = edited.save_checkpoints_secs != config.save_checkpoints_secs && edited.save_checkpoints_secs.value();
+  const bool new_steps = edited.save_checkpoints_steps != config.save_checkpoints_steps
+                         && edited.save_checkpoints_steps.value();
+  const bool new_secs = edited.save_checkpoints_secs != config.save_checkpoints_secs
+                        && edited.save_checkpoints_secs.value();
   if (new_steps && !new_secs)
     edited.save_checkpoints_secs = std::nullopt;
   if (new_secs && !new_steps)
@@ -69,9 +70,11 @@ expected<run_config> replace(const run_config& config, std::string_view field, s
       right = to_text(values_of<T>(row.range));
   });
   if (!found)
-    return fail(errc::invalid_argument, "a run configuration has no field '" + std::string{field} + "'; it has " + known);
+    return fail(errc::invalid_argument,
+                "a run configuration has no field '" + std::string{field} + "'; it has " + known);
   if (!right.empty())
-    return fail(errc::invalid_argument, std::string{field}.append(" must be ").append(right).append(", not '").append(value).append("'"));
+    return fail(errc::invalid_argument,
+                std::string{field}.append(" must be ").append(right).append(", not '").append(value).append("'"));
   return settle_edit(config, std::move(edited));
 }
 

@@ -10,26 +10,26 @@ namespace troupe {
 struct recovery_options {
   /// Attempts in a row without a commit beyond the failed step; absent: no limit; 0: off.
   std::optional<int64_t> attempts_max = 10;
-  double first_delay_secs = 1;               ///< Before the first attempt; doubles with each further one.
+  double first_delay_secs = 1;  ///< Before the first attempt; doubles with each further one.
   double delay_max_secs = 60;
   friend bool operator==(const recovery_options&, const recovery_options&) = default;
 };
 
 struct settled_config {
-  std::optional<std::string> model_dir = {};     ///< Absent: nothing is kept.
+  std::optional<std::string> model_dir = {};  ///< Absent: nothing is kept.
   uint64_t seed = 0;
   /// At most one of `save_steps` and `save_secs`; none without a model directory.
   std::optional<int64_t> save_steps = {};
   std::optional<double> save_secs = {};
-  int32_t keep_checkpoint_max = 5;               ///< 0: all are kept.
+  int32_t keep_checkpoint_max = 5;  ///< 0: all are kept.
   double keep_checkpoint_every_n_hours = 10000;
-  int64_t summary_steps = 0;                     ///< 0: no summaries; always 0 without a model directory.
-  int64_t log_steps = 0;                         ///< 0: nothing is logged.
+  int64_t summary_steps = 0;  ///< 0: no summaries; always 0 without a model directory.
+  int64_t log_steps = 0;      ///< 0: nothing is logged.
   troupe::train_metrics train_metrics = troupe::train_metrics::logged;
   recovery_options recovery = {};
   int32_t replicas = 1;
   int32_t gradient_shards = 1;
-  int32_t intra_op_threads = 0;                  ///< 0: automatic.
+  int32_t intra_op_threads = 0;  ///< 0: automatic.
   bool debug_numerics = false;
   not_finite on_not_finite = not_finite::fail;
   bool recompute = false;

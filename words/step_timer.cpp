@@ -1,6 +1,6 @@
-#include <troupe/step_timer.hpp>
-
 #include "words/text.hpp"
+
+#include <troupe/step_timer.hpp>
 
 #include <cmath>
 
@@ -8,8 +8,8 @@ namespace troupe {
 
 expected<step_timer> step_timer::make(std::optional<int64_t> every_steps, std::optional<double> every_secs) {
   if (every_steps.has_value() == every_secs.has_value())
-    return fail(errc::invalid_argument, std::string{"a timer needs either every_steps or every_secs, and "} + (every_steps ? "both are" : "neither is")
-                                          + " given");
+    return fail(errc::invalid_argument, std::string{"a timer needs either every_steps or every_secs, and "}
+                                            + (every_steps ? "both are" : "neither is") + " given");
   if (every_steps && *every_steps <= 0)
     return fail(errc::invalid_argument, "every_steps must be above 0, not " + std::to_string(*every_steps));
   if (every_secs && !(*every_secs > 0 && std::isfinite(*every_secs)))

@@ -17,9 +17,9 @@ using stored_value = std::variant<bool, int64_t, double, std::string, std::vecto
 struct stored_node {
   std::string name;
   std::string operation;
-  std::vector<int32_t> inputs;                ///< Indices of earlier nodes.
+  std::vector<int32_t> inputs;  ///< Indices of earlier nodes.
   dtype type = dtype::float32;
-  symbol_shape dims;                          ///< Unknowns are indices into `stored_graph::unknowns`.
+  symbol_shape dims;                               ///< Unknowns are indices into `stored_graph::unknowns`.
   std::map<std::string, stored_value> attributes;  ///< All attributes of the operation.
   friend bool operator==(const stored_node&, const stored_node&) = default;
 };

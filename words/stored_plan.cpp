@@ -6,14 +6,13 @@ namespace troupe {
 
 namespace {
 
-bool is_in(std::string_view scope, std::string_view name) {
-  return scope.ends_with('/') && name.starts_with(scope);
-}
+bool is_in(std::string_view scope, std::string_view name) { return scope.ends_with('/') && name.starts_with(scope); }
 
 }  // namespace
 
 bool stored_growth::names(const std::vector<std::string>& all, std::string_view name) {
-  return std::any_of(all.begin(), all.end(), [name](const std::string& one) { return one == name || is_in(one, name); });
+  return std::any_of(all.begin(), all.end(),
+                     [name](const std::string& one) { return one == name || is_in(one, name); });
 }
 
 std::string stored_growth::before(const std::string& name) const {

@@ -51,10 +51,10 @@ struct stored_growth {
 
 /// What the checkpoints of an attempt consist of. Sent with each attempt, because a later one may have another plan.
 struct stored_plan {
-  plan_iteration iteration;           ///< The iteration to which commits belong.
-  bool one_of_several = false;        ///< A commit that wants another plan is reported, not refused.
-  stored_growth growth = {};          ///< For a state that comes from the previous iteration.
-  std::vector<stored_part> parts;     ///< A snapshot is complete when all of these have arrived.
+  plan_iteration iteration;        ///< The iteration to which commits belong.
+  bool one_of_several = false;     ///< A commit that wants another plan is reported, not refused.
+  stored_growth growth = {};       ///< For a state that comes from the previous iteration.
+  std::vector<stored_part> parts;  ///< A snapshot is complete when all of these have arrived.
   std::vector<stored_group> groups;
 };
 

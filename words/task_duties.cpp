@@ -16,7 +16,8 @@ std::string_view to_string(task_kind k) noexcept {
 expected<void> may_train(const task& t) {
   if (t.kind != task_kind::parameter_server && t.kind != task_kind::evaluator)
     return {};
-  return fail(errc::invalid_argument, "train() cannot run in a task of the type '" + std::string{to_string(t.kind)} + "': use train_and_evaluate()");
+  return fail(errc::invalid_argument, "train() cannot run in a task of the type '" + std::string{to_string(t.kind)}
+                                          + "': use train_and_evaluate()");
 }
 
 std::vector<duty> duties_of(const task& t, const run_config& config, bool bounded) {

@@ -19,11 +19,11 @@ struct task {
 
 /// In the order in which they see a step.
 enum class duty : uint8_t {
-  checkpoints,     ///< The chief saves checkpoints.
-  chief_hooks,     ///< Hooks of the model that only the chief has.
-  step_counter,    ///< Steps per second.
+  checkpoints,   ///< The chief saves checkpoints.
+  chief_hooks,   ///< Hooks of the model that only the chief has.
+  step_counter,  ///< Steps per second.
   summaries,
-  input,           ///< Opens the input.
+  input,  ///< Opens the input.
   user_hooks,
   step_limit,      ///< Ends the job by `steps` or `max_steps`.
   not_finite,      ///< Checks the loss.

@@ -1,7 +1,7 @@
-#include <troupe/tensor.hpp>
-
 #include "words/text.hpp"
 #include "words/zeroed_buffer.hpp"
+
+#include <troupe/tensor.hpp>
 
 #include <new>
 
@@ -66,9 +66,7 @@ shape shape::inner() const {
   return shape{extents().subspan(1)};
 }
 
-std::string to_text(const shape& s) {
-  return "[" + joined(s.extents()) + "]";
-}
+std::string to_text(const shape& s) { return "[" + joined(s.extents()) + "]"; }
 
 tensor::tensor(dtype type, shape dims, std::shared_ptr<const std::byte> bytes)
   : type_(type), dims_(dims), bytes_(std::move(bytes)) {}

@@ -9,7 +9,8 @@ std::string quoted(std::string_view text) { return std::string{"'"}.append(text)
 
 std::string printable(std::string_view text) {
   std::string result{text};
-  std::replace_if(result.begin(), result.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, '?');
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, '?');
   return result;
 }
 

@@ -14,7 +14,7 @@ struct variable_piece {
   std::vector<int64_t> dims;  ///< Extents of the whole variable.
   int64_t first = 0;          ///< Index of the first element.
   bool trainable = false;
-  tensor elements;            ///< Rank 1.
+  tensor elements;  ///< Rank 1.
 };
 
 }  // namespace troupe

@@ -34,8 +34,9 @@ expected<tensor> indices_of(std::span<const std::string> words, std::span<const 
   for (const auto& word : words) {
     const auto found = known->find(word);
     if (found == known->end())
-      return fail(errc::invalid_argument, "'" + word + "' of row " + std::to_string(indices.size()) + " is not in the vocabulary of "
-                                            + std::to_string(vocabulary.size()) + " words");
+      return fail(errc::invalid_argument, "'" + word + "' of row " + std::to_string(indices.size())
+                                              + " is not in the vocabulary of " + std::to_string(vocabulary.size())
+                                              + " words");
     indices.push_back(found->second);
   }
   return tensor::of<int32_t>({static_cast<int64_t>(indices.size())}, std::span<const int32_t>{indices});

@@ -28,7 +28,8 @@ tl::unexpected<error> refuse(const std::string& what) { return fail(errc::invali
 expected<void> validate(const vocab_info& info, const std::string& label) {
   if (auto right = check_fields(info, label + "."); !right)
     return right;
-  for (const auto& [which, path, words] : {std::tuple{"new", &info.new_vocab, &info.new_words}, std::tuple{"old", &info.old_vocab, &info.old_words}})
+  for (const auto& [which, path, words] :
+       {std::tuple{"new", &info.new_vocab, &info.new_words}, std::tuple{"old", &info.old_vocab, &info.old_words}})
     if (path->empty() == words->empty())
       return refuse(label + " needs " + which + "_vocab or " + which + "_words, and not both");
   if (info.backup_initializer.what == initializer::kind::values)

@@ -1,5 +1,4 @@
 #include "actors/chief/chief_subjects.hpp"
-
 #include "actors/chief/decisions.hpp"
 #include "actors/chief/late_messages.hpp"
 #include "actors/exit_reason.hpp"
@@ -56,7 +55,8 @@ void restore_state(chief_state& c) {
   if (auto& ends_at = news.of.iteration.ends_at; ends_at && !c.iteration_ends_at(*ends_at))
     ends_at.reset();  // The job ends there and wants no other plan.
   const auto has_owner = [&](group_id group) {
-    return std::any_of(news.owners.begin(), news.owners.end(), [group](const state_owner& o) { return o.group == group; });
+    return std::any_of(news.owners.begin(), news.owners.end(),
+                       [group](const state_owner& o) { return o.group == group; });
   };
   for (const auto& m : c.nodes.members())
     if (m.what == role::replica && !c.groups.is_dropped(m.group) && !has_owner(m.group))
@@ -66,8 +66,11 @@ void restore_state(chief_state& c) {
 }
 
 error nothing_left(const chief_state& c) {
-  return {errc::not_found, "no checkpoint is left, and the job had saved one at step " + to_string(c.told.saved.value_or(checkpoint_id{}))
-                             + ": it cannot go on", {}, c.options.name};
+  return {errc::not_found,
+          "no checkpoint is left, and the job had saved one at step "
+              + to_string(c.told.saved.value_or(checkpoint_id{})) + ": it cannot go on",
+          {},
+          c.options.name};
 }
 
 /// Each infeed begins at its own saved position, or at the beginning if it has none.
@@ -131,8 +134,11 @@ static void on_restored(chief_state& c, const restored& x) {
   begin_infeeds(c, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs);
   begin_groups(c);
   if (c.attempt > 1 && !c.next.growth.by_plan)
-    c.publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix,
-             .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = c.attempt});
+    c.publish({.what = job_event::kind::recovered,
+               .step = x.id.step,
+               .text = x.prefix,
+               .checkpoint = x.found ? std::optional{x.id} : std::nullopt,
+               .attempt = c.attempt});
   if (!c.groups.any_remains())
     return fail_now(c, c.groups.first_cause());
   // A rule that already holds ends the job here: it was added since, or its end was not recorded.
@@ -166,7 +172,8 @@ std::optional<int64_t> chief_state::job_goal() const {
 
 /// Begins training once the hooks have answered all facts and the predicates have answered.
 bool begin_when_ready(chief_state& c) {
-  if (c.now != chief_phase::restoring || c.facts.unanswered() > 0 || !c.questions.empty() || c.flushing() || c.ending.fails())
+  if (c.now != chief_phase::restoring || c.facts.unanswered() > 0 || !c.questions.empty() || c.flushing()
+      || c.ending.fails())
     return false;
   begin_training(c);
   return true;
@@ -180,14 +187,20 @@ static void begin_training(chief_state& c) {
   if (c.wishes.pause)
     c.waiting.freeze();
   const auto end_at = c.horizon.end();
-  const bool nothing_left = (end_at && *end_at <= c.horizon.began_at()) || c.judgements.ended_before() || c.judgements.has_ended();
+  const bool nothing_left = (end_at && *end_at <= c.horizon.began_at()) || c.judgements.ended_before()
+                            || c.judgements.has_ended();
   const bool first = !std::exchange(c.told.start, true);
   std::string how = c.origin.warm_start.empty() ? "a fresh start" : "a warm start with " + c.origin.warm_start;
   if (c.saves.last_commit())
     how = "resumed from " + c.saves.prefix()
-          + (nothing_left ? "" : c.origin.data_anew ? "; the data begin anew, as the job had finished" : "; the data go on where they stood");
+          + (nothing_left         ? ""
+             : c.origin.data_anew ? "; the data begin anew, as the job had finished"
+                                  : "; the data go on where they stood");
   if (first)
-    c.publish({.what = job_event::kind::started, .step = c.origin.start_step, .max_steps = c.shown_end(), .text = std::move(how)});
+    c.publish({.what = job_event::kind::started,
+               .step = c.origin.start_step,
+               .max_steps = c.shown_end(),
+               .text = std::move(how)});
   for (const auto& w : std::exchange(c.told.later, {}))
     if (c.told.warnings.insert(w).second)
       c.warn(c.horizon.began_at(), w);
@@ -228,7 +241,8 @@ static void begin_training(chief_state& c) {
   if (c.options.save_secs && c.options.checkpoints)
     c.arm(chief_wait::next_save, c.save_period());
   if (c.options.max_secs && !c.waiting.armed(chief_wait::max_secs))
-    c.arm(chief_wait::max_secs, std::chrono::milliseconds(static_cast<int64_t>(std::clamp(*c.options.max_secs, 0.01, 3e7) * 1000)));
+    c.arm(chief_wait::max_secs,
+          std::chrono::milliseconds(static_cast<int64_t>(std::clamp(*c.options.max_secs, 0.01, 3e7) * 1000)));
   if (std::exchange(c.wishes.save, false) && c.options.checkpoints && c.saves.may_save_now())
     // Otherwise the save follows the one that was just placed.
     mark_here(c, mark_snapshot);
@@ -241,8 +255,11 @@ static void end_at_once(chief_state& c) {
   const auto goal = c.horizon.end();
   const auto here = c.horizon.began_at();
   c.ending.remark = "nothing to train: " + (c.saves.prefix().empty() ? "the job" : c.saves.prefix())
-                  + (goal && *goal <= here ? " stands at step " + std::to_string(here) + " already, and max_steps is " + std::to_string(*goal)
-                                               : " has ended " + c.judgements.ended_before().value_or("early: " + c.judgements.why_ended()));
+                    + (goal && *goal <= here
+                           ? " stands at step " + std::to_string(here) + " already, and max_steps is "
+                                 + std::to_string(*goal)
+                           : " has ended "
+                                 + c.judgements.ended_before().value_or("early: " + c.judgements.why_ended()));
   c.horizon.end_at(here, job_end::finished);
   if (!c.evaluations.any() || !c.saves.last_commit())
     return end(c);
@@ -251,9 +268,7 @@ static void end_at_once(chief_state& c) {
   c.evaluations.offer_last(*c.saves.last_commit());
 }
 
-static void on_log_replaced(chief_state& c, const log_replaced& x) {
-  c.warn(c.horizon.reached(), x.text);
-}
+static void on_log_replaced(chief_state& c, const log_replaced& x) { c.warn(c.horizon.reached(), x.text); }
 
 namespace {
 
@@ -293,8 +308,9 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   state.judgements = troupe::judgements{state.options.judged};
   state.groups = groups{state.options.groups};
   state.next.recovery = recovery{state.options.recovery};
-  state.waiting.start(self, waits{chief_wait_kinds(state.evaluations.size()), waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,
-                                                                              limits.hooks, limits.stop, limits.cut, state.save_period()})});
+  state.waiting.start(self, waits{chief_wait_kinds(state.evaluations.size()),
+                                  waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,
+                                                     limits.hooks, limits.stop, limits.cut, state.save_period()})});
   self->set_down_handler([&state](const caf::down_msg& x) {
     on_down(state, x);
     state.advance();
@@ -302,34 +318,34 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   start_all(state);
   state.advance();
   return {
-    hears(state, on_started),
-    hears(state, on_prepared),
-    hears(state, on_newest),
-    hears(state, on_restored),
-    hears(state, on_progress),
-    hears(state, on_stream_end),
-    hears(state, on_lane),
-    hears(state, on_input_failed),
-    hears(state, on_input_warned),
-    hears(state, on_log_replaced),
-    hears(state, on_failure),
-    hears(state, on_flushed),
-    hears(state, on_halted),
-    hears(state, on_standing),
-    hears(state, on_committed),
-    hears(state, on_save_failed),
-    hears(state, on_late_properties_kept),
-    hears(state, on_state_shown),
-    hears(state, on_batches_evaluated),
-    hears(state, on_evaluated),
-    hears(state, on_exported),
-    hears(state, on_rule_applied),
-    hears(state, on_record_credit),
-    hears(state, on_hooks_ready),
-    hears(state, on_answered),
-    hears(state, on_hooks_ended),
-    hears(state, on_request),
-    [&state](const deadline& x) { on_deadline(state, x); },
+      hears(state, on_started),
+      hears(state, on_prepared),
+      hears(state, on_newest),
+      hears(state, on_restored),
+      hears(state, on_progress),
+      hears(state, on_stream_end),
+      hears(state, on_lane),
+      hears(state, on_input_failed),
+      hears(state, on_input_warned),
+      hears(state, on_log_replaced),
+      hears(state, on_failure),
+      hears(state, on_flushed),
+      hears(state, on_halted),
+      hears(state, on_standing),
+      hears(state, on_committed),
+      hears(state, on_save_failed),
+      hears(state, on_late_properties_kept),
+      hears(state, on_state_shown),
+      hears(state, on_batches_evaluated),
+      hears(state, on_evaluated),
+      hears(state, on_exported),
+      hears(state, on_rule_applied),
+      hears(state, on_record_credit),
+      hears(state, on_hooks_ready),
+      hears(state, on_answered),
+      hears(state, on_hooks_ended),
+      hears(state, on_request),
+      [&state](const deadline& x) { on_deadline(state, x); },
   };
 }
 

@@ -48,25 +48,25 @@ struct chief_options {
   std::string name = "chief";
   driven_nodes nodes;
   std::shared_ptr<job_board> board;
-  std::optional<int64_t> max_steps;             ///< The absolute step at which the job ends.
+  std::optional<int64_t> max_steps;  ///< The absolute step at which the job ends.
   /// Relative to the restored step; with `max_steps`, the earlier end counts.
   std::optional<int64_t> steps;
   bool checkpoints = true;
-  std::string directory = {};                   ///< Of the checkpoints.
-  stored_plan stored = {};                      ///< What the job's checkpoints consist of.
+  std::string directory = {};  ///< Of the checkpoints.
+  stored_plan stored = {};     ///< What the job's checkpoints consist of.
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
   /// The checkpoint whose books were read to plan the job; absent: there was none.
   std::optional<checkpoint_id> planned_from = {};
   /// In a job of several groups: a stop goes to the infeeds instead of the replicas.
   bool stops_at_infeeds = false;
-  int64_t summary_steps = 100;                  ///< Steps between two records, if the plan has a summary writer.
+  int64_t summary_steps = 100;                        ///< Steps between two records, if the plan has a summary writer.
   std::vector<evaluation_settings> evaluations = {};  ///< In the order of the plan's evaluators.
   judgement_settings judged = {};
   /// After training for this long the job stops; it can be resumed.
   std::optional<double> max_secs = {};
-  std::vector<plan_group> groups = {};          ///< The groups of the plan.
-  name_values values = {};                      ///< The values that hooks see.
+  std::vector<plan_group> groups = {};  ///< The groups of the plan.
+  name_values values = {};              ///< The values that hooks see.
   recovery_options recovery = {};
   chief_deadlines deadlines;
 
@@ -83,16 +83,16 @@ struct chief_state : attempt_books {
 
   // -- parts that outlive an attempt ----------------------------------------------------
   roster nodes;
-  troupe::agents agents;                        ///< Start and end the nodes.
+  troupe::agents agents;  ///< Start and end the nodes.
   troupe::evaluations evaluations;
   troupe::judgements judgements;
-  rule_questions questions;                     ///< Predicates that evaluators were asked to apply.
+  rule_questions questions;  ///< Predicates that evaluators were asked to apply.
   troupe::gates gates;
-  troupe::groups groups;                        ///< Each attempt takes the groups that have left from its checkpoint.
-  hook_facts facts;                             ///< Facts told to hooks, and how far they are behind.
+  troupe::groups groups;  ///< Each attempt takes the groups that have left from its checkpoint.
+  hook_facts facts;       ///< Facts told to hooks, and how far they are behind.
   learning_rates rates;
-  next_attempt next;                            ///< What leads to the next attempt.
-  inquiry whereabouts;                          ///< The inquiry after a silence.
+  next_attempt next;    ///< What leads to the next attempt.
+  inquiry whereabouts;  ///< The inquiry after a silence.
   job_origin origin;
   told_facts told;
   job_results results;
@@ -120,7 +120,9 @@ struct chief_state : attempt_books {
   std::optional<int64_t> job_goal() const;
   std::optional<int64_t> goal() const;
   /// The end that users see, which is that of the job.
-  std::optional<int64_t> shown_end() const { return horizon.end() && iteration_ends_at(*horizon.end()) ? job_goal() : horizon.end(); }
+  std::optional<int64_t> shown_end() const {
+    return horizon.end() && iteration_ends_at(*horizon.end()) ? job_goal() : horizon.end();
+  }
   bool iteration_ends_at(int64_t step) const;
   bool ends_by_rule_at(int64_t step) const;
   bool evaluations_are_gates() const;

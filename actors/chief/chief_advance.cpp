@@ -1,6 +1,5 @@
 // The chief's next actions, given what it knows: run after each message, in a fixed order, until nothing is left to do.
 #include "actors/chief/chief_subjects.hpp"
-
 #include "words/expect.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -8,9 +7,7 @@
 
 namespace troupe {
 
-static bool tell_idle_hooks(chief_state& c) {
-  return c.trains() && c.facts.unanswered() == 0 && c.tell_progress();
-}
+static bool tell_idle_hooks(chief_state& c) { return c.trains() && c.facts.unanswered() == 0 && c.tell_progress(); }
 
 /// Each line returns whether it did something. A line creates what later lines wait for, hence the order.
 static bool take_round(chief_state& c) {
@@ -44,7 +41,8 @@ static void set_waits(chief_state& c) {
   const bool save_awaited = c.trains() && c.saves.is_awaited(c.horizon.reached(), c.ending.fails());
   if (save_awaited && !c.facts.listening.hear_any_saving() && !c.waiting.armed(chief_wait::commit))
     c.saves.begin_wait();
-  set(chief_wait::commit, save_awaited && (!c.facts.listening.hear_any_saving() || c.waiting.armed(chief_wait::commit)), limits.save);
+  set(chief_wait::commit, save_awaited && (!c.facts.listening.hear_any_saving() || c.waiting.armed(chief_wait::commit)),
+      limits.save);
   const bool reports_awaited = c.trains() && !c.ending.fails() && (!c.horizon.idle() || c.facts.expects());
   if (!reports_awaited)
     end_silence(c);
@@ -53,11 +51,15 @@ static void set_waits(chief_state& c) {
   set(chief_wait::leave, !c.ends() && !c.next.growth.leaving.empty(), limits.stop);
   // After a stop, the time for steps already granted is limited, because the input may have become slower.
   const bool ends_soon = c.ending.failing() == failing::saving || (c.ending.stops() && !c.ending.fails());
-  set(chief_wait::cut, c.now == chief_phase::draining && ends_soon && !c.horizon.idle() && c.ending.state() == end_state::open, limits.cut);
+  set(chief_wait::cut,
+      c.now == chief_phase::draining && ends_soon && !c.horizon.idle() && c.ending.state() == end_state::open,
+      limits.cut);
   // Hooks have a deadline only while others wait for them: at a gate, at the first and the last call, and while the
   // horizon waits until they catch up. A failed attempt does not wait for them.
-  const bool others_wait = c.now == chief_phase::restoring || c.gates.awaited() || c.facts.full() || c.facts.unanswered() > c.facts.size();
-  const bool hooks_awaited = c.callbacks() && c.facts.unanswered() > 0 && c.now < chief_phase::leaving && (c.ends() || (others_wait && !c.ending.fails()));
+  const bool others_wait = c.now == chief_phase::restoring || c.gates.awaited() || c.facts.full()
+                           || c.facts.unanswered() > c.facts.size();
+  const bool hooks_awaited = c.callbacks() && c.facts.unanswered() > 0 && c.now < chief_phase::leaving
+                             && (c.ends() || (others_wait && !c.ending.fails()));
   set(chief_wait::hooks, hooks_awaited, limits.hooks);
 }
 

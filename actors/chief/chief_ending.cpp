@@ -29,8 +29,9 @@ void respond(chief_state& c, role who, trouble what, error cause, size_t which) 
     case response::settle_and_fail:
     case response::recover_or_fail: return fail_now(c, std::move(cause));
     case response::by_policy:
-      return c.evaluations.settings(which).on_failure == failure_policy::go_on ? go_on_without_evaluator(c, which, cause)
-                                                                               : fail_after_save(c, std::move(cause));
+      return c.evaluations.settings(which).on_failure == failure_policy::go_on
+                 ? go_on_without_evaluator(c, which, cause)
+                 : fail_after_save(c, std::move(cause));
   }
 }
 
@@ -108,17 +109,14 @@ void on_down(chief_state& c, const caf::down_msg& x) {
     return;
   }
   // While an attempt restores, the group may be back: the next attempt may begin at a state that has it.
-  const bool restores = c.now == chief_phase::starting || c.now == chief_phase::recovering || c.now == chief_phase::growing;
+  const bool restores = c.now == chief_phase::starting || c.now == chief_phase::recovering
+                        || c.now == chief_phase::growing;
   if (row_of(who.what).in_group && c.groups.has_left(who.group) && (!restores || c.groups.is_dropped(who.group)))
     // The node is not awaited, except for its parts of states before it left.
     return c.self->send(c.writer(), gone{c.attempt, who.id});
   switch (who.what) {
-    case role::evaluator:
-      lose_evaluator(c, place);
-      break;
-    case role::callbacks:
-      c.disarm(chief_wait::hooks);
-      break;
+    case role::evaluator: lose_evaluator(c, place); break;
+    case role::callbacks: c.disarm(chief_wait::hooks); break;
     case role::summary_writer:
       c.saves.books_lost();
       if (c.ending.fails())
@@ -131,15 +129,12 @@ void on_down(chief_state& c, const caf::down_msg& x) {
       fail_after_save(c, std::move(cause));
       return c.flushing() ? settle_saves(c) : void();
     case role::infeed:
-    case role::replica:
-      c.self->send(c.writer(), gone{c.attempt, who.id});
-      [[fallthrough]];
+    case role::replica: c.self->send(c.writer(), gone{c.attempt, who.id}); [[fallthrough]];
     case role::reducer:
       c.ending.causes.add(std::move(cause), x.reason == caf::exit_reason::kill ? cure::by_chance : cure::by_category,
-                 who.what == role::infeed ? std::nullopt : std::optional{who.group});
+                          who.what == role::infeed ? std::nullopt : std::optional{who.group});
       return flush_then_settle(c);
-    default:
-      break;
+    default: break;
   }
   respond(c, who.what, trouble::dies, std::move(cause), place);
 }
@@ -149,7 +144,8 @@ static void on_agent_down(chief_state& c, const std::string& agent, const caf::e
   c.agents.give_up();
   for (const auto w : {chief_wait::nodes, chief_wait::preparation})
     c.disarm(w);
-  c.ending.causes.add(error{category_of(reason), agent + " ended: " + describe(reason), {}, agent, c.horizon.reached()}, cure::none);
+  c.ending.causes.add(error{category_of(reason), agent + " ended: " + describe(reason), {}, agent, c.horizon.reached()},
+                      cure::none);
   if (!c.ends() && !c.flushing())
     settle_saves(c);
 }
@@ -207,8 +203,8 @@ static void settle_saves(chief_state& c) {
   c.waiting.thaw();
   const bool trained = c.trains();
   c.agents.interrupt(cancel::work);
-  for (const auto w : {chief_wait::start, chief_wait::newest, chief_wait::preparation, chief_wait::reports, chief_wait::commit,
-                       chief_wait::hooks, chief_wait::next_save, chief_wait::flush,
+  for (const auto w : {chief_wait::start, chief_wait::newest, chief_wait::preparation, chief_wait::reports,
+                       chief_wait::commit, chief_wait::hooks, chief_wait::next_save, chief_wait::flush,
                        chief_wait::news, chief_wait::cut, chief_wait::answers})
     c.disarm(w);
   if (!c.may_recover()) {
@@ -240,7 +236,8 @@ void conclude(chief_state& c) {
     return end(c);
   const auto& causes = c.ending.causes;
   auto cause = causes.root();
-  const auto verdict = c.next.recovery.decide({cause, causes.curable(), causes.has_kill(), c.horizon.reached(), c.options.checkpoints, c.ending.stops()});
+  const auto verdict = c.next.recovery.decide(
+      {cause, causes.curable(), causes.has_kill(), c.horizon.reached(), c.options.checkpoints, c.ending.stops()});
   if (verdict.recovers)
     return recover(c, std::move(cause), verdict.delay);
   if (const auto group = c.group_to_drop()) {

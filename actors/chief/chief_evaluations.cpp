@@ -27,7 +27,8 @@ void check_evaluations(chief_state& c, checkpoint_id id) {
     if (const auto batches = c.evaluations.settings(i).sanity_batches; c.evaluator(i) && batches > 0) {
       c.evaluations.at(i).check(id);
       c.arm(evaluation_wait(i), c.options.deadlines.evaluation);
-      c.self->send(c.evaluator(i), evaluate_at{c.attempt, {id.step, id.iteration}, c.saves.prefix(), static_cast<int32_t>(i), batches});
+      c.self->send(c.evaluator(i),
+                   evaluate_at{c.attempt, {id.step, id.iteration}, c.saves.prefix(), static_cast<int32_t>(i), batches});
     }
 }
 
@@ -37,7 +38,8 @@ static void on_checked(chief_state& c, size_t which, checkpoint_id id, const eva
     auto cause = x.cause;
     const auto& settings = c.evaluations.settings(which);
     const auto whose = settings.name.empty() ? std::string{} : " for '" + settings.name + "'";
-    cause.notes.push_back("while evaluating " + std::to_string(settings.sanity_batches) + " batches" + whose + " before the first step (sanity_batches)");
+    cause.notes.push_back("while evaluating " + std::to_string(settings.sanity_batches) + " batches" + whose
+                          + " before the first step (sanity_batches)");
     if (settings.on_failure == failure_policy::fail)
       return fail_after_save(c, std::move(cause));
     c.warn(id.step, to_text(cause));
@@ -87,8 +89,8 @@ bool evaluate_shown(chief_state& c) {
   const checkpoint_id state{*c.showing.step(), c.options.stored.iteration.number};
   for (size_t i = 0; i < c.evaluations.size(); ++i) {
     auto& schedule = c.evaluations.at(i);
-    const bool possible = c.evaluator(i) && c.evaluations.takes_part(i, state.step) && c.ending.cause() != end_cause::signal
-                          && (schedule.last() != state || schedule.shows());
+    const bool possible = c.evaluator(i) && c.evaluations.takes_part(i, state.step)
+                          && c.ending.cause() != end_cause::signal && (schedule.last() != state || schedule.shows());
     if (c.showing.waits_for(i) && possible && schedule.idle() && !commits_come_up_to(c, state.step)) {
       schedule.show(state);
       c.arm(evaluation_wait(i), c.options.deadlines.evaluation);
@@ -112,7 +114,8 @@ bool evaluate_shown(chief_state& c) {
     auto& schedule = c.evaluations.at(i);
     if (c.showing.has_arrived() && schedule.may_ask(c.eval_summaries(i) != nullptr)) {
       news = true;
-      c.self->send(c.evaluator(i), evaluate_at{c.attempt, {state.step, state.iteration}, "", static_cast<int32_t>(i), -1, true});
+      c.self->send(c.evaluator(i),
+                   evaluate_at{c.attempt, {state.step, state.iteration}, "", static_cast<int32_t>(i), -1, true});
     }
     any = any || schedule.shows();
   }
@@ -149,10 +152,11 @@ bool evaluate_checkpoints(chief_state& c) {
 static bool evaluate_next(chief_state& c, size_t which) {
   auto& schedule = c.evaluations.at(which);
   const auto id = schedule.waiting();
-  const auto next = schedule.decide({.now = c.now_ns(),
-                                     .possible = c.evaluator(which) && c.ending.cause() != end_cause::signal,
-                                     .at_the_end = id && c.horizon.end() == id->step && c.now == chief_phase::draining && !c.ending.fails(),
-                                     .recorded = c.eval_summaries(which) != nullptr});
+  const auto next = schedule.decide(
+      {.now = c.now_ns(),
+       .possible = c.evaluator(which) && c.ending.cause() != end_cause::signal,
+       .at_the_end = id && c.horizon.end() == id->step && c.now == chief_phase::draining && !c.ending.fails(),
+       .recorded = c.eval_summaries(which) != nullptr});
   if (next == evaluation_schedule::next::nothing)
     return false;
   if (next == evaluation_schedule::next::need_room) {
@@ -168,14 +172,13 @@ static bool evaluate_next(chief_state& c, size_t which) {
   }
   schedule.begin(c.now_ns());
   c.arm(evaluation_wait(which), c.options.deadlines.evaluation);
-  c.self->send(c.evaluator(which), evaluate_at{c.attempt, {id->step, id->iteration}, c.prefix_of(*id), static_cast<int32_t>(which)});
+  c.self->send(c.evaluator(which),
+               evaluate_at{c.attempt, {id->step, id->iteration}, c.prefix_of(*id), static_cast<int32_t>(which)});
   return true;
 }
 
 /// Not the prefix of the newest commit: an attempt can begin at an earlier one, and none is known while it restores.
-std::string chief_state::prefix_of(checkpoint_id id) const {
-  return join_path(options.directory, checkpoint_name(id));
-}
+std::string chief_state::prefix_of(checkpoint_id id) const { return join_path(options.directory, checkpoint_name(id)); }
 
 void on_batches_evaluated(chief_state& c, const batches_evaluated& x) {
   if (const auto which = static_cast<size_t>(x.evaluation); which < c.evaluations.size())
@@ -238,14 +241,19 @@ void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judge
   if (x.ok) {
     if (which == 0)
       c.results.arrays = x.arrays;
-    c.publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .arrays = x.arrays,
-             .checkpoint = saved ? ended : std::nullopt, .evaluation = settings.name});
+    c.publish({.what = job_event::kind::evaluated,
+               .step = step,
+               .metrics = x.metrics,
+               .arrays = x.arrays,
+               .checkpoint = saved ? ended : std::nullopt,
+               .evaluation = settings.name});
     record_evaluation(c, which, x);
   } else if (!schedule.cancelled()) {
     auto cause = x.cause;
-    cause.notes.push_back((shown ? "while evaluating the state of step " : "while evaluating the checkpoint of step ") + to_string(*ended)
-                          + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
-    if (settings.on_failure == failure_policy::fail && !(c.ending.cause() == end_cause::not_finite && cause.category == errc::nan_loss))
+    cause.notes.push_back((shown ? "while evaluating the state of step " : "while evaluating the checkpoint of step ")
+                          + to_string(*ended) + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
+    if (settings.on_failure == failure_policy::fail
+        && !(c.ending.cause() == end_cause::not_finite && cause.category == errc::nan_loss))
       return fail_after_save(c, std::move(cause));
     c.warn(step, to_text(cause));
   }
@@ -256,7 +264,8 @@ void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judge
 /// The metrics that this evaluation has found for a checkpoint; only the step if they are no longer known.
 static std::map<std::string, double> metrics_of(const chief_state& c, size_t which, checkpoint_id id) {
   const auto& name = c.evaluations.settings(which).name;
-  if (const auto last = c.results.metrics.find(name); last != c.results.metrics.end() && c.evaluations.at(which).last() == id)
+  if (const auto last = c.results.metrics.find(name);
+      last != c.results.metrics.end() && c.evaluations.at(which).last() == id)
     return last->second;
   return c.judgements.results_of(name, id);
 }
@@ -264,17 +273,21 @@ static std::map<std::string, double> metrics_of(const chief_state& c, size_t whi
 void begin_export(chief_state& c, size_t which, checkpoint_id id, export_moment moment) {
   c.evaluations.at(which).begin_export(id);
   c.arm(evaluation_wait(which), c.options.deadlines.evaluation);
-  c.self->send(c.evaluator(which), export_at{c.attempt, id, c.prefix_of(id), static_cast<int32_t>(which), metrics_of(c, which, id),
-                                             moment == export_moment::last,
-                                             c.origin.came_from == id});
+  c.self->send(c.evaluator(which),
+               export_at{c.attempt, id, c.prefix_of(id), static_cast<int32_t>(which), metrics_of(c, which, id),
+                         moment == export_moment::last, c.origin.came_from == id});
 }
 
 /// Whether exporters of the end have work: the job has reached its goal, or a rule has ended it.
 bool exports_at_end(const chief_state& c) {
   bool any = false;
   for (size_t i = 0; i < c.evaluations.size(); ++i)
-    any = any || (c.evaluations.settings(i).exports_at_end && c.evaluator(i) && c.saves.last_commit() && c.evaluations.at(i).last() == c.saves.last_commit());
-  return any && c.horizon.end_is_final() && (c.judgements.has_ended() || c.judgements.ended_before() || (c.job_goal() && *c.horizon.end() >= *c.job_goal()));
+    any = any
+          || (c.evaluations.settings(i).exports_at_end && c.evaluator(i) && c.saves.last_commit()
+              && c.evaluations.at(i).last() == c.saves.last_commit());
+  return any && c.horizon.end_is_final()
+         && (c.judgements.has_ended() || c.judgements.ended_before()
+             || (c.job_goal() && *c.horizon.end() >= *c.job_goal()));
 }
 
 /// The checkpoint's lease has ended, but the newest checkpoint is never deleted, and retention keeps the best one.
@@ -282,7 +295,8 @@ void export_last(chief_state& c) {
   c.ending.goes_to(end_state::exported);
   const auto id = c.judgements.uses_best() ? *c.judgements.best() : *c.saves.last_commit();
   for (size_t i = 0; i < c.evaluations.size(); ++i)
-    if (c.evaluations.settings(i).exports_at_end && c.evaluator(i) && c.evaluations.at(i).last() == c.saves.last_commit())
+    if (c.evaluations.settings(i).exports_at_end && c.evaluator(i)
+        && c.evaluations.at(i).last() == c.saves.last_commit())
       begin_export(c, i, id, export_moment::last);
 }
 
@@ -304,7 +318,8 @@ void on_exported(chief_state& c, const exported& x) {
         paths[i] = x.paths[i];
   } else {
     auto cause = x.cause;
-    cause.notes.push_back("while exporting the checkpoint of step " + to_string(*done) + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
+    cause.notes.push_back("while exporting the checkpoint of step " + to_string(*done)
+                          + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
     if (settings.on_failure == failure_policy::fail)
       return fail_after_save(c, std::move(cause));
     c.warn(done->step, to_text(cause));

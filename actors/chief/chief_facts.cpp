@@ -12,9 +12,7 @@ std::chrono::nanoseconds chief_state::now_ns() const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(self->clock().now() - origin.began);
 }
 
-double chief_state::seconds() const {
-  return std::chrono::duration<double>(now_ns()).count();
-}
+double chief_state::seconds() const { return std::chrono::duration<double>(now_ns()).count(); }
 
 void chief_state::warn(int64_t step, std::string text) {
   publish({.what = job_event::kind::warning, .step = step, .text = std::move(text)});
@@ -34,7 +32,8 @@ uint64_t chief_state::publish(job_event e) {
     return 0;
   }
   tell_progress();
-  const bool held = (e.what == job_event::kind::saved && gates.holds().saved) || (e.what == job_event::kind::evaluated && gates.holds().evaluated);
+  const bool held = (e.what == job_event::kind::saved && gates.holds().saved)
+                    || (e.what == job_event::kind::evaluated && gates.holds().evaluated);
   fact f;
   f.what = fact::event;
   f.at = e.step;
@@ -79,7 +78,9 @@ double chief_state::steps_per_second() const {
 void chief_state::show_status() {
   // A later attempt restores as part of its recovery.
   const bool restores_again = attempt > 1 && now == chief_phase::restoring;
-  const auto seen = !restores_again ? shown(now) : next.growth.by_plan ? job_progress::phase::training : job_progress::phase::recovering;
+  const auto seen = !restores_again       ? shown(now)
+                    : next.growth.by_plan ? job_progress::phase::training
+                                          : job_progress::phase::recovering;
   bool news = !told.status;
   auto& known = told.status ? *told.status : told.status.emplace();
   const auto set = [&news](auto& to, const auto& value) {

@@ -45,7 +45,8 @@ bool end_with_nodes(chief_state& c) {
 bool is_heard_at_the_end(const chief_state& c, role who, const caf::error& reason) {
   if (who == role::callbacks)
     return c.now < chief_phase::leaving;
-  return row_of(who).is_log() && c.waiting.armed(chief_wait::logs) && reason && reason != caf::exit_reason::user_shutdown;
+  return row_of(who).is_log() && c.waiting.armed(chief_wait::logs) && reason
+         && reason != caf::exit_reason::user_shutdown;
 }
 
 /// Everything that can fail happens before the end is told: event files are closed, and hooks have answered all earlier
@@ -66,8 +67,13 @@ bool tell_end_when_closed(chief_state& c) {
 void tell_end(chief_state& c, end_listeners to) {
   c.now = chief_phase::ending;
   const auto reached = c.horizon.reached();
-  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = c.shown_end(), .loss = c.results.losses.mean,
-                 .metrics = last_metrics(c), .arrays = c.results.arrays, .text = c.remark()};
+  job_event last{.what = job_event::kind::finished,
+                 .step = reached,
+                 .max_steps = c.shown_end(),
+                 .loss = c.results.losses.mean,
+                 .metrics = last_metrics(c),
+                 .arrays = c.results.arrays,
+                 .text = c.remark()};
   if (!c.ending.causes.empty()) {
     for (const auto& earlier : c.next.recovery.earlier())
       c.ending.causes.note(earlier);
@@ -118,7 +124,8 @@ void end_job_nodes(chief_state& c) {
 /// Does not wait again for writers of event files that did not end in time.
 bool finish_when_gone(chief_state& c) {
   const auto& all = c.nodes.members();
-  if (c.now != chief_phase::leaving || std::any_of(all.begin(), all.end(), [](const member& m) { return m.handle && !row_of(m.what).is_log(); }))
+  if (c.now != chief_phase::leaving
+      || std::any_of(all.begin(), all.end(), [](const member& m) { return m.handle && !row_of(m.what).is_log(); }))
     return false;
   finish(c);
   return true;
@@ -130,7 +137,8 @@ void finish(chief_state& c) {
   if (c.ending.causes.empty()) {
     const auto reached = c.horizon.reached();
     const bool stopped = c.ending.stops() && !c.horizon.end_is_final();
-    train_result result{reached, reached - c.origin.start_step, last_metrics(c), c.seconds(), stopped, c.saves.prefix(), c.remark()};
+    train_result result{
+        reached, reached - c.origin.start_step, last_metrics(c), c.seconds(), stopped, c.saves.prefix(), c.remark()};
     result.arrays = c.results.arrays;
     result.evaluations = c.results.metrics;
     result.exports = c.results.exports;

@@ -64,7 +64,8 @@ static std::vector<std::string> tell_departed(chief_state& c, const std::vector<
     steps.emplace(group, c.groups.left().at(group).step);
     for (const auto which : c.evaluations.leave(group, news.first_state)) {
       const auto& name = c.evaluations.settings(which).name;
-      warnings.push_back("the evaluation " + (name.empty() ? "" : quoted(name) + " ") + "ends with a group that it evaluates: " + c.groups.text_of(group));
+      warnings.push_back("the evaluation " + (name.empty() ? "" : quoted(name) + " ")
+                         + "ends with a group that it evaluates: " + c.groups.text_of(group));
     }
   }
   std::set<group_id> gone;

@@ -7,7 +7,6 @@
 //
 // A job that restores the newest whole commit, and whose plan is another, goes from its `newest` the same way.
 #include "actors/chief/chief_subjects.hpp"
-
 #include "actors/chief/decisions.hpp"
 #include "words/planted.hpp"
 #include "words/text.hpp"
@@ -27,8 +26,9 @@ bool chief_state::iteration_ends_at(int64_t step) const {
 }
 
 bool grows(const chief_state& c) {
-  return c.iteration_ends_at(c.horizon.reached()) && c.horizon.end() == c.horizon.reached() && c.horizon.end_is_final() && !c.ending.stops()
-         && !c.ending.fails() && !c.judgements.has_ended() && c.saves.last_commit() && c.saves.last_commit()->step == c.horizon.reached();
+  return c.iteration_ends_at(c.horizon.reached()) && c.horizon.end() == c.horizon.reached() && c.horizon.end_is_final()
+         && !c.ending.stops() && !c.ending.fails() && !c.judgements.has_ended() && c.saves.last_commit()
+         && c.saves.last_commit()->step == c.horizon.reached();
 }
 
 /// Requires that the last state of the iteration is committed, evaluated and told.
@@ -42,14 +42,13 @@ void grow(chief_state& c) {
   end_iteration(c);
 }
 
-static bool lives_on(const member& m) {
-  return row_of(m.what).outlives_iteration;
-}
+static bool lives_on(const member& m) { return row_of(m.what).outlives_iteration; }
 
 /// The end of these nodes is not a failure.
 static void end_iteration(chief_state& c) {
   c.now = chief_phase::growing;
-  for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::commit, chief_wait::next_save, chief_wait::cut, chief_wait::news})
+  for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::commit, chief_wait::next_save,
+                       chief_wait::cut, chief_wait::news})
     c.disarm(w);
   std::vector<node_id> ids;
   for (const auto what : ending_order())

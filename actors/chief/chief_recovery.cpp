@@ -8,7 +8,6 @@
 //                                                                                                      │
 //   begin ◄── restored ────────────────────────────────────────────────────────────────────────────────┘
 #include "actors/chief/chief_subjects.hpp"
-
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -33,18 +32,20 @@ void halt_all(chief_state& c) {
     c.arm(chief_wait::halt, c.options.deadlines.stop);
 }
 
-void on_halted(chief_state& c, const halted& x) {
-  c.ending.halting.erase(x.who);
-}
+void on_halted(chief_state& c, const halted& x) { c.ending.halting.erase(x.who); }
 
 /// The node's thread may be inside a step or a read forever, and may still write to an arena: no other attempt may
 /// begin.
 void on_unhalted(chief_state& c) {
   for (const auto& m : c.nodes.members())
     if (c.ending.halting.contains(m.id))
-      c.ending.causes.add(error{errc::deadline_exceeded, m.name + " did not end its step or its read within "
-                                                         + std::to_string(c.options.deadlines.stop.count()) + " ms", {}, c.options.name, c.horizon.reached()},
-                        cure::none);
+      c.ending.causes.add(error{errc::deadline_exceeded,
+                                m.name + " did not end its step or its read within "
+                                    + std::to_string(c.options.deadlines.stop.count()) + " ms",
+                                {},
+                                c.options.name,
+                                c.horizon.reached()},
+                          cure::none);
   c.ending.halting.clear();
 }
 
@@ -52,9 +53,13 @@ void recover(chief_state& c, error cause, std::chrono::milliseconds delay) {
   c.now = chief_phase::recovering;
   for (const auto w : {chief_wait::halt, chief_wait::commit, chief_wait::flush})
     c.disarm(w);
-  job_event e{.what = job_event::kind::recovering, .step = c.horizon.reached(), .failure = std::move(cause), .attempt = c.attempt};
-  e.text = "attempt " + std::to_string(c.attempt) + " ended at step " + std::to_string(e.step) + ", attempt " + std::to_string(c.attempt + 1)
-           + " begins in " + std::to_string(delay.count()) + " ms: " + to_text(*e.failure);
+  job_event e{.what = job_event::kind::recovering,
+              .step = c.horizon.reached(),
+              .failure = std::move(cause),
+              .attempt = c.attempt};
+  e.text = "attempt " + std::to_string(c.attempt) + " ended at step " + std::to_string(e.step) + ", attempt "
+           + std::to_string(c.attempt + 1) + " begins in " + std::to_string(delay.count())
+           + " ms: " + to_text(*e.failure);
   c.publish(std::move(e));
   if (delay.count() == 0)
     return begin_attempt(c);  // The timer would delay it by up to one period.
@@ -107,7 +112,8 @@ void begin_books(chief_state& c) {
 
 troupe::horizon chief_state::fresh_horizon() const {
   const bool records = nodes.count(role::summary_writer) > 0;  // Also while it is being started.
-  return troupe::horizon{{options.checkpoints, options.save_steps, records ? std::optional{options.summary_steps} : std::nullopt}};
+  return troupe::horizon{
+      {options.checkpoints, options.save_steps, records ? std::optional{options.summary_steps} : std::nullopt}};
 }
 
 }  // namespace troupe

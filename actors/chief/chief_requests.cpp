@@ -53,7 +53,7 @@ static void scale_rates(chief_state& c, double factor) {
   const auto step = c.facts.held() ? c.facts.held()->second : c.horizon.until();
   if (!c.rates.allows(step, factor))
     return c.warn(step, "the learning rate cannot be multiplied by " + shortest_text(factor)
-                        + ": the factor must be above 0 and finite, and so must its product with those before");
+                            + ": the factor must be above 0 and finite, and so must its product with those before");
   if (c.facts.held())
     c.rates.answered(c.facts.held()->first, step, factor);
   if (c.ending.fails() || !(c.trains() || (c.now == chief_phase::restoring && step == c.horizon.began_at())))
@@ -61,7 +61,8 @@ static void scale_rates(chief_state& c, double factor) {
   for (const auto& [from, all] : c.rates.multiply(step, factor))
     set_rate(c, from, all);
   c.warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by "
-               + shortest_text(static_cast<float>(c.rates.at(step))));  // float32 hides last digits, as of 0.1 · 0.1.
+                   + shortest_text(static_cast<float>(c.rates.at(step))));  // float32 hides last digits, as of 0.1 ·
+                                                                            // 0.1.
   const checkpoint_id here{step, c.options.stored.iteration.number};
   if (c.saves.last_commit() == here)
     keep_rates(c, here);
@@ -117,40 +118,31 @@ static void is_over(chief_state& c, chief_wait w) {
       c.agents.give_up();
       return end(c);
     case chief_wait::newest:
-    case chief_wait::start:
-      return respond(c, role::checkpoint_writer, trouble::hangs, c.waited_for(w, c.options.name));
+    case chief_wait::start: return respond(c, role::checkpoint_writer, trouble::hangs, c.waited_for(w, c.options.name));
     case chief_wait::next_save:
       if (c.now != chief_phase::training)
         return;
       if (!c.saves.any())
         mark_here(c, mark_snapshot);
       else if (c.saves.is_first_skip())
-        c.warn(c.horizon.reached(), "a save every " + std::to_string(*c.options.save_secs) + " s was due while the one of step "
-                                      + std::to_string(c.saves.oldest()) + " is still on its way; it is skipped");
+        c.warn(c.horizon.reached(), "a save every " + std::to_string(*c.options.save_secs)
+                                        + " s was due while the one of step " + std::to_string(c.saves.oldest())
+                                        + " is still on its way; it is skipped");
       return c.arm(chief_wait::next_save, c.save_period());
     case chief_wait::max_secs:
       c.ending.remark = "stopped after training for " + shortest_text(*c.options.max_secs) + " s";
       return on_request(c, {request::stop});
     case chief_wait::verdict:
       return respond(c, role::checkpoint_writer, trouble::hangs, c.waited_for(w, c.options.name));
-    case chief_wait::reports:
-      return ask_around(c);
-    case chief_wait::answers:
-      return fail_of_silence(c);
-    case chief_wait::commit:
-      return give_up_saves(c);
-    case chief_wait::logs:
-      return;  // Files that are still open are no longer awaited.
-    case chief_wait::gone:
-      return finish(c);
-    case chief_wait::halt:
-      return on_unhalted(c);
-    case chief_wait::back_off:
-      return begin_attempt(c);
-    case chief_wait::flush:
-      return flushed_or_not(c);
-    case chief_wait::news:
-      return fail_now(c, *std::exchange(c.ending.pending_failure, std::nullopt));
+    case chief_wait::reports: return ask_around(c);
+    case chief_wait::answers: return fail_of_silence(c);
+    case chief_wait::commit: return give_up_saves(c);
+    case chief_wait::logs: return;  // Files that are still open are no longer awaited.
+    case chief_wait::gone: return finish(c);
+    case chief_wait::halt: return on_unhalted(c);
+    case chief_wait::back_off: return begin_attempt(c);
+    case chief_wait::flush: return flushed_or_not(c);
+    case chief_wait::news: return fail_now(c, *std::exchange(c.ending.pending_failure, std::nullopt));
     case chief_wait::cut:
       // Replicas end at the step at hand, as at the end of the data. A blocking read is cancelled, because its batch is
       // not needed.
@@ -164,8 +156,12 @@ static void is_over(chief_state& c, chief_wait w) {
     case chief_wait::hooks:
       if (!c.ends())
         return respond(c, role::callbacks, trouble::hangs, c.waited_for(w, "callbacks"));
-      c.ending.causes.add(error{errc::deadline_exceeded, c.options.name + " waited too long for " + text_of(c, w) + ": their last call was not made", {},
-                       "callbacks", c.horizon.reached()});
+      c.ending.causes.add(
+          error{errc::deadline_exceeded,
+                c.options.name + " waited too long for " + text_of(c, w) + ": their last call was not made",
+                {},
+                "callbacks",
+                c.horizon.reached()});
       return c.now == chief_phase::closing ? tell_end(c, end_listeners::but_hooks) : end_job_nodes(c);
     default: {
       const auto which = *evaluation_of(w);
@@ -184,13 +180,16 @@ static std::string text_of(const chief_state& c, chief_wait w) {
   const auto of = [](std::optional<checkpoint_id> id) { return to_string(id.value_or(checkpoint_id{})); };
   switch (w) {
     case chief_wait::nodes: return c.agents.names_of_awaited() + " to start the nodes";
-    case chief_wait::preparation: return "the preparer of " + c.agents.names_of_awaited() + " to make the plan of iteration "
-                                         + std::to_string(c.options.stored.iteration.number + 1);
-    case chief_wait::leave: return "the nodes of iteration " + std::to_string(c.options.stored.iteration.number) + " to end: "
-                                   + joined(c.next.growth.leaving, ", ", [&c](node_id id) { return c.plan().at(id).name; });
+    case chief_wait::preparation:
+      return "the preparer of " + c.agents.names_of_awaited() + " to make the plan of iteration "
+             + std::to_string(c.options.stored.iteration.number + 1);
+    case chief_wait::leave:
+      return "the nodes of iteration " + std::to_string(c.options.stored.iteration.number)
+             + " to end: " + joined(c.next.growth.leaving, ", ", [&c](node_id id) { return c.plan().at(id).name; });
     case chief_wait::newest: return "the checkpoint writer to name the newest checkpoint";
     case chief_wait::start: return "the checkpoint writer to restore the newest checkpoint to the replicas";
-    case chief_wait::commit: return "the commit of step " + step(c.saves.any() ? std::optional{c.saves.oldest()} : std::nullopt);
+    case chief_wait::commit:
+      return "the commit of step " + step(c.saves.any() ? std::optional{c.saves.oldest()} : std::nullopt);
     case chief_wait::hooks:
       if (c.ends())
         return "the hooks to see the end";
@@ -198,8 +197,10 @@ static std::string text_of(const chief_state& c, chief_wait w) {
         return "the hooks to begin";
       if (const auto gate = c.gates.awaited())
         return "a hook's answer at step " + step(gate);
-      return "the hooks, which are " + std::to_string(c.facts.unanswered()) + " facts behind at step " + step(c.horizon.reached());
-    case chief_wait::verdict: return "the verdict on the checkpoint of step " + of(c.saves.last_commit()) + " to be kept";
+      return "the hooks, which are " + std::to_string(c.facts.unanswered()) + " facts behind at step "
+             + step(c.horizon.reached());
+    case chief_wait::verdict:
+      return "the verdict on the checkpoint of step " + of(c.saves.last_commit()) + " to be kept";
     case chief_wait::reports: return "a report of step " + step(c.horizon.reached());
     case chief_wait::answers:
     case chief_wait::next_save:
@@ -224,7 +225,11 @@ static std::string text_of(const chief_state& c, chief_wait w) {
 }
 
 error chief_state::waited_for(chief_wait w, std::string source) const {
-  return {errc::deadline_exceeded, options.name + " waited too long for " + text_of(*this, w), {}, std::move(source), horizon.reached()};
+  return {errc::deadline_exceeded,
+          options.name + " waited too long for " + text_of(*this, w),
+          {},
+          std::move(source),
+          horizon.reached()};
 }
 
 std::chrono::milliseconds chief_state::save_period() const {

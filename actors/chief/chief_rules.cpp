@@ -10,7 +10,8 @@ namespace troupe {
 
 /// Asks predicates on the evaluator's thread, because they are user code and may block. The result says whether an
 /// answer is awaited (`asks`). A predicate whose evaluator is lost ends nothing.
-expected<troupe::judgements::ruling> ask_predicates(chief_state& c, expected<troupe::judgements::ruling> found, const std::optional<evaluated>& of) {
+expected<troupe::judgements::ruling> ask_predicates(chief_state& c, expected<troupe::judgements::ruling> found,
+                                                    const std::optional<evaluated>& of) {
   while (found && found->asks && !c.evaluator(found->asks->evaluation))
     found = c.judgements.answered(*found->asks, {});
   if (!found || !found->asks)
@@ -20,7 +21,8 @@ expected<troupe::judgements::ruling> ask_predicates(chief_state& c, expected<tro
   // Before it answers, the evaluator may have to finish an export or an evaluation of the previous attempt.
   const bool busy = c.evaluations.at(which).exports() || (!of && !c.evaluations.at(which).idle());
   c.arm(rule_wait(which), busy ? c.options.deadlines.evaluation : c.options.deadlines.hooks);
-  c.self->send(c.evaluator(which), apply_rule{number, static_cast<int32_t>(found->asks->rule), c.judgements.history(which)});
+  c.self->send(c.evaluator(which),
+               apply_rule{number, static_cast<int32_t>(found->asks->rule), c.judgements.history(which)});
   return found;
 }
 
@@ -102,7 +104,8 @@ void judge_saved(chief_state& c, checkpoint_id id) {
   for (size_t i = 0; i < c.evaluations.size(); ++i) {
     const auto& settings = c.evaluations.settings(i);
     const auto found = c.results.metrics.find(settings.name);
-    if (c.evaluations.at(i).last() != id || found == c.results.metrics.end() || found->second.at("global_step") != static_cast<double>(id.step))
+    if (c.evaluations.at(i).last() != id || found == c.results.metrics.end()
+        || found->second.at("global_step") != static_cast<double>(id.step))
       continue;
     judge_saved(c, i, id, {found->second, i == 0 ? c.results.arrays : std::map<std::string, tensor>{}});
     if (settings.exports && c.evaluator(i))

@@ -23,7 +23,8 @@ void place_save(chief_state& c, int64_t step) {
   const bool checked = step == c.origin.start_step && checks_evaluations(c);
   if (c.options.checkpoints && (shown || evaluated || checked))
     c.gates.close(gate_kind::commit, step);
-  const bool books_wait = (books_can_wait(c) || (c.facts.listening.any() && !c.ending.fails())) && step > c.horizon.reached();
+  const bool books_wait = (books_can_wait(c) || (c.facts.listening.any() && !c.ending.fails()))
+                          && step > c.horizon.reached();
   c.saves.place(step, books_wait);
   if (!books_wait)
     pass_books(c, step);
@@ -32,7 +33,8 @@ void place_save(chief_state& c, int64_t step) {
 /// Tells listeners of a save before it can be committed: no snapshot is complete without its books. Not for a
 /// checkpoint that is only listed again, which is not a save, nor in a failing job, which does not wait for listeners.
 static void pass_books(chief_state& c, int64_t step) {
-  if (!c.facts.listening.any() || !c.callbacks() || c.ending.fails() || c.told.saved == checkpoint_id{step, c.options.stored.iteration.number})
+  if (!c.facts.listening.any() || !c.callbacks() || c.ending.fails()
+      || c.told.saved == checkpoint_id{step, c.options.stored.iteration.number})
     return send_books(c, step);
   c.tell_progress();
   fact f;
@@ -71,9 +73,7 @@ void send_books(chief_state& c, int64_t step) {
 
 /// Whether books follow the summaries of their state, also after a failure: then a job that goes on from this save
 /// repeats no summary.
-bool books_can_wait(const chief_state& c) {
-  return c.summaries() && c.outfeed();
-}
+bool books_can_wait(const chief_state& c) { return c.summaries() && c.outfeed(); }
 
 bool send_books_up_to(chief_state& c, int64_t step) {
   const auto waiting_for_it = c.saves.take_books_up_to(step);
@@ -121,7 +121,8 @@ static void on_commit(chief_state& c, const committed& x, bool is_new) {
 
 /// The evaluation of the checkpoint may begin. If there is none, its lease ends and its gate opens.
 void queue_evaluations(chief_state& c, const committed& x, bool is_new) {
-  if (c.evaluations.any() && x.id.step != c.origin.start_step && c.ending.causes.empty() && !c.evaluations.was_offered(x.id)) {
+  if (c.evaluations.any() && x.id.step != c.origin.start_step && c.ending.causes.empty()
+      && !c.evaluations.was_offered(x.id)) {
     for (const auto superseded : c.evaluations.offer(x.id))
       release(c, superseded);
     judge_saved(c, x.id);
@@ -160,7 +161,8 @@ void on_save_failed(chief_state& c, const save_failed& x) {
   if (!c.ending.fails())
     return fail_now(c, x.cause);
   // The last save after a failure has failed, too. If it lacks a part, that is a consequence of the first failure.
-  c.ending.causes.add(x.cause, cure::by_category, x.cause.category == errc::aborted ? c.ending.causes.only_group() : std::nullopt);
+  c.ending.causes.add(x.cause, cure::by_category,
+                      x.cause.category == errc::aborted ? c.ending.causes.only_group() : std::nullopt);
 }
 
 }  // namespace troupe

@@ -88,7 +88,8 @@ void on_exported(chief_state& c, const exported& x);
 void lose_evaluator(chief_state& c, size_t which);
 
 // -- chief_rules.cpp: rules that end the job, and verdicts
-expected<troupe::judgements::ruling> ask_predicates(chief_state& c, expected<troupe::judgements::ruling> found, const std::optional<evaluated>& of);
+expected<troupe::judgements::ruling> ask_predicates(chief_state& c, expected<troupe::judgements::ruling> found,
+                                                    const std::optional<evaluated>& of);
 void on_rule_applied(chief_state& c, const rule_applied& x);
 void end_early(chief_state& c);
 /// Sends the checkpoint writer the properties that became known after the books were sent; it stores them beside the

@@ -1,6 +1,5 @@
 // The chief while it trains and drains: the horizon, its marks, the reports and the approaching end.
 #include "actors/chief/chief_subjects.hpp"
-
 #include "words/expect.hpp"
 #include "words/planted.hpp"
 
@@ -15,9 +14,7 @@ namespace troupe {
 
 /// Whether a save is a gate until all its evaluations have ended: training waits for evaluations, or a hook holds the
 /// fact of one.
-bool chief_state::evaluations_are_gates() const {
-  return evaluations.are_gates(gates.holds().evaluated);
-}
+bool chief_state::evaluations_are_gates() const { return evaluations.are_gates(gates.holds().evaluated); }
 
 static bool commits_are_gates(const chief_state& c) {
   return c.options.checkpoints && (c.evaluations_are_gates() || c.gates.holds().saved);
@@ -149,7 +146,8 @@ void on_lane(chief_state& c, const step_report& x) {
   if (c.outfeed() || c.now != chief_phase::draining)
     return;
   const auto& all = c.nodes.members();
-  const auto replicas = std::count_if(all.begin(), all.end(), [&](const member& m) { return m.what == role::replica && !c.groups.has_left(m.group); });
+  const auto replicas = std::count_if(
+      all.begin(), all.end(), [&](const member& m) { return m.what == role::replica && !c.groups.has_left(m.group); });
   c.horizon.reach_replica(x.replica, x.step + std::ssize(x.losses), replicas);
 }
 
@@ -247,16 +245,17 @@ void drain(chief_state& c, int64_t at, job_end how) {
 bool drain_further(chief_state& c) {
   if (c.now != chief_phase::draining || !c.horizon.end())
     return false;
-  const drain_situation s{.start_step = c.origin.start_step,
-                          .evaluates = c.evaluations.any(),
-                          .outfeed = c.outfeed() != nullptr,
-                          .facts_expected = c.facts.expects() || c.facts.listening.hear_any_commit() || c.verdicts.holds(),
-                          .flushing = c.flushing(),
-                          .halting = c.may_recover() && !c.ending.halting.empty(),
-                          .exports = exports_at_end(c),
-                          .by_rule = c.judgements.has_ended() && c.horizon.end_is_final() && !c.verdicts.says_end(),
-                          .verdicts = c.verdicts.any_on_way(),
-                          .may_recover = c.may_recover()};
+  const drain_situation s{
+      .start_step = c.origin.start_step,
+      .evaluates = c.evaluations.any(),
+      .outfeed = c.outfeed() != nullptr,
+      .facts_expected = c.facts.expects() || c.facts.listening.hear_any_commit() || c.verdicts.holds(),
+      .flushing = c.flushing(),
+      .halting = c.may_recover() && !c.ending.halting.empty(),
+      .exports = exports_at_end(c),
+      .by_rule = c.judgements.has_ended() && c.horizon.end_is_final() && !c.verdicts.says_end(),
+      .verdicts = c.verdicts.any_on_way(),
+      .may_recover = c.may_recover()};
   switch (next_of_draining(c.ending, c.horizon, c.saves, c.evaluations, c.gates, s)) {
     case drain_next::wait: return false;
     case drain_next::flush: flush_outfeed(c); break;

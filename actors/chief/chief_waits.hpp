@@ -8,28 +8,28 @@
 namespace troupe {
 
 enum class chief_wait : int32_t {
-  nodes,       ///< Agents start the nodes.
-  start,       ///< The checkpoint writer loads the newest checkpoint.
-  newest,      ///< The checkpoint writer names the newest checkpoint.
-  leave,       ///< The nodes of an iteration end with it.
+  nodes,        ///< Agents start the nodes.
+  start,        ///< The checkpoint writer loads the newest checkpoint.
+  newest,       ///< The checkpoint writer names the newest checkpoint.
+  leave,        ///< The nodes of an iteration end with it.
   preparation,  ///< Agents prepare another plan.
-  reports,     ///< The next report.
-  answers,     ///< Answers to an inquiry, after a silence.
-  commit,      ///< The commit of the oldest pending save.
-  next_save,   ///< A timer, not a wait for others: the next save by time.
-  max_secs,    ///< A timer, not a wait for others: the time that the job may train.
-  hooks,       ///< Hooks begin, answer at a gate, catch up, or see the end.
-  flush,       ///< The outfeed answers `flush`.
-  news,        ///< The replicas' report of a step that an infeed cannot read.
-  cut,         ///< A timer, not a wait for others: the time for granted steps after a stop.
-  halt,        ///< The nodes of a failed attempt answer `halt`, or end.
-  back_off,    ///< A timer, not a wait for others: the delay before the next attempt.
-  logs,        ///< The writers of event files close them, at the end.
-  verdict,     ///< The verdict on the last checkpoint becomes durable.
-  gone,        ///< The `down` messages of all nodes, at the end.
-  evaluation,  ///< The first evaluation's result; those of the other evaluations follow.
-  eval_room,   ///< Room in the evaluation's event file.
-  eval_rule,   ///< A rule's predicate answers, on its evaluator.
+  reports,      ///< The next report.
+  answers,      ///< Answers to an inquiry, after a silence.
+  commit,       ///< The commit of the oldest pending save.
+  next_save,    ///< A timer, not a wait for others: the next save by time.
+  max_secs,     ///< A timer, not a wait for others: the time that the job may train.
+  hooks,        ///< Hooks begin, answer at a gate, catch up, or see the end.
+  flush,        ///< The outfeed answers `flush`.
+  news,         ///< The replicas' report of a step that an infeed cannot read.
+  cut,          ///< A timer, not a wait for others: the time for granted steps after a stop.
+  halt,         ///< The nodes of a failed attempt answer `halt`, or end.
+  back_off,     ///< A timer, not a wait for others: the delay before the next attempt.
+  logs,         ///< The writers of event files close them, at the end.
+  verdict,      ///< The verdict on the last checkpoint becomes durable.
+  gone,         ///< The `down` messages of all nodes, at the end.
+  evaluation,   ///< The first evaluation's result; those of the other evaluations follow.
+  eval_room,    ///< Room in the evaluation's event file.
+  eval_rule,    ///< A rule's predicate answers, on its evaluator.
 };
 
 /// The wait for the result of evaluation `which`; below, for room and for predicates.

@@ -26,18 +26,21 @@ job_event joined(int64_t since, const job_event& older, job_event newer) {
 }
 
 std::string data_ended_text(int64_t step, std::optional<int64_t> goal) {
-  return "the data ended at step " + std::to_string(step) + (goal ? ", before max_steps " + std::to_string(*goal) : std::string{});
+  return "the data ended at step " + std::to_string(step)
+         + (goal ? ", before max_steps " + std::to_string(*goal) : std::string{});
 }
 
 expected<void> check_origin(std::optional<checkpoint_id> planned_from, const restored& x) {
   if (!planned_from || (x.found && x.id.iteration == planned_from->iteration))
     return {};
-  return fail(errc::failed_precondition, "the job was planned from the checkpoint of step " + to_string(*planned_from) + ", and "
-                                           + (x.found ? x.prefix + " is the newest that is whole now" : "no checkpoint is there any more")
-                                           + ": another process has changed the directory meanwhile; start the job again");
+  return fail(errc::failed_precondition,
+              "the job was planned from the checkpoint of step " + to_string(*planned_from) + ", and "
+                  + (x.found ? x.prefix + " is the newest that is whole now" : "no checkpoint is there any more")
+                  + ": another process has changed the directory meanwhile; start the job again");
 }
 
-expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds) {
+expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions,
+                               int32_t infeeds) {
   int32_t found = 0;
   std::string missing;
   for (const auto& [name, position] : positions)
@@ -50,7 +53,8 @@ expected<void> check_positions(const std::string& prefix, const std::map<std::st
   return fail(errc::failed_precondition,
               prefix + " has the data positions of " + std::to_string(found) + (found == 1 ? " infeed" : " infeeds")
                 + ", the job has " + std::to_string(infeeds) + (missing.empty() ? "" : " (" + missing + " is missing)")
-                + ": its data would begin anew or be read twice; go on with as many hosts as before, or train into another directory");
+                + ": its data would begin anew or be read twice; go on with as many hosts as before, or train into "
+                  "another directory");
 }
 
 bool evaluation_due(std::optional<double> seconds_since_last, double throttle_secs, bool at_the_end) {

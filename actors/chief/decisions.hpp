@@ -10,7 +10,8 @@
 namespace troupe {
 
 /// The chief's warning if its timer finds something to do that an earlier message should have led to.
-inline constexpr std::string_view forgotten_text = "the chief had forgotten what a message led to, and has done it now; please report this";
+inline constexpr std::string_view
+    forgotten_text = "the chief had forgotten what a message led to, and has done it now; please report this";
 
 /// The first multiple of `every` after `after`; INT64_MAX if there is none.
 int64_t next_multiple(int64_t after, std::optional<int64_t> every);
@@ -36,6 +37,7 @@ expected<void> check_origin(std::optional<checkpoint_id> planned_from, const res
 
 /// failed_precondition if a checkpoint of an interrupted job lacks the position of an infeed, or has one of an unknown
 /// infeed.
-expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds);
+expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions,
+                               int32_t infeeds);
 
 }  // namespace troupe

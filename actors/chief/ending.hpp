@@ -49,10 +49,10 @@ class ending {
 
   failure_log causes = {};
   std::optional<error> pending_failure = {};  ///< An infeed's failure at a step that has not been reached.
-  std::string remark = {};              ///< Why the job ended, if it ended otherwise than requested.
-  std::set<node_id> halting = {};       ///< Nodes that were told to halt and have neither answered nor ended.
-  bool awaits_nodes = false;            ///< The end waits for nodes that are being started.
-  uint32_t flushes = 0;                 ///< The number of `flush` messages to the outfeed in this attempt.
+  std::string remark = {};                    ///< Why the job ended, if it ended otherwise than requested.
+  std::set<node_id> halting = {};             ///< Nodes that were told to halt and have neither answered nor ended.
+  bool awaits_nodes = false;                  ///< The end waits for nodes that are being started.
+  uint32_t flushes = 0;                       ///< The number of `flush` messages to the outfeed in this attempt.
 
  private:
   end_cause cause_ = end_cause::none;
@@ -62,30 +62,30 @@ class ending {
 
 /// The other inputs of a draining chief's decision.
 struct drain_situation {
-  int64_t start_step = 0;         ///< The step where this process started the job.
-  bool evaluates = false;         ///< The job has a living evaluator.
+  int64_t start_step = 0;  ///< The step where this process started the job.
+  bool evaluates = false;  ///< The job has a living evaluator.
   bool outfeed = true;
-  bool facts_expected = false;    ///< A watch was marked, and its fact has not been sent.
-  bool flushing = false;          ///< The outfeed's answer to `flush` is awaited.
-  bool halting = false;           ///< A new attempt may follow, and some nodes have not answered `halt`.
+  bool facts_expected = false;  ///< A watch was marked, and its fact has not been sent.
+  bool flushing = false;        ///< The outfeed's answer to `flush` is awaited.
+  bool halting = false;         ///< A new attempt may follow, and some nodes have not answered `halt`.
   /// An evaluation has exporters for the end, and the job has reached its goal or was ended by a rule.
   bool exports = false;
-  bool by_rule = false;           ///< A rule has ended the job, which its last checkpoint does not say yet.
-  bool verdicts = false;          ///< Verdicts are on their way to the disk.
-  bool may_recover = false;       ///< A new attempt may follow, so all that can be known of the failure counts.
+  bool by_rule = false;      ///< A rule has ended the job, which its last checkpoint does not say yet.
+  bool verdicts = false;     ///< Verdicts are on their way to the disk.
+  bool may_recover = false;  ///< A new attempt may follow, so all that can be known of the failure counts.
 };
 
 enum class drain_next : uint8_t {
   wait,
-  flush,     ///< The outfeed is flushed before the attempt ends as failed.
-  judge,     ///< The last checkpoint gets the verdict that a rule has ended the job there.
-  export_last,  ///< The exporters of the end run on the last checkpoint.
+  flush,          ///< The outfeed is flushed before the attempt ends as failed.
+  judge,          ///< The last checkpoint gets the verdict that a rule has ended the job there.
+  export_last,    ///< The exporters of the end run on the last checkpoint.
   keep_verdicts,  ///< Only verdicts on their way to the disk are awaited.
-  evaluate,  ///< The last checkpoint is evaluated, regardless of the throttle.
+  evaluate,       ///< The last checkpoint is evaluated, regardless of the throttle.
   end,
 };
 /// The next action once the end is known and granted.
-drain_next next_of_draining(const ending& how, const horizon& ahead, const saves& saving, const evaluations& evaluating, const gates& closed,
-                            const drain_situation& s);
+drain_next next_of_draining(const ending& how, const horizon& ahead, const saves& saving, const evaluations& evaluating,
+                            const gates& closed, const drain_situation& s);
 
 }  // namespace troupe

@@ -12,7 +12,8 @@ namespace troupe {
 class evaluation_schedule {
  public:
   using nanoseconds = std::chrono::nanoseconds;
-  explicit evaluation_schedule(double throttle_secs = 600, double start_delay_secs = 0) : throttle_secs_(throttle_secs), start_delay_secs_(start_delay_secs) {}
+  explicit evaluation_schedule(double throttle_secs = 600, double start_delay_secs = 0)
+    : throttle_secs_(throttle_secs), start_delay_secs_(start_delay_secs) {}
 
   /// Training goes on from this checkpoint: forgets an evaluation of a later step, whose state is made again.
   void begin_at(checkpoint_id id) {
@@ -31,16 +32,16 @@ class evaluation_schedule {
   bool idle() const noexcept { return !waiting_ && !running_ && !exporting_; }
 
   enum class next : uint8_t {
-    nothing,   ///< An evaluation or an exporter runs, or no checkpoint waits.
-    skip,      ///< It is too soon, or there is no evaluator: the waiting checkpoint is dropped.
-    need_room, ///< The event file has no room for the results yet.
+    nothing,    ///< An evaluation or an exporter runs, or no checkpoint waits.
+    skip,       ///< It is too soon, or there is no evaluator: the waiting checkpoint is dropped.
+    need_room,  ///< The event file has no room for the results yet.
     begin,
   };
   struct situation {
-    nanoseconds now{};           ///< Since the job started.
-    bool possible = true;  ///< There is an evaluator, and the job was not stopped by a signal.
+    nanoseconds now{};        ///< Since the job started.
+    bool possible = true;     ///< There is an evaluator, and the job was not stopped by a signal.
     bool at_the_end = false;  ///< The waiting checkpoint is the job's last, which is not throttled.
-    bool recorded = false; ///< Results go to an event file.
+    bool recorded = false;    ///< Results go to an event file.
   };
   next decide(const situation& s) const;
   /// The evaluation of the waiting checkpoint begins.

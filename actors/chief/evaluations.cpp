@@ -102,7 +102,8 @@ bool evaluations::idle() const {
 }
 
 bool evaluations::have_ended(checkpoint_id id) const {
-  return std::all_of(all_.begin(), all_.end(), [id](const evaluation& e) { return !e.takes_part(id.step) || e.schedule.last() == id; });
+  return std::all_of(all_.begin(), all_.end(),
+                     [id](const evaluation& e) { return !e.takes_part(id.step) || e.schedule.last() == id; });
 }
 
 void evaluations::drop_waiting() {

@@ -62,7 +62,9 @@ class evaluations {
   /// Offers the last checkpoint to the evaluations that have not evaluated it.
   void offer_last(checkpoint_id id);
   /// Whether that checkpoint, or one of a later step, was offered.
-  bool was_offered(checkpoint_id id) const noexcept { return offered_ && (id.step < offered_->step || id == *offered_); }
+  bool was_offered(checkpoint_id id) const noexcept {
+    return offered_ && (id.step < offered_->step || id == *offered_);
+  }
   /// Whether any evaluation still needs that checkpoint.
   bool concern(checkpoint_id id) const;
   /// As `concern`, but only for checks and for evaluations that training waits for.

@@ -44,10 +44,10 @@ class fact_window {
     std::optional<int64_t> watch;
   };
   std::deque<entry> told_;
-  std::set<int64_t> watches_;   ///< States of watches that were marked and not answered.
+  std::set<int64_t> watches_;  ///< States of watches that were marked and not answered.
   uint64_t number_ = 0;
   int64_t dealt_with_ = 0;
-  nanoseconds busy_since_{0};   ///< When the callbacks became busy or last answered.
+  nanoseconds busy_since_{0};  ///< When the callbacks became busy or last answered.
   double seconds_per_fact_ = 0;
 };
 

@@ -9,7 +9,8 @@ namespace troupe {
 error root_cause(std::span<const error> causes) {
   // Every error of severity `end` or higher is a cause in itself.
   const auto rank = [](const error& e) { return std::min(severity_of(e.category), severity::end); };
-  const auto root = std::max_element(causes.begin(), causes.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  const auto root = std::max_element(causes.begin(), causes.end(),
+                                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   error chosen = *root;
   for (auto e = causes.begin(); e != causes.end(); ++e)
     if (e != root) {
@@ -45,7 +46,9 @@ bool failure_log::curable() const {
   bool any = false;
   for (size_t i = 0; i < causes_.size(); ++i) {
     const auto category = causes_[i].category;
-    const bool cured = cures_[i] == cure::by_chance || (cures_[i] == cure::by_category && (category == errc::aborted || category == errc::unavailable));
+    const bool cured = cures_[i] == cure::by_chance
+                       || (cures_[i] == cure::by_category
+                           && (category == errc::aborted || category == errc::unavailable));
     any = any || cured;
     // A cancelled action is the consequence of another cause.
     if (!cured && (cures_[i] == cure::none || category != errc::cancelled))
@@ -54,9 +57,7 @@ bool failure_log::curable() const {
   return any;
 }
 
-bool failure_log::has_kill() const {
-  return std::find(cures_.begin(), cures_.end(), cure::by_chance) != cures_.end();
-}
+bool failure_log::has_kill() const { return std::find(cures_.begin(), cures_.end(), cure::by_chance) != cures_.end(); }
 
 std::optional<group_id> failure_log::only_group() const {
   std::optional<group_id> only;

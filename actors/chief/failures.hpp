@@ -47,7 +47,7 @@ class failure_log {
 
  private:
   std::vector<error> causes_;
-  std::vector<cure> cures_;  ///< For each cause.
+  std::vector<cure> cures_;                      ///< For each cause.
   std::vector<std::optional<group_id>> groups_;  ///< For each cause.
   std::vector<std::string> notes_;
   bool aborted_ = false;

@@ -21,12 +21,15 @@ int64_t gates::next_shown(int64_t after) const {
 }
 
 void gates::marked(int64_t step) {
-  if (std::any_of(needs_.begin(), needs_.end(), [step](const need& n) { return n.gate && next_need(step - 1, n) == step; }))
+  if (std::any_of(needs_.begin(), needs_.end(),
+                  [step](const need& n) { return n.gate && next_need(step - 1, n) == step; }))
     close(gate_kind::step, step);
 }
 
 void gates::facts_answered(uint64_t up_to) {
-  std::erase_if(closed_, [up_to](const auto& g) { return g.first.first == gate_kind::fact && g.first.second <= static_cast<int64_t>(up_to); });
+  std::erase_if(closed_, [up_to](const auto& g) {
+    return g.first.first == gate_kind::fact && g.first.second <= static_cast<int64_t>(up_to);
+  });
 }
 
 std::optional<int64_t> gates::awaited() const {
@@ -37,12 +40,12 @@ std::optional<int64_t> gates::awaited() const {
   return first;
 }
 
-bool gates::held_by_hooks() const {
-  return closed_.lower_bound({gate_kind::step, INT64_MIN}) != closed_.end();
-}
+bool gates::held_by_hooks() const { return closed_.lower_bound({gate_kind::step, INT64_MIN}) != closed_.end(); }
 
 void gates::evaluations_lost(std::optional<int64_t> committed) {
-  std::erase_if(closed_, [&](const auto& g) { return g.first.first == gate_kind::commit && (!holds_.saved || (committed && g.second.step <= *committed)); });
+  std::erase_if(closed_, [&](const auto& g) {
+    return g.first.first == gate_kind::commit && (!holds_.saved || (committed && g.second.step <= *committed));
+  });
 }
 
 int64_t gates::limit(int64_t until) const {
@@ -59,12 +62,8 @@ void gates::cancel_above(int64_t step) {
   std::erase_if(closed_, [step](const auto& g) { return g.first.first != gate_kind::fact && g.second.step > step; });
 }
 
-void gates::begin_attempt() {
-  closed_.erase(closed_.begin(), closed_.lower_bound({gate_kind::fact, INT64_MIN}));
-}
+void gates::begin_attempt() { closed_.erase(closed_.begin(), closed_.lower_bound({gate_kind::fact, INT64_MIN})); }
 
-void gates::open_all() {
-  closed_.clear();
-}
+void gates::open_all() { closed_.clear(); }
 
 }  // namespace troupe

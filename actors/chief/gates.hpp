@@ -43,7 +43,9 @@ class gates {
   void asked(int64_t step) { closed_.insert_or_assign({gate_kind::step, step}, gate{step, true}); }
   void answered(int64_t step) { open(gate_kind::step, step); }
   /// No node runs past `step` until fact `number` is answered.
-  void hold_fact(uint64_t number, int64_t step) { closed_.try_emplace({gate_kind::fact, static_cast<int64_t>(number)}, gate{step, true}); }
+  void hold_fact(uint64_t number, int64_t step) {
+    closed_.try_emplace({gate_kind::fact, static_cast<int64_t>(number)}, gate{step, true});
+  }
   void facts_answered(uint64_t up_to);
   /// The first state at which the hooks were asked and have not answered.
   std::optional<int64_t> awaited() const;

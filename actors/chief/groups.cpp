@@ -35,7 +35,8 @@ bool groups::may_drop(group_id id) const {
     return false;
   const auto followers = followers_of(id);
   return std::any_of(policies_.begin(), policies_.end(), [&](const plan_group& g) {
-    return g.id != id && !has_left(g.id) && !is_dropped(g.id) && std::find(followers.begin(), followers.end(), g.id) == followers.end();
+    return g.id != id && !has_left(g.id) && !is_dropped(g.id)
+           && std::find(followers.begin(), followers.end(), g.id) == followers.end();
   });
 }
 
@@ -53,7 +54,8 @@ std::vector<group_id> groups::followers_of(group_id id) const {
 std::string groups::why_it_falls(group_id id) const {
   const auto& with = find(id)->falls_with;
   const auto names = joined(with, ", ", [this](group_id other) { return quoted(find(other)->name); });
-  return to_text(error{errc::cancelled, (with.size() == 1 ? "it falls with group " : "it falls with the first of the groups ") + names});
+  return to_text(error{errc::cancelled,
+                       (with.size() == 1 ? "it falls with group " : "it falls with the first of the groups ") + names});
 }
 
 std::vector<group_id> groups::leave_at(int64_t step, group_id id, const error& cause) {
@@ -98,7 +100,11 @@ error groups::first_cause() const {
       first = &d->second;
       whose = &p;
     }
-  return {category_in(first->why), "every group has left the job, group " + quoted(whose->name) + " as the first: " + first->why, {}, {}, first->step};
+  return {category_in(first->why),
+          "every group has left the job, group " + quoted(whose->name) + " as the first: " + first->why,
+          {},
+          {},
+          first->step};
 }
 
 std::string groups::text_of(group_id id) const {

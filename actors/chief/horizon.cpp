@@ -26,7 +26,9 @@ void horizon::reach_replica(node_id replica, int64_t step, int64_t replicas) {
   auto& reached = replicas_[replica];
   reached = std::max(reached, step);
   if (std::ssize(replicas_) >= replicas)
-    reach(std::min_element(replicas_.begin(), replicas_.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->second);
+    reach(std::min_element(replicas_.begin(), replicas_.end(), [](const auto& a, const auto& b) {
+            return a.second < b.second;
+          })->second);
 }
 
 void horizon::cut_at(int64_t step, job_end how) {
@@ -68,13 +70,15 @@ mark_kinds horizon::marks_at(int64_t step, const gates& closed) const {
 }
 
 grant horizon::next(const gates& closed, const limits& there) const {
-  int64_t target = std::min({reached_ + horizon_ahead(block_steps_, pace_.cautious_seconds_per_step()), end_.value_or(INT64_MAX), there.limit});
+  int64_t target = std::min({reached_ + horizon_ahead(block_steps_, pace_.cautious_seconds_per_step()),
+                             end_.value_or(INT64_MAX), there.limit});
   grant g;
   size_t saves = there.saves_unreported;
   int64_t shown = there.shown;
   for (int64_t step = until_; step < target;) {
     step = std::min({target, next_save(step), step < there.evaluated ? there.evaluated : INT64_MAX,
-                     options_.summary_steps ? next_multiple(step, options_.summary_steps) : INT64_MAX, closed.next_shown(step)});
+                     options_.summary_steps ? next_multiple(step, options_.summary_steps) : INT64_MAX,
+                     closed.next_shown(step)});
     mark_kinds kinds = marks_at(step, closed);
     if (step == there.evaluated && (kinds & mark_snapshot) == 0)
       kinds |= mark_show;

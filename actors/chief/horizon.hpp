@@ -40,7 +40,7 @@ class horizon {
 
   void begin(int64_t step, std::optional<int64_t> end);
   int64_t began_at() const noexcept { return began_at_; }  ///< The state at which the attempt began.
-  int64_t reached() const noexcept { return reached_; }  ///< Reports of all earlier steps have arrived.
+  int64_t reached() const noexcept { return reached_; }    ///< Reports of all earlier steps have arrived.
   int64_t until() const noexcept { return until_; }
   bool idle() const noexcept { return reached_ >= until_; }
   std::optional<int64_t> end() const noexcept { return end_; }  ///< Absent while the end is unknown.
@@ -61,9 +61,9 @@ class horizon {
 
   /// Limits that other parts of the chief set.
   struct limits {
-    int64_t limit = INT64_MAX;   ///< The first state that no node may pass.
+    int64_t limit = INT64_MAX;  ///< The first state that no node may pass.
     size_t saves_unreported = 0;
-    int64_t shown = INT64_MAX;   ///< How many more watches may be marked.
+    int64_t shown = INT64_MAX;      ///< How many more watches may be marked.
     int64_t evaluated = INT64_MAX;  ///< The next state that evaluators are shown unless it is saved.
   };
   /// The next grant: two blocks beyond the reports, or 0.2 s of steps if that is more, but not past the end, the limit,

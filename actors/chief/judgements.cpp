@@ -11,7 +11,8 @@ namespace {
 
 /// Adds a point; it replaces a point of the same step.
 void add_point(evaluation_history& history, evaluation_point point) {
-  const auto at = std::lower_bound(history.begin(), history.end(), point.step, [](const evaluation_point& p, int64_t step) { return p.step < step; });
+  const auto at = std::lower_bound(history.begin(), history.end(), point.step,
+                                   [](const evaluation_point& p, int64_t step) { return p.step < step; });
   if (at != history.end() && at->step == point.step)
     *at = std::move(point);
   else
@@ -61,7 +62,8 @@ std::optional<checkpoint_id> judgements::begin(int64_t step, const checkpoint_bo
   return named;
 }
 
-std::optional<std::map<std::string, double>> judgements::known_results(const std::string& evaluation, checkpoint_id id) const {
+std::optional<std::map<std::string, double>> judgements::known_results(const std::string& evaluation,
+                                                                       checkpoint_id id) const {
   for (const auto& e : settings_.evaluations)
     for (const auto& point : e.history)
       if (e.name == evaluation && point.step == id.step) {
@@ -91,8 +93,9 @@ expected<bool> judgements::consider(const std::string& evaluation, checkpoint_id
     return false;
   const auto found = values.metrics.find(settings_.best->goal.metric);
   if (found == values.metrics.end())
-    return fail(errc::key_missing, "keep_best asks for the metric '" + settings_.best->goal.metric + "'; the evaluation has "
-                                     + joined(values.metrics, ", ", [](const auto& m) { return std::string_view{m.first}; }));
+    return fail(errc::key_missing,
+                "keep_best asks for the metric '" + settings_.best->goal.metric + "'; the evaluation has "
+                    + joined(values.metrics, ", ", [](const auto& m) { return std::string_view{m.first}; }));
   if (!improves(found->second))
     return false;
   best_ = id;
@@ -103,7 +106,8 @@ expected<bool> judgements::consider(const std::string& evaluation, checkpoint_id
   return true;
 }
 
-expected<judgements::verdict> judgements::judge(const std::string& evaluation, checkpoint_id id, const evaluation_values& values, bool saved) {
+expected<judgements::verdict> judgements::judge(const std::string& evaluation, checkpoint_id id,
+                                                const evaluation_values& values, bool saved) {
   verdict result;
   if (saved) {
     const auto is_best = consider(evaluation, id, values);
@@ -112,7 +116,8 @@ expected<judgements::verdict> judgements::judge(const std::string& evaluation, c
     result.is_best = *is_best;
   }
   auto& all = settings_.evaluations;
-  const auto judged = std::find_if(all.begin(), all.end(), [&](const judged_evaluation& e) { return e.name == evaluation; });
+  const auto judged = std::find_if(all.begin(), all.end(),
+                                   [&](const judged_evaluation& e) { return e.name == evaluation; });
   if (judged == all.end())
     return result;
   // Rounded to float32, as event files store them: a later run reads them there and must reach the same verdicts.
@@ -171,7 +176,8 @@ void judgements::enter(checkpoint_books& books, bool ends_here) const {
 
 std::optional<std::string> judgements::end_in(const checkpoint_books& books) const {
   const auto has = [this](const std::string& rule) {
-    return std::any_of(settings_.rules.begin(), settings_.rules.end(), [&rule](const stop_rule& r) { return to_text(r) == rule; });
+    return std::any_of(settings_.rules.begin(), settings_.rules.end(),
+                       [&rule](const stop_rule& r) { return to_text(r) == rule; });
   };
   return books.ended && has(books.ended->rule) ? std::optional{books.ended->why} : std::nullopt;
 }

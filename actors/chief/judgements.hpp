@@ -38,23 +38,23 @@ class judgements {
   /// A predicate that must be asked elsewhere, because it is user code. The rules after it are applied once it has
   /// answered.
   struct question {
-    size_t evaluation = 0, rule = 0;        ///< Indices in the settings.
-    bool of_all = false;                    ///< Rules of the later evaluations are applied afterwards.
+    size_t evaluation = 0, rule = 0;  ///< Indices in the settings.
+    bool of_all = false;              ///< Rules of the later evaluations are applied afterwards.
   };
   struct ruling {
-    std::optional<std::string> ends = {};   ///< Why the job ends.
-    std::optional<question> asks = {};      ///< A predicate that must be asked first.
+    std::optional<std::string> ends = {};  ///< Why the job ends.
+    std::optional<question> asks = {};     ///< A predicate that must be asked first.
   };
   /// The consequences of a result.
   struct verdict : ruling {
-    bool is_best = false;                   ///< The checkpoint is the best so far.
+    bool is_best = false;  ///< The checkpoint is the best so far.
   };
-  /// Called at the beginning of an attempt: applies the rules to the evaluations up to the state where it begins. A rule
-  /// may end the job at that state.
-  /// Error: key_missing.
+  /// Called at the beginning of an attempt: applies the rules to the evaluations up to the state where it begins. A
+  /// rule may end the job at that state. Error: key_missing.
   expected<ruling> rule_at_start() { return apply_rules({0, 0, true}); }
   /// Judges a result. `saved`: the state has a checkpoint, which can be the best. Error: key_missing.
-  expected<verdict> judge(const std::string& evaluation, checkpoint_id id, const evaluation_values& values, bool saved = true);
+  expected<verdict> judge(const std::string& evaluation, checkpoint_id id, const evaluation_values& values,
+                          bool saved = true);
 
   /// The predicate has answered; `why`: the reason to end the job, if there is one.
   expected<ruling> answered(question asked, const std::optional<std::string>& why);

@@ -8,7 +8,9 @@ namespace troupe {
 std::optional<double> learning_rates::begin(int64_t step, double factor) {
   factors_ = {{step, factor}};
   outdated_.reset();
-  return last_answer_ && last_answer_->step == step && last_answer_->factor != factor ? std::optional{last_answer_->factor} : std::nullopt;
+  return last_answer_ && last_answer_->step == step && last_answer_->factor != factor
+             ? std::optional{last_answer_->factor}
+             : std::nullopt;
 }
 
 double learning_rates::at(int64_t step) const {

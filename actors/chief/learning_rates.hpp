@@ -31,7 +31,9 @@ class learning_rates {
   /// The books of a save were sent before a factor of its state was set: the checkpoint gets a verdict once it is
   /// committed.
   void correct(checkpoint_id id) { outdated_ = id; }
-  bool take_correction(checkpoint_id id) { return outdated_ == id && std::exchange(outdated_, std::nullopt).has_value(); }
+  bool take_correction(checkpoint_id id) {
+    return outdated_ == id && std::exchange(outdated_, std::nullopt).has_value();
+  }
 
  private:
   struct answer {

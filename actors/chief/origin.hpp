@@ -17,18 +17,18 @@ struct job_origin {
   std::optional<checkpoint_id> came_from = {};  ///< The checkpoint that this process started from.
   std::string warm_start = {};                  ///< What a job without a checkpoint began with; empty: initial values.
   std::chrono::steady_clock::time_point began = {};  ///< By the actors' clock.
-  bool data_anew = false;                       ///< The job had finished there: its data are read from the beginning.
-  bool known = false;                           ///< The first attempt has been restored.
+  bool data_anew = false;  ///< The job had finished there: its data are read from the beginning.
+  bool known = false;      ///< The first attempt has been restored.
 };
 
 /// Told once in a job, whatever its attempts.
 struct told_facts {
-  bool begin = false, start = false;            ///< The begin was told to hooks, the start to everyone.
-  std::optional<checkpoint_id> saved = {};      ///< The newest commit that users were told of.
-  std::optional<int64_t> watch = {};            ///< The newest state whose values hooks were shown.
-  std::set<std::string> warnings = {};          ///< Warnings told so far, which no attempt repeats.
-  std::vector<std::string> later = {};          ///< Warnings that are told once training begins.
-  std::optional<job_progress> status = {};      ///< The status that the board shows.
+  bool begin = false, start = false;        ///< The begin was told to hooks, the start to everyone.
+  std::optional<checkpoint_id> saved = {};  ///< The newest commit that users were told of.
+  std::optional<int64_t> watch = {};        ///< The newest state whose values hooks were shown.
+  std::set<std::string> warnings = {};      ///< Warnings told so far, which no attempt repeats.
+  std::vector<std::string> later = {};      ///< Warnings that are told once training begins.
+  std::optional<job_progress> status = {};  ///< The status that the board shows.
 };
 
 /// Requests of the user that outlive an attempt.

@@ -6,7 +6,20 @@
 
 namespace troupe {
 
-enum class chief_phase : uint8_t { starting, restoring, training, draining, recovering, growing, preparing, closing, ending, leaving, finished, failed };
+enum class chief_phase : uint8_t {
+  starting,
+  restoring,
+  training,
+  draining,
+  recovering,
+  growing,
+  preparing,
+  closing,
+  ending,
+  leaving,
+  finished,
+  failed
+};
 
 /// The phase that a job's progress shows. `growing` and `preparing` are shown as training; `closing`, `ending` and
 /// `leaving`, in which only the end itself is left to do, are shown as draining.

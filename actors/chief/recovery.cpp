@@ -29,16 +29,20 @@ recovery_decision recovery::decide(const failed_attempt& failed) {
   if (!failed.curable || !enabled())
     return no();
   if (!failed.checkpoints)
-    return no("the job does not recover, as it saves no checkpoints: set model_dir, and save_checkpoints_steps or save_checkpoints_secs");
+    return no(
+        "the job does not recover, as it saves no checkpoints: set model_dir, and save_checkpoints_steps or "
+        "save_checkpoints_secs");
   if (failed.stopping)
     return no("the job does not recover, as a stop was requested");
   // An outage says nothing about the step at which it happened.
   const bool may_pass = failed.by_chance || failed.cause.category == errc::unavailable;
   if (!may_pass && last_ && is_the_same(*last_, failed.cause))
-    return no("the job does not recover again, as the same error came back at step " + std::to_string(failed.cause.step.value_or(failed.step)));
+    return no("the job does not recover again, as the same error came back at step "
+              + std::to_string(failed.cause.step.value_or(failed.step)));
   if (options_.attempts_max && spent_ >= *options_.attempts_max)
     return no("the job does not recover again: " + std::to_string(spent_)
-              + (spent_ == 1 ? " attempt was" : " attempts were") + " made since the last commit (recovery_attempts_max)");
+              + (spent_ == 1 ? " attempt was" : " attempts were")
+              + " made since the last commit (recovery_attempts_max)");
   const auto delay = next_delay();
   ++spent_;
   failed_at_ = std::max(failed_at_.value_or(failed.step), failed.step);

@@ -49,9 +49,10 @@ class recovery {
   std::chrono::milliseconds next_delay() const;
 
   recovery_options options_;
-  int64_t spent_ = 0;                      ///< Attempts since the last commit beyond a failed step.
-  std::optional<int64_t> failed_at_;       ///< The greatest step at which an attempt failed; absent after a commit beyond it.
-  std::optional<error> last_;              ///< The cause of the previous failure.
+  int64_t spent_ = 0;                 ///< Attempts since the last commit beyond a failed step.
+  std::optional<int64_t> failed_at_;  ///< The greatest step at which an attempt failed; absent after a commit beyond
+                                      ///< it.
+  std::optional<error> last_;         ///< The cause of the previous failure.
   std::vector<std::string> earlier_;
   bool delayed_ = false;
 };

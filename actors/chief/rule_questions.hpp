@@ -30,12 +30,14 @@ class rule_questions {
   bool empty() const noexcept { return open_.empty(); }
   /// The newest question that the evaluator of this evaluation has not answered; null if there is none.
   const open_question* asked_of(size_t evaluation) const {
-    const auto found = std::find_if(open_.rbegin(), open_.rend(), [evaluation](const auto& q) { return q.second.what.evaluation == evaluation; });
+    const auto found = std::find_if(open_.rbegin(), open_.rend(),
+                                    [evaluation](const auto& q) { return q.second.what.evaluation == evaluation; });
     return found == open_.rend() ? nullptr : &found->second;
   }
   /// Whether a result of this evaluation waits for an answer.
   bool hold_result_of(size_t evaluation) const {
-    return std::any_of(open_.begin(), open_.end(), [evaluation](const auto& q) { return q.second.of && q.second.what.evaluation == evaluation; });
+    return std::any_of(open_.begin(), open_.end(),
+                       [evaluation](const auto& q) { return q.second.of && q.second.what.evaluation == evaluation; });
   }
   /// The evaluator is lost: forgets its questions.
   void drop(size_t evaluation) {

@@ -63,8 +63,6 @@ bool saves::may_save_now() {
   return !any();
 }
 
-bool saves::is_first_skip() {
-  return any() && std::exchange(skipped_for_, oldest()) != oldest();
-}
+bool saves::is_first_skip() { return any() && std::exchange(skipped_for_, oldest()) != oldest(); }
 
 }  // namespace troupe

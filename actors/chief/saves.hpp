@@ -50,7 +50,9 @@ class saves {
   void count_held();
   /// Whether no save of state `id.step` can follow: it is committed as `id`, or it has failed. A job that grows a model
   /// may have been restored from a commit of the same step in an earlier iteration.
-  bool is_settled(checkpoint_id id) const { return last_commit_ == id || held_.contains(id.step) || given_up_.contains(id.step); }
+  bool is_settled(checkpoint_id id) const {
+    return last_commit_ == id || held_.contains(id.step) || given_up_.contains(id.step);
+  }
   /// States above `step` will not be reached: their saves are neither awaited nor reported as missing.
   void cancel_above(int64_t step);
   void cancel_all();

@@ -14,7 +14,8 @@ bool group_reports::has(node_id replica) const {
 }
 
 void group_reports::add(const step_report& x, int64_t step) {
-  const auto l = std::find_if(lanes_.begin(), lanes_.end(), [&x](const lane& other) { return other.from == x.replica; });
+  const auto l = std::find_if(lanes_.begin(), lanes_.end(),
+                              [&x](const lane& other) { return other.from == x.replica; });
   if (l == lanes_.end() || (!x.losses.empty() && x.step != step + static_cast<int64_t>(l->losses.size())))
     return;
   l->losses.insert(l->losses.end(), x.losses.begin(), x.losses.end());
@@ -73,7 +74,8 @@ bool group_reports::records(int64_t step) const {
 }
 
 bool group_reports::measures(int64_t step) const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [step](const lane& l) { return !l.measured.empty() && l.measured.front().step == step; });
+  return std::any_of(lanes_.begin(), lanes_.end(),
+                     [step](const lane& l) { return !l.measured.empty() && l.measured.front().step == step; });
 }
 
 recorded_sets group_reports::take_recorded(int64_t step) {
@@ -126,7 +128,8 @@ const stream_end* group_reports::first_end() const {
 }
 
 const stream_end* group_reports::common_end() const {
-  return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& l) { return l.end.has_value(); }) ? first_end() : nullptr;
+  return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& l) { return l.end.has_value(); }) ? first_end()
+                                                                                                    : nullptr;
 }
 
 }  // namespace troupe

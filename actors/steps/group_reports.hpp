@@ -16,14 +16,14 @@ struct report_source {
 };
 
 struct reported_group {
-  std::string name;                   ///< Prefix of the group's values; empty in a job with one group.
+  std::string name;                     ///< Prefix of the group's values; empty in a job with one group.
   std::vector<report_source> replicas;  ///< In replica order, the order of the tree that adds their losses.
   /// In training: the program's outputs, with the mean loss over all replicas.
   std::vector<program_output> outputs = {};
-  summary_recipes summaries = {};     ///< How recorded tensors become summary values.
+  summary_recipes summaries = {};             ///< How recorded tensors become summary values.
   std::vector<program_output> measured = {};  ///< In training: sums of metrics, made by the replicas.
   metric_functions metrics = {};              ///< The functions of these metrics.
-  std::vector<observable> observables = {};  ///< In training: values that the replicas observe for hooks.
+  std::vector<observable> observables = {};   ///< In training: values that the replicas observe for hooks.
 
   /// The name of a value of the group: for "loss" it is "mixture/loss", or "loss" in a job with one group.
   std::string prefixed(const std::string& value) const { return name.empty() ? value : name + "/" + value; }
@@ -81,18 +81,18 @@ class group_reports {
  private:
   struct lane {
     node_id from{};
-    std::deque<double> losses;       ///< Of steps `step`, step + 1, …
+    std::deque<double> losses;  ///< Of steps `step`, step + 1, …
     std::deque<step_values> watched;
     std::deque<recorded_step> recorded;
     std::deque<measured_steps> measured;
-    int64_t next_watched = 0;        ///< Values of earlier states are repeated ones.
+    int64_t next_watched = 0;  ///< Values of earlier states are repeated ones.
     double seconds_per_step = 0;
     std::optional<stream_end> end;
   };
 
   const reported_group& of_;
   std::vector<lane> lanes_;
-  std::vector<double> of_step_;      ///< The losses of one step, by replica.
+  std::vector<double> of_step_;  ///< The losses of one step, by replica.
   meters meters_;
   std::optional<double> last_;
   bool left_ = false;

@@ -148,43 +148,45 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
   state.options = std::move(options);
   state.listener = std::move(listener);
   return {
-    [&state](const pull& x) { state.on_pull(x); },
-    [&state](const begin& x) { state.on_begin(x); },
-    [&state](const run& x) { state.on_run(x); },
-    [&state](const rewind& x) { state.on_rewind(x); },
-    [&state](const halt& x) { state.on_halt(x); },
-    [&state](const stop& x) { state.on_stop(x); },
-    [&state](const leave& x) { state.on_leave(x); },
-    [&state](const probe& x) {
-      int64_t credit = INT64_MAX;
-      for (const auto& r : state.readers)
-        credit = std::min(credit, r.credit);
-      state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
-                       standing{x.number, state.options.name, {{"sent", state.step}, {"granted", state.until}, {"asked for", credit}}});
-    },
-    [&state](const connect_reader& x) {
-      for (auto& r : state.readers)
-        if (r.edge.id == x.edge)
-          r.sink = x.reader;
-      state.advance();
-    },
-    [&state](const connect_parts& x) {
-      state.parts = x.writer;
-      // An infeed whose data have ended sends no further part by itself, and its last part was lost with the old
-      // writer.
-      if (state.ended && state.last_part && state.parts)
-        state.self->send(state.parts, state.sent);
-      else
-        state.last_part.reset();
-    },
-    [&state](const proceed& x) {
-      if (x.attempt != state.attempt)
-        return;
-      state.proceeds = false;
-      if (auto cause = std::exchange(state.cut_off, std::nullopt))
-        return state.end(std::move(*cause));
-      state.advance();
-    },
+      [&state](const pull& x) { state.on_pull(x); },
+      [&state](const begin& x) { state.on_begin(x); },
+      [&state](const run& x) { state.on_run(x); },
+      [&state](const rewind& x) { state.on_rewind(x); },
+      [&state](const halt& x) { state.on_halt(x); },
+      [&state](const stop& x) { state.on_stop(x); },
+      [&state](const leave& x) { state.on_leave(x); },
+      [&state](const probe& x) {
+        int64_t credit = INT64_MAX;
+        for (const auto& r : state.readers)
+          credit = std::min(credit, r.credit);
+        state.self->send(
+            caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
+            standing{
+                x.number, state.options.name, {{"sent", state.step}, {"granted", state.until}, {"asked for", credit}}});
+      },
+      [&state](const connect_reader& x) {
+        for (auto& r : state.readers)
+          if (r.edge.id == x.edge)
+            r.sink = x.reader;
+        state.advance();
+      },
+      [&state](const connect_parts& x) {
+        state.parts = x.writer;
+        // An infeed whose data have ended sends no further part by itself, and its last part was lost with the old
+        // writer.
+        if (state.ended && state.last_part && state.parts)
+          state.self->send(state.parts, state.sent);
+        else
+          state.last_part.reset();
+      },
+      [&state](const proceed& x) {
+        if (x.attempt != state.attempt)
+          return;
+        state.proceeds = false;
+        if (auto cause = std::exchange(state.cut_off, std::nullopt))
+          return state.end(std::move(*cause));
+        state.advance();
+      },
   };
 }
 

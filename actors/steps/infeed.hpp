@@ -17,7 +17,7 @@ namespace troupe {
 struct infeed_options {
   node_id id{};
   std::string name = "infeed/0";
-  std::string position = position_key(0);      ///< The key under which its position is stored in checkpoints.
+  std::string position = position_key(0);  ///< The key under which its position is stored in checkpoints.
   /// Opens the dataset at its beginning. Called in each attempt, and to rebuild an earlier position. Neither this
   /// function nor its iterator throws (`open_input`).
   std::function<expected<std::unique_ptr<dataset_iterator>>()> open;
@@ -28,8 +28,8 @@ struct infeed_options {
     int32_t readers = 1;
   };
   std::vector<edge> edges;
-  int64_t batches_per_step = 1;                ///< Batches of a step: 1, or one for each reader if each gets its own.
-  bool ends_steps = false;                     ///< A `stop` ends all groups at this infeed's step, not at a replica's.
+  int64_t batches_per_step = 1;  ///< Batches of a step: 1, or one for each reader if each gets its own.
+  bool ends_steps = false;       ///< A `stop` ends all groups at this infeed's step, not at a replica's.
   int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;  ///< A block holds at most this, or one batch.
   /// A block is sent after this time of filling.
   std::chrono::milliseconds block_time_max{20};
@@ -49,7 +49,7 @@ struct infeed_state {
     block_sink_actor sink;
     int64_t credit = 0;
     int64_t applied = 0;
-    bool left = false;      ///< The reader has left the edge.
+    bool left = false;  ///< The reader has left the edge.
   };
   std::vector<reader> readers;
   early_messages<pull> early;  ///< Credit of readers that have already begun the next attempt.
@@ -57,14 +57,14 @@ struct infeed_state {
   int32_t attempt = 0;
   bool begun = false, ended = false;
   std::stop_token stopping;  ///< The token of this attempt.
-  bool broken = false;      ///< The source's position is unknown: a read or save failed, or a step was read in part.
+  bool broken = false;       ///< The source's position is unknown: a read or save failed, or a step was read in part.
   std::optional<error> cut_off;  ///< A read was cancelled; a stop may be in the mailbox.
-  bool proceeds = false;    ///< A `proceed` of this attempt is in the mailbox.
-  int64_t step = 0;         ///< The next batch to read.
-  int64_t until = 0;        ///< The horizon.
+  bool proceeds = false;         ///< A `proceed` of this attempt is in the mailbox.
+  int64_t step = 0;              ///< The next batch to read.
+  int64_t until = 0;             ///< The horizon.
   int64_t block_steps = 1;
   std::map<int64_t, mark_kinds> marks;
-  snapshot_part sent;        ///< The last part, for a checkpoint writer that replaces another.
+  snapshot_part sent;                ///< The last part, for a checkpoint writer that replaces another.
   std::set<std::string> told;        ///< Warnings of the source that were sent, so that each is sent once.
   std::optional<int64_t> last_part;  ///< The newest snapshot step served in this attempt.
   std::unique_ptr<dataset_iterator> source;
@@ -99,7 +99,7 @@ struct infeed_state {
 
   // infeed_positions.cpp
   void on_rewind(const rewind& x);
-  expected<void> reach();   ///< Serves a mark at the current step.
+  expected<void> reach();                              ///< Serves a mark at the current step.
   expected<std::string> position_at(int64_t earlier);  ///< Rebuilt by reading on from the start of its block.
   void send_part(int64_t at, std::string position);
 };

@@ -48,7 +48,8 @@ expected<std::string> infeed_state::position_at(int64_t earlier) {
   while (positions.size() > 1 && positions.back().first > earlier)
     positions.pop_back();
   if (positions.empty() || positions.back().first > earlier)
-    return fail(unsaved.value_or(error{errc::state, "the position of step " + std::to_string(earlier) + " is not known any more"}));
+    return fail(unsaved.value_or(
+        error{errc::state, "the position of step " + std::to_string(earlier) + " is not known any more"}));
   const auto [from, position] = positions.back();
   if (from == earlier)
     return position;
@@ -59,7 +60,8 @@ expected<std::string> infeed_state::position_at(int64_t earlier) {
   for (size_t c = 0; c < row_bytes.size(); ++c) {
     memory.push_back(pools[c].take(rows_of_step() * row_bytes[c]));
     if (!memory.back())
-      return fail(errc::resource_exhausted, "no memory for a batch of " + std::to_string(rows_of_step() * row_bytes[c]) + " bytes");
+      return fail(errc::resource_exhausted,
+                  "no memory for a batch of " + std::to_string(rows_of_step() * row_bytes[c]) + " bytes");
     into.push_back(memory.back().get());
   }
   // Reads ahead were cancelled; reading on from an earlier position must not be.

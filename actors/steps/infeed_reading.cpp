@@ -1,6 +1,5 @@
 // How an infeed reads the steps of a block and sends them to its readers.
 #include "actors/steps/infeed.hpp"
-
 #include "words/expect.hpp"
 #include "words/planted.hpp"
 
@@ -43,7 +42,8 @@ expected<int64_t> infeed_state::read_step(const std::vector<std::byte*>& into, c
   for (int64_t batch = 0; batch < options.batches_per_step; ++batch) {
     auto rows = source->read(at, stop);
     if (rows && *rows != source->batch_rows())
-      rows = fail(errc::out_of_range, "a partial batch is no whole one for each of " + std::to_string(options.batches_per_step) + " replicas");
+      rows = fail(errc::out_of_range, "a partial batch is no whole one for each of "
+                                          + std::to_string(options.batches_per_step) + " replicas");
     if (!rows) {
       broken = broken || batch > 0;  // The batches already read for this step must be read again.
       return rows;
@@ -70,7 +70,7 @@ void infeed_state::read_block(int64_t count) {
     memory.push_back(pools[c].take(count * rows_max * row_bytes[c]));
     if (!memory.back())
       return end(error{errc::resource_exhausted, "no memory for " + std::to_string(count) + " batches of "
-                                                   + std::to_string(batch_bytes) + " bytes"});
+                                                     + std::to_string(batch_bytes) + " bytes"});
   }
   if (auto position = source->save())
     positions.emplace_back(step, std::move(*position));
@@ -88,7 +88,8 @@ void infeed_state::read_block(int64_t count) {
     }
     for (size_t c = 0; c < into.size(); ++c)
       into[c] = memory[c].get() + i * rows_max * row_bytes[c];
-    auto rows = cancelled ? expected<int64_t>{fail(errc::cancelled, "reading was cancelled")} : read_step(into, stopping);
+    auto rows = cancelled ? expected<int64_t>{fail(errc::cancelled, "reading was cancelled")}
+                          : read_step(into, stopping);
     if (!rows || *rows != rows_max) {
       if (i > 0)
         send_block(first, i, rows_max, memory);
@@ -119,7 +120,8 @@ void infeed_state::read_block(int64_t count) {
 }
 
 /// Sends the part before the block: once a state has been reported, the checkpoint writer has all infeeds' parts of it.
-void infeed_state::hand_over(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory) {
+void infeed_state::hand_over(int64_t first, int64_t count, int64_t rows,
+                             const std::vector<std::shared_ptr<std::byte>>& memory) {
   auto saved = reach();
   send_block(first, count, rows, memory);
   if (!saved) {
@@ -133,8 +135,9 @@ void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
   for (const auto& r : readers)
     if (rows % r.edge.readers != 0) {
       step = first;  // None of these batches is sent, so the first of them is the first missing step.
-      return end(error{errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among "
-                                                 + std::to_string(r.edge.readers) + " replicas"});
+      return end(error{errc::invalid_argument, "a batch of " + std::to_string(rows)
+                                                   + " rows cannot be split evenly among "
+                                                   + std::to_string(r.edge.readers) + " replicas"});
     }
   std::vector<tensor> components;
   size_t c = 0;

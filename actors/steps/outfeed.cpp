@@ -24,11 +24,13 @@ void outfeed_state::on_begin(const begin& x) {
   room_until = options.records_ahead;
   last_record.reset();
   end_passed = false;
-  early.hand_over(attempt, each_of{[this](const step_report& report) { on_report(report); }, [this](const stream_end& end) { on_end(end); }});
+  early.hand_over(attempt, each_of{[this](const step_report& report) { on_report(report); },
+                                   [this](const stream_end& end) { on_end(end); }});
 }
 
 group_reports* outfeed_state::group_of(node_id replica) {
-  const auto g = std::find_if(groups.begin(), groups.end(), [replica](const group_reports& x) { return x.has(replica); });
+  const auto g = std::find_if(groups.begin(), groups.end(),
+                              [replica](const group_reports& x) { return x.has(replica); });
   return g == groups.end() ? nullptr : &*g;
 }
 
@@ -78,7 +80,8 @@ void outfeed_state::on_probe(const probe& x) {
   standing here{x.number, options.name, {{"reported", step}}};
   for (size_t g = 0; g < groups.size(); ++g)
     for (size_t r = 0; r < options.groups[g].replicas.size(); ++r)
-      here.counts.emplace_back("by " + options.groups[g].replicas[r].name, step + static_cast<int64_t>(groups[g].reported_by(r)));
+      here.counts.emplace_back("by " + options.groups[g].replicas[r].name,
+                               step + static_cast<int64_t>(groups[g].reported_by(r)));
   if (!has_room())
     here.counts.emplace_back("records that the summary writer has no room for, from", records);
   self->send(caf::actor_cast<standing_sink_actor>(self->current_sender()), std::move(here));
@@ -145,7 +148,8 @@ void outfeed_state::pass_reports(passing what) {
   take_watched(*first, p.watched);
   for (size_t i = 0; i < ready; ++i) {
     const bool recorded = first->records(step + 1), measured = metrics_due();
-    if ((recorded || measured) && !has_room() && what == passing::complete && !planted(planted_fault::record_without_room)) {
+    if ((recorded || measured) && !has_room() && what == passing::complete
+        && !planted(planted_fault::record_without_room)) {
       ready = i;
       break;
     }
@@ -197,21 +201,21 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
   state.options = std::move(options);
   state.sink = std::move(sink);
   return {
-    [&state](const step_report& x) { state.on_report(x); },
-    [&state](const stream_end& x) { state.on_end(x); },
-    [&state](const record_credit& x) { state.on_record_credit(x); },
-    [&state](const begin& x) { state.on_begin(x); },
-    [&state](const departed& x) { state.on_departed(x); },
-    [&state](const connect_records& x) { state.writer = x.writer; },
-    [&state](const scale_rate& x) {
-      if (x.attempt == state.attempt)
-        state.rates[x.step] = x.factor;
-    },
-    [&state](const probe& x) { state.on_probe(x); },
-    [&state](const flush& x) {
-      state.flush();
-      state.self->send(caf::actor_cast<flush_sink_actor>(state.self->current_sender()), flushed{x.number});
-    },
+      [&state](const step_report& x) { state.on_report(x); },
+      [&state](const stream_end& x) { state.on_end(x); },
+      [&state](const record_credit& x) { state.on_record_credit(x); },
+      [&state](const begin& x) { state.on_begin(x); },
+      [&state](const departed& x) { state.on_departed(x); },
+      [&state](const connect_records& x) { state.writer = x.writer; },
+      [&state](const scale_rate& x) {
+        if (x.attempt == state.attempt)
+          state.rates[x.step] = x.factor;
+      },
+      [&state](const probe& x) { state.on_probe(x); },
+      [&state](const flush& x) {
+        state.flush();
+        state.self->send(caf::actor_cast<flush_sink_actor>(state.self->current_sender()), flushed{x.number});
+      },
   };
 }
 

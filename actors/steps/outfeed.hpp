@@ -14,7 +14,7 @@ struct outfeed_options {
   /// In the order in which their values are shown. The first group that has not left gives the job's number, and
   /// determines which steps are watched and recorded.
   std::vector<reported_group> groups;
-  int64_t log_every = 100;           ///< Steps between loss points in the log; 0: no log.
+  int64_t log_every = 100;                        ///< Steps between loss points in the log; 0: no log.
   int64_t records_ahead = initial_record_credit;  ///< The summary writer's initial credit.
 };
 
@@ -26,18 +26,18 @@ struct outfeed_state {
   outfeed_actor::stateful_pointer<outfeed_state> self = nullptr;
   outfeed_options options;
   progress_sink_actor sink;
-  record_sink_actor writer;                 ///< Null: nothing is recorded.
+  record_sink_actor writer;  ///< Null: nothing is recorded.
 
   int32_t attempt = 0;
-  int64_t step = 0;                         ///< The state that all replicas have reached.
-  std::vector<group_reports> groups;        ///< One for each group, in the order of the options.
-  int64_t next_shown = 0;                   ///< Values of earlier states were passed on, or will not be.
+  int64_t step = 0;                   ///< The state that all replicas have reached.
+  std::vector<group_reports> groups;  ///< One for each group, in the order of the options.
+  int64_t next_shown = 0;             ///< Values of earlier states were passed on, or will not be.
   bool end_passed = false;
   early_messages<step_report, stream_end> early;  ///< From replicas that have already begun the next attempt.
 
-  int64_t records = 0, room_until = 0;      ///< Records sent in this attempt, and how many the writer has room for.
-  std::map<int64_t, double> rates;          ///< Factors of the learning rate, by the first step to which each applies.
-  bool texts_sent = false;                  ///< In this attempt. Texts are recorded once, with the first summaries.
+  int64_t records = 0, room_until = 0;  ///< Records sent in this attempt, and how many the writer has room for.
+  std::map<int64_t, double> rates;      ///< Factors of the learning rate, by the first step to which each applies.
+  bool texts_sent = false;              ///< In this attempt. Texts are recorded once, with the first summaries.
   std::optional<std::pair<int64_t, caf::actor_clock::time_point>> last_record;
 
   void on_begin(const begin& x);
@@ -48,7 +48,7 @@ struct outfeed_state {
   void on_probe(const probe& x);
 
   group_reports* group_of(node_id replica);
-  group_reports* lead();                    ///< The first group that has not left; null if all have.
+  group_reports* lead();  ///< The first group that has not left; null if all have.
   enum class passing : uint8_t {
     /// Steps that all groups have reported and whose records have room; an end once all groups have reached it.
     complete,
@@ -59,13 +59,13 @@ struct outfeed_state {
   /// Tries the end, too: another group may have failed at the step that has now been reached.
   void pass_on() { pass_reports(passing::complete), pass_end(passing::complete); }
   void flush() { pass_reports(passing::everything), pass_end(passing::everything); }
-  bool metrics_due() const;                 ///< Whether replicas measured up to state `step + 1`.
+  bool metrics_due() const;  ///< Whether replicas measured up to state `step + 1`.
   bool has_room() const { return !writer || records < room_until; }
   loss_point point(loss_meter group_reports::meters::*meter);
   void take_watched(group_reports& first, std::vector<step_values>& into);  ///< Up to state `step`.
 
   // outfeed_records.cpp: what a step writes to the event file
-  double rate_factor();                     ///< Of the step that led to `step`.
+  double rate_factor();  ///< Of the step that led to `step`.
   /// Of all groups, at state `step`. Throws if a function of the model fails, which ends the job.
   metric_results take_metrics();
   void send_record(bool recorded, const metric_results& metrics);

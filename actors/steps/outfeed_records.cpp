@@ -1,6 +1,5 @@
 // What a step writes to the event file: losses, rates, the speed, metrics, and the summaries of the model.
 #include "actors/steps/outfeed.hpp"
-
 #include "compute/engine/metric_summaries.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -51,7 +50,9 @@ void outfeed_state::record_group(size_t group, bool is_lead, record& into) {
     const std::string tag = "global_step/sec";
     const auto now = self->clock().now();
     if (options.log_every > 0 && last_record && now > last_record->second)
-      by_default(tag, tag, static_cast<double>(step - last_record->first) / std::chrono::duration<double>(now - last_record->second).count());
+      by_default(tag, tag,
+                 static_cast<double>(step - last_record->first)
+                     / std::chrono::duration<double>(now - last_record->second).count());
     last_record.emplace(step, now);
   }
   for (auto& value : summarise(of.summaries.all, sets, !texts_sent)) {

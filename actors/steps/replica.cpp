@@ -119,64 +119,67 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
   state.exposed.resize(state.outs.size());
   state.options = std::move(options);
   return {
-    [&state](const block& x) { state.on_block(x); },
-    [&state](const end_of_data& x) { state.on_end(x); },
-    [&state](const begin& x) { state.on_begin(x); },
-    [&state](const run& x) { state.on_run(x); },
-    [&state](const connect_source& x) {
-      for (auto& p : state.ports)
-        if (p.edge == x.edge)
-          p.source = x.source;
-      if (state.begun)
-        state.give_credit(credit_rule::always);
-    },
-    [&state](const connect_reader& x) {
-      for (auto& out : state.outs)
-        for (auto& r : out.readers)
-          if (r.edge == x.edge)
-            r.sink = x.reader;
-      if (!state.ended)
+      [&state](const block& x) { state.on_block(x); },
+      [&state](const end_of_data& x) { state.on_end(x); },
+      [&state](const begin& x) { state.on_begin(x); },
+      [&state](const run& x) { state.on_run(x); },
+      [&state](const connect_source& x) {
+        for (auto& p : state.ports)
+          if (p.edge == x.edge)
+            p.source = x.source;
+        if (state.begun)
+          state.give_credit(credit_rule::always);
+      },
+      [&state](const connect_reader& x) {
+        for (auto& out : state.outs)
+          for (auto& r : out.readers)
+            if (r.edge == x.edge)
+              r.sink = x.reader;
+        if (!state.ended)
+          state.advance();
+      },
+      [&state](const connect_parts& x) {
+        state.peers.parts = x.writer;
+        // A replica at its end sends no further part by itself, and its last part was lost with the old writer.
+        const bool again = state.ended && state.last_part == state.step;
+        state.lent[0] = state.lent[1] = std::nullopt;
+        state.last_part.reset();
+        if (again)
+          state.lend();
         state.advance();
-    },
-    [&state](const connect_parts& x) {
-      state.peers.parts = x.writer;
-      // A replica at its end sends no further part by itself, and its last part was lost with the old writer.
-      const bool again = state.ended && state.last_part == state.step;
-      state.lent[0] = state.lent[1] = std::nullopt;
-      state.last_part.reset();
-      if (again)
-        state.lend();
-      state.advance();
-    },
-    [&state](const connect_reducer& x) { state.peers.reducer = x.reducer; },
-    [&state](const connect_reports& x) {
-      state.peers.outfeed = x.sink;
-      if (state.said)
-        state.self->send(state.peers.outfeed, *state.said);
-    },
-    [&state](const pull& x) { state.on_pull(x); },
-    [&state](const leave& x) { state.on_leave(x); },
-    [&state](const retire& x) { state.on_retire(x); },
-    [&state](const scale_rate& x) { state.on_scale_rate(x); },
-    [&state](const stop& x) { state.on_stop(x); },
-    [&state](const halt& x) { state.on_halt(x); },
-    [&state](const probe& x) {
-      int64_t received = INT64_MAX;
-      for (const auto& p : state.ports)
-        received = std::min(received, p.arrived);
-      const int64_t computed = state.step + (state.waiting == replica_state::wait::none ? 0 : 1);
-      state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
-                       standing{x.number, state.options.name,
-                                {{"received", received}, {"granted", state.until}, {"computed", computed}, {"applied", state.step}}});
-    },
-    [&state](const gradient_sum& x) { state.on_sum(x); },
-    [&state](const all_applied& x) { state.on_all_applied(x); },
-    [&state](const released& x) { state.on_released(x); },
-    [&state](const state_part& x) { state.on_state_part(x); },
-    [&state](const proceed& x) {
-      if (x.attempt == state.attempt)
-        state.advance();
-    },
+      },
+      [&state](const connect_reducer& x) { state.peers.reducer = x.reducer; },
+      [&state](const connect_reports& x) {
+        state.peers.outfeed = x.sink;
+        if (state.said)
+          state.self->send(state.peers.outfeed, *state.said);
+      },
+      [&state](const pull& x) { state.on_pull(x); },
+      [&state](const leave& x) { state.on_leave(x); },
+      [&state](const retire& x) { state.on_retire(x); },
+      [&state](const scale_rate& x) { state.on_scale_rate(x); },
+      [&state](const stop& x) { state.on_stop(x); },
+      [&state](const halt& x) { state.on_halt(x); },
+      [&state](const probe& x) {
+        int64_t received = INT64_MAX;
+        for (const auto& p : state.ports)
+          received = std::min(received, p.arrived);
+        const int64_t computed = state.step + (state.waiting == replica_state::wait::none ? 0 : 1);
+        state.self->send(
+            caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
+            standing{
+                x.number,
+                state.options.name,
+                {{"received", received}, {"granted", state.until}, {"computed", computed}, {"applied", state.step}}});
+      },
+      [&state](const gradient_sum& x) { state.on_sum(x); },
+      [&state](const all_applied& x) { state.on_all_applied(x); },
+      [&state](const released& x) { state.on_released(x); },
+      [&state](const state_part& x) { state.on_state_part(x); },
+      [&state](const proceed& x) {
+        if (x.attempt == state.attempt)
+          state.advance();
+      },
   };
 }
 

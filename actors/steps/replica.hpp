@@ -10,8 +10,8 @@
 // or an exit is handled between blocks. The horizon bounds the reports, and it grows only with them.
 #pragma once
 
-#include "messages/early_messages.hpp"
 #include "compute/engine/step_engine.hpp"
+#include "messages/early_messages.hpp"
 #include "messages/interfaces.hpp"
 #include "plan/edge_kinds.hpp"
 #include "words/buffer_pool.hpp"
@@ -25,26 +25,26 @@ namespace troupe {
 struct replica_options {
   node_id id{};
   std::string name = "replica/0";
-  int32_t index = 0;                           ///< Index among the `replicas` of its group.
+  int32_t index = 0;  ///< Index among the `replicas` of its group.
   int32_t replicas = 1;
   troupe::mode mode = mode::train;
   struct in_edge {
     edge_id id{};
-    std::vector<int64_t> row_bytes = {};         ///< Bytes of a row, by component: the size of zeros fed in its place.
+    std::vector<int64_t> row_bytes = {};  ///< Bytes of a row, by component: the size of zeros fed in its place.
     /// Credit: the number of blocks in flight or held.
     int64_t credit_blocks = *row_of(edge_kind::data).credit.messages;
-    int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;    ///< Limit on a block of several batches.
+    int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;  ///< Limit on a block of several batches.
   };
-  std::vector<in_edge> in_edges;               ///< One for each in-port; their components, in order, are the feeds.
+  std::vector<in_edge> in_edges;  ///< One for each in-port; their components, in order, are the feeds.
   /// For each component that the engine exposes, the edges to its readers.
   std::vector<std::vector<edge_id>> out_edges = {};
   std::shared_ptr<step_engine> engine;
-  double block_seconds = 0.02;                 ///< A block is at most this many seconds of steps, or one batch.
+  double block_seconds = 0.02;  ///< A block is at most this many seconds of steps, or one batch.
   /// In training: metrics of the steps that lead to log points, or of all steps between them.
   measuring measure = measuring::never;
-  int64_t log_every = 0;                       ///< Steps between log points; 0: there are none.
-  bool debug_numerics = false;                 ///< Recomputes a step whose values are not finite, to find their origin.
-  bool ends_where_not_finite = false;          ///< A step that is not finite ends the job, whose last state is saved.
+  int64_t log_every = 0;               ///< Steps between log points; 0: there are none.
+  bool debug_numerics = false;         ///< Recomputes a step whose values are not finite, to find their origin.
+  bool ends_where_not_finite = false;  ///< A step that is not finite ends the job, whose last state is saved.
 };
 
 /// What a part of a snapshot is for.
@@ -68,9 +68,9 @@ struct replica_state {
     credit_source_actor source;
     std::deque<block> blocks;
     std::optional<end_of_data> end;
-    int64_t arrived = 0;         ///< The first step that has not arrived.
+    int64_t arrived = 0;  ///< The first step that has not arrived.
     int64_t granted = 0;
-    int64_t batch_bytes = 0;     ///< Bytes of a batch in the last block.
+    int64_t batch_bytes = 0;         ///< Bytes of a batch in the last block.
     std::optional<int64_t> left_at;  ///< From this batch on, zeros replace its rows.
     bool has_left(int64_t step) const { return left_at && *left_at <= step; }
   };
@@ -78,9 +78,9 @@ struct replica_state {
   struct reader {
     edge_id edge{};
     block_sink_actor sink;
-    int64_t credit = 0;          ///< The reader has room for every batch below.
-    int64_t block_steps = 1;     ///< Largest number of steps in one message to the reader.
-    bool left = false;           ///< The reader has left.
+    int64_t credit = 0;       ///< The reader has room for every batch below.
+    int64_t block_steps = 1;  ///< Largest number of steps in one message to the reader.
+    bool left = false;        ///< The reader has left.
   };
   struct out_port {
     component what;
@@ -90,43 +90,43 @@ struct replica_state {
   };
   std::vector<out_port> outs;
   early_messages<block, end_of_data, pull> early;  ///< From senders that have already begun the next attempt.
-  int64_t filled_from = 0;       ///< The first step of the blocks that are being filled, for all ports.
+  int64_t filled_from = 0;  ///< The first step of the blocks that are being filled, for all ports.
   int64_t filled_steps = 0, filled_room = 0, filled_rows = 0;
-  std::vector<std::byte*> exposed;  ///< Where the current step writes its exposed components.
-  tensor zeros;                  ///< A buffer of zeros, as large as was ever needed.
+  std::vector<std::byte*> exposed;    ///< Where the current step writes its exposed components.
+  tensor zeros;                       ///< A buffer of zeros, as large as was ever needed.
   std::optional<int64_t> retires_at;  ///< From this state on, the replica applies no updates.
 
   int32_t attempt = 0;
-  int32_t halted_attempt = 0;    ///< The newest attempt that was halted.
+  int32_t halted_attempt = 0;  ///< The newest attempt that was halted.
   bool begun = false, ended = false;
-  bool stopping = false;         ///< The current step is the end, whether its batch has arrived or not.
+  bool stopping = false;           ///< The current step is the end, whether its batch has arrived or not.
   std::optional<stream_end> said;  ///< The end that it reported.
-  int64_t step = 0;              ///< The state that exists, and the number of the next batch.
-  int64_t until = 0;             ///< The horizon.
-  int64_t began_at = 0;          ///< The step at which this attempt began.
+  int64_t step = 0;                ///< The state that exists, and the number of the next batch.
+  int64_t until = 0;               ///< The horizon.
+  int64_t began_at = 0;            ///< The step at which this attempt began.
   std::map<int64_t, mark_kinds> marks;
   /// Factors of the learning rate by the first step to which each applies; only those of later steps.
   std::map<int64_t, double> rates;
 
-  int current = 0;                              ///< The arena that holds state `step`.
+  int current = 0;  ///< The arena that holds state `step`.
   /// A snapshot's hold on an arena: its step, and the number of parts that are not released.
   struct loan {
     int64_t step = 0;
     int parts = 0;
     bool operator==(const loan&) const = default;
   };
-  std::optional<loan> lent[2];                  ///< For each arena, if any.
-  std::optional<int64_t> last_part, last_watch; ///< The newest marks served in this attempt.
-  std::optional<int64_t> switches_at;              ///< The step whose update switches arenas, for a snapshot.
+  std::optional<loan> lent[2];                   ///< For each arena, if any.
+  std::optional<int64_t> last_part, last_watch;  ///< The newest marks served in this attempt.
+  std::optional<int64_t> switches_at;            ///< The step whose update switches arenas, for a snapshot.
   enum class wait : uint8_t { none, sum, applied } waiting = wait::none;
-  int target = 0;                               ///< The arena that the current step writes to.
-  std::vector<const std::byte*> feeds;          ///< Of batch `step`, one for each component; set by `look_at_blocks`.
-  std::vector<int64_t> strides;                 ///< Bytes from one batch of a block to the next.
+  int target = 0;                       ///< The arena that the current step writes to.
+  std::vector<const std::byte*> feeds;  ///< Of batch `step`, one for each component; set by `look_at_blocks`.
+  std::vector<int64_t> strides;         ///< Bytes from one batch of a block to the next.
 
-  step_report pending;                               ///< The next report.
-  bool has_values = false;                      ///< Whether the engine holds the outputs of step - 1.
-  bool has_observed = false;                    ///< Whether the engine holds observed values of step - 1.
-  bool has_records = false;                     ///< Whether the engine holds recorded summaries of step - 1.
+  step_report pending;        ///< The next report.
+  bool has_values = false;    ///< Whether the engine holds the outputs of step - 1.
+  bool has_observed = false;  ///< Whether the engine holds observed values of step - 1.
+  bool has_records = false;   ///< Whether the engine holds recorded summaries of step - 1.
   int64_t block_steps = 1;
   double seconds_per_step = 0;
   caf::actor_clock::time_point pending_since{};
@@ -148,30 +148,30 @@ struct replica_state {
 
   void advance();
   bool can_fire() const;
-  bool switches_arenas() const;           ///< Whether the next update writes to the other arena.
+  bool switches_arenas() const;  ///< Whether the next update writes to the other arena.
   bool trains() const { return options.mode == mode::train && !(retires_at && *retires_at <= step); }
 
   // replica_steps.cpp: a step
   struct step_outcome {
     step_status status = step_status::ok;
-    error cause = {};           ///< The reason if the status is not ok.
+    error cause = {};  ///< The reason if the status is not ok.
   };
   void fire();
   const end_of_data* earliest_end() const;
   std::optional<step_outcome> outcome_of_end() const;
   step_outcome compute();
-  expected<void> look_at_blocks();  ///< Finds batch `step` in the blocks that have arrived.
+  expected<void> look_at_blocks();                    ///< Finds batch `step` in the blocks that have arrived.
   void explain(error& cause, const batch_feeds& in);  ///< Adds why the step is not finite, or how to find out.
-  bool measures() const;        ///< Whether the current step counts for the metrics of training.
-  void apply(const tensor& sum);  ///< Makes the update of the current step.
-  void finish_step();           ///< Called once all replicas have applied step `step`.
+  bool measures() const;                              ///< Whether the current step counts for the metrics of training.
+  void apply(const tensor& sum);                      ///< Makes the update of the current step.
+  void finish_step();                                 ///< Called once all replicas have applied step `step`.
 
   // replica_marks.cpp: marks
-  void reach();                 ///< Serves the mark, if any, at state `step`.
-  mark_kinds take_marks();      ///< The marks of state `step`; removes them.
+  void reach();                    ///< Serves the mark, if any, at state `step`.
+  mark_kinds take_marks();         ///< The marks of state `step`; removes them.
   void collect(mark_kinds kinds);  ///< Adds values and records to the next report.
   void serve(mark_kinds kinds);    ///< Does what the marks of kind snapshot and end ask for.
-  void lend();                  ///< Sends the part for a save, once for each state.
+  void lend();                     ///< Sends the part for a save, once for each state.
   /// Sends this replica's slice of the current arena, which is lent until the receiver releases it.
   void send_part(part_use use);
 
@@ -183,10 +183,10 @@ struct replica_state {
   // replica_ports.cpp: outputs for other groups, and readers or sources that leave
   const in_port* leading() const;  ///< The first in-port whose source has not left; gives a step's rows.
   const std::byte* zeros_of(int64_t bytes);
-  bool has_room() const;        ///< Whether every reader has room for the current step's outputs.
-  bool expose(int64_t rows);    ///< Allocates memory for these outputs; false if there is none.
-  void keep_exposed();          ///< Called once the step is computed; its outputs will be sent.
-  void send_exposed();          ///< Sends the outputs that were kept.
+  bool has_room() const;      ///< Whether every reader has room for the current step's outputs.
+  bool expose(int64_t rows);  ///< Allocates memory for these outputs; false if there is none.
+  void keep_exposed();        ///< Called once the step is computed; its outputs will be sent.
+  void send_exposed();        ///< Sends the outputs that were kept.
   void end_exposed(const error& cause, end_kind kind);
 };
 

@@ -1,6 +1,5 @@
 // The attempts of a replica: the state at which an attempt begins, its beginning and its end.
 #include "actors/steps/replica.hpp"
-
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -46,7 +45,8 @@ void replica_state::on_begin(const begin& x) {
   ended = stopping = false;
   said.reset();
   for (auto& p : ports) {
-    if (planted(planted_fault::old_block_kept) && !p.blocks.empty() && p.blocks.front().step <= step && step < p.arrived)
+    if (planted(planted_fault::old_block_kept) && !p.blocks.empty() && p.blocks.front().step <= step
+        && step < p.arrived)
       continue;
     p.blocks.clear();
     p.end.reset();
@@ -63,8 +63,9 @@ void replica_state::on_begin(const begin& x) {
     }
   }
   give_credit(credit_rule::always);
-  early.hand_over(attempt, each_of{[this](const block& b) { on_block(b); }, [this](const end_of_data& end) { on_end(end); },
-                                   [this](const pull& credit) { on_pull(credit); }});
+  early.hand_over(attempt,
+                  each_of{[this](const block& b) { on_block(b); }, [this](const end_of_data& end) { on_end(end); },
+                          [this](const pull& credit) { on_pull(credit); }});
 }
 
 /// No replica has made that step: the horizon does not pass it before all replicas have received this message.

@@ -64,8 +64,11 @@ void replica_state::send_part(part_use use) {
   snapshot_part part{attempt, step, options.id};
   part.shown = use == part_use::evaluated;
   for (auto& piece : options.engine->pieces(current))
-    part.pieces.push_back({piece.name, {piece.dims.extents().begin(), piece.dims.extents().end()}, piece.first,
-                           piece.trainable, std::move(piece.elements)});
+    part.pieces.push_back({piece.name,
+                           {piece.dims.extents().begin(), piece.dims.extents().end()},
+                           piece.first,
+                           piece.trainable,
+                           std::move(piece.elements)});
   if (!part.pieces.empty())  // An empty slice lends nothing, so nothing is released.
     lent[current] = loan{step, 1 + (lent[current] ? lent[current]->parts : 0)};
   self->send(peers.parts, std::move(part));

@@ -1,7 +1,6 @@
 // The out-ports of a replica: it sends outputs of its steps to other groups on credit, and handles readers and sources
 // that leave.
 #include "actors/steps/replica.hpp"
-
 #include "words/expect.hpp"
 
 #include <caf/stateful_actor.hpp>

@@ -36,7 +36,8 @@ void replica_state::send_report() {
 
 void replica_state::give_credit(credit_rule when) {
   // A step too short to be measured may have any length, so the block doubles. It has at least one batch.
-  const double wanted = seconds_per_step > 0 ? options.block_seconds / seconds_per_step : static_cast<double>(block_steps * 2);
+  const double wanted = seconds_per_step > 0 ? options.block_seconds / seconds_per_step
+                                             : static_cast<double>(block_steps * 2);
   block_steps = static_cast<int64_t>(std::clamp(wanted, 1.0, static_cast<double>(block_steps * 2)));
   for (size_t i = 0; i < ports.size(); ++i) {
     auto& p = ports[i];

@@ -54,7 +54,8 @@ struct loaded_state {
 /// it with freshly initialised variables and then with the values of `start`, unless that is null. Errors: not_found
 /// for a step without a checkpoint; data_loss, failed_precondition, and the errors of `start`.
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
-                                          checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store,
+                                          checkpoint_choice which, uint64_t seed,
+                                          const std::shared_ptr<parameter_store>& store,
                                           const start_values* start = nullptr);
 
 }  // namespace troupe

@@ -1,7 +1,6 @@
 // The checkpoint writer before an attempt: loads the newest checkpoint and sends it to the owners of the parameter
 // stores.
 #include "actors/writers/checkpoint_writer.hpp"
-
 #include "actors/writers/resumed_properties.hpp"
 #include "words/planted.hpp"
 
@@ -65,7 +64,8 @@ void checkpoint_writer_state::send_older(error cause) {
 }
 
 /// The groups that had not left when a checkpoint with these properties was made.
-std::vector<stored_group> checkpoint_writer_state::groups_in(const std::map<std::string, std::string>& properties) const {
+std::vector<stored_group> checkpoint_writer_state::groups_in(
+    const std::map<std::string, std::string>& properties) const {
   auto there = stored.groups;
   std::erase_if(there, [left = read_books(properties).left](const stored_group& g) { return left.contains(g.name); });
   return there;
@@ -109,8 +109,9 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::load(const 
   // values.
   if (content.id.iteration > span.number)
     return fail(errc::failed_precondition, content.prefix + " is of iteration " + std::to_string(content.id.iteration)
-                                             + " of a search, and this job of iteration " + std::to_string(span.number)
-                                             + ": go on with the search, or train into another directory");
+                                               + " of a search, and this job of iteration "
+                                               + std::to_string(span.number)
+                                               + ": go on with the search, or train into another directory");
   const bool grows = stored.one_of_several && content.id.iteration < span.number;
   // In that case, a group that has left belongs to the previous iteration.
   const auto there = grows ? stored.groups : groups_in(content.properties);
@@ -122,7 +123,8 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::load(const 
     warnings.push_back(std::move(difference));
   restored news{attempt, true, content.id, content.prefix, content.blobs, content.properties, std::move(warnings)};
   if (grows)
-    return transfer{std::move(news), {owned(there), std::move(*found), stored.growth, options.seed, options.part_bytes_max}, {}};
+    return transfer{
+        std::move(news), {owned(there), std::move(*found), stored.growth, options.seed, options.part_bytes_max}, {}};
   return transfer{std::move(news), {owned(there), std::move(*found), options.part_bytes_max}, {}};
 }
 

@@ -1,7 +1,6 @@
 // How the checkpoint writer shows a state that is not saved: it sends the variables to evaluators, as it sends those of
 // a checkpoint to replicas. The parts and the request for them come from different nodes, in any order.
 #include "actors/writers/checkpoint_writer.hpp"
-
 #include "compute/optimizers/update.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -55,7 +54,8 @@ void checkpoint_writer_state::show(int64_t step) {
   if (wish == readers_of.end() || there == shown.end())
     return;
   const auto& parts = there->second.parts;
-  if (std::any_of(wish->second.replicas.begin(), wish->second.replicas.end(), [&parts](const auto& r) { return !parts.contains(r.id); }))
+  if (std::any_of(wish->second.replicas.begin(), wish->second.replicas.end(),
+                  [&parts](const auto& r) { return !parts.contains(r.id); }))
     return;
   const auto readers = readers_of.extract(wish).mapped().readers;
   auto snapshot = std::move(shown.extract(there).mapped());
@@ -69,7 +69,8 @@ void checkpoint_writer_state::show(int64_t step) {
     return self->send(driver, save_failed{attempt, step, std::move(joined.error())});
   }
   std::erase_if(*joined, [this](const named_tensor& t) { return !is_evaluated(stored.groups, t); });
-  sending = transfer{state_shown{attempt, step}, {stored.groups, std::move(*joined), options.part_bytes_max}, {}, std::move(snapshot)};
+  sending = transfer{
+      state_shown{attempt, step}, {stored.groups, std::move(*joined), options.part_bytes_max}, {}, std::move(snapshot)};
   for (const auto& group : stored.groups)
     for (const auto& reader : readers)
       sending->owners[group.group].push_back(reader.owner);

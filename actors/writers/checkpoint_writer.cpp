@@ -37,7 +37,8 @@ void checkpoint_writer_state::on_stand_in(const stand_in& x) {
   stands_in = true;
   if (auto opened = open(); !opened)
     fail_with(opened.error());
-  early.hand_over(attempt, each_of{[this](const lent_part& part) { on_part(part, part.lender); }, [this](const gone& node) { on_gone(node); }});
+  early.hand_over(attempt, each_of{[this](const lent_part& part) { on_part(part, part.lender); },
+                                   [this](const gone& node) { on_gone(node); }});
 }
 
 expected<void> checkpoint_writer_state::open() {
@@ -163,7 +164,8 @@ void checkpoint_writer_state::on_name_missing(const name_missing& x) {
   if (x.attempt != attempt || (newest && x.step <= *newest) || refused.contains(x.step))
     return;  // Out of date: of another attempt, or the snapshot has been committed or refused.
   const auto missing = missing_parts(parts, x.step, snapshots[x.step].parts);
-  refuse(x.step, {errc::deadline_exceeded, "the snapshot at step " + std::to_string(x.step) + " still lacks the part of " + missing});
+  refuse(x.step, {errc::deadline_exceeded,
+                  "the snapshot at step " + std::to_string(x.step) + " still lacks the part of " + missing});
   finish_complete();
 }
 
@@ -200,7 +202,8 @@ void checkpoint_writer_state::on_late_properties(const late_properties& x) {
   if (auto kept = keep_best(read_books(x.properties)); !kept)
     return fail_with(kept.error());
   const auto added = store ? store->add_verdict(x.id, x.properties)
-                           : expected<void>{fail(not_opened.value_or(error{errc::failed_precondition, "the checkpoint directory is not open"}))};
+                           : expected<void>{fail(not_opened.value_or(
+                               error{errc::failed_precondition, "the checkpoint directory is not open"}))};
   // The checkpoint was deleted meanwhile; the books of later ones say the same.
   const bool dropped = !added && added.error().category == errc::not_found && newest && x.id.step < *newest;
   if (!added && !dropped)
@@ -219,38 +222,43 @@ void checkpoint_writer_state::refuse_hopeless() {
   std::vector<std::pair<int64_t, std::string>> hopeless;
   for (const auto& [step, snapshot] : snapshots)
     for (const auto& part : parts)
-      if (step < part.until && !snapshot.parts.contains(part.id) && gone_parts.contains(part.id) && (settling || part.until != INT64_MAX)) {
+      if (step < part.until && !snapshot.parts.contains(part.id) && gone_parts.contains(part.id)
+          && (settling || part.until != INT64_MAX)) {
         hopeless.emplace_back(step, part.name);
         break;
       }
   for (const auto& [step, part] : hopeless)
-    refuse(step, {errc::aborted, "the snapshot at step " + std::to_string(step) + " lacks the part of " + part + ", which does not come any more"});
+    refuse(step, {errc::aborted, "the snapshot at step " + std::to_string(step) + " lacks the part of " + part
+                                     + ", which does not come any more"});
 }
 
 checkpoint_writer_actor::behavior_type checkpoint_writer(
-  checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self, checkpoint_writer_options options, commit_sink_actor driver) {
+    checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self, checkpoint_writer_options options,
+    commit_sink_actor driver) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
   state.driver = std::move(driver);
   return {
-    [&state](const snapshot_part& x) { state.on_part(x, caf::actor_cast<arena_owner_actor>(state.self->current_sender())); },
-    [&state](const restore& x) { state.on_restore(x); },
-    [&state](const name_newest& x) { state.on_name_newest(x); },
-    [&state](const state_taken& x) { state.on_state_taken(x); },
-    [&state](const stand_in& x) { state.on_stand_in(x); },
-    [&state](const departed& x) { state.on_departed(x); },
-    [&state](const gone& x) { state.on_gone(x); },
-    [&state](const abandon& x) { state.on_abandon(x); },
-    [&state](const show_state& x) { state.on_show_state(x); },
-    [&state](const name_missing& x) { state.on_name_missing(x); },
-    [&state](const settle& x) { state.on_settle(x); },
-    [&state](const late_properties& x) { state.on_late_properties(x); },
-    [&state](const unlease& x) {
-      // A deletion that fails is repeated at the next commit, whose warnings name it.
-      if (state.store)
-        static_cast<void>(state.store->release(x.id));
-    },
+      [&state](const snapshot_part& x) {
+        state.on_part(x, caf::actor_cast<arena_owner_actor>(state.self->current_sender()));
+      },
+      [&state](const restore& x) { state.on_restore(x); },
+      [&state](const name_newest& x) { state.on_name_newest(x); },
+      [&state](const state_taken& x) { state.on_state_taken(x); },
+      [&state](const stand_in& x) { state.on_stand_in(x); },
+      [&state](const departed& x) { state.on_departed(x); },
+      [&state](const gone& x) { state.on_gone(x); },
+      [&state](const abandon& x) { state.on_abandon(x); },
+      [&state](const show_state& x) { state.on_show_state(x); },
+      [&state](const name_missing& x) { state.on_name_missing(x); },
+      [&state](const settle& x) { state.on_settle(x); },
+      [&state](const late_properties& x) { state.on_late_properties(x); },
+      [&state](const unlease& x) {
+        // A deletion that fails is repeated at the next commit, whose warnings name it.
+        if (state.store)
+          static_cast<void>(state.store->release(x.id));
+      },
   };
 }
 

@@ -2,11 +2,11 @@
 // sent to them instead.
 #pragma once
 
-#include "messages/early_messages.hpp"
 #include "actors/writers/checkpoint_loading.hpp"
 #include "actors/writers/snapshot_assembly.hpp"
 #include "actors/writers/start_values.hpp"
 #include "actors/writers/state_parts.hpp"
+#include "messages/early_messages.hpp"
 #include "messages/interfaces.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "words/checkpoint_books.hpp"
@@ -23,15 +23,15 @@ struct checkpoint_writer_options {
   std::shared_ptr<file_system> files;
   /// Empty: nothing is saved, stores get initial values, and no parts are expected.
   std::string directory;
-  std::shared_ptr<directory_claim> claim; ///< Shows whether the directory is still this job's; may be null.
+  std::shared_ptr<directory_claim> claim;  ///< Shows whether the directory is still this job's; may be null.
   checkpoint_store_options store;
   int64_t part_bytes_max = state_parts::bytes_max;  ///< Limit on the bytes in a part of the restored state.
-  bool lease_commits = false;                  ///< Each commit is leased until `unlease`, for an evaluator.
-  uint64_t seed = 0;                           ///< Of freshly initialised variables.
+  bool lease_commits = false;                       ///< Each commit is leased until `unlease`, for an evaluator.
+  uint64_t seed = 0;                                ///< Of freshly initialised variables.
   /// Values that replace initial ones if there is no checkpoint; may be empty.
   std::function<expected<start_values::values>(uint64_t seed)> start = {};
   std::map<std::string, std::string> properties;  ///< Written into every manifest.
-  double wall_offset = 0;                 ///< Unix time, in seconds, at which the actor clock was 0.
+  double wall_offset = 0;                         ///< Unix time, in seconds, at which the actor clock was 0.
 };
 
 /// A part of a snapshot, and the node that lends the memory of its pieces.
@@ -47,20 +47,20 @@ struct checkpoint_writer_state {
   commit_sink_actor driver;
 
   std::unique_ptr<checkpoint_store> store;
-  std::optional<error> not_opened;             ///< Why there is no store.
+  std::optional<error> not_opened;  ///< Why there is no store.
   int32_t attempt = 0;
-  stored_plan stored;                          ///< Of this attempt.
-  std::vector<expected_part> parts;            ///< Of this attempt, with the states up to which they are expected.
-  bool stands_in = false;                      ///< Replaces a writer that died.
+  stored_plan stored;                ///< Of this attempt.
+  std::vector<expected_part> parts;  ///< Of this attempt, with the states up to which they are expected.
+  bool stands_in = false;            ///< Replaces a writer that died.
   struct pending {
     std::map<node_id, snapshot_part> parts;
     std::vector<arena_owner_actor> lenders;
   };
   std::map<int64_t, pending> snapshots;
-  std::optional<int64_t> newest;               ///< The newest commit of this attempt; parts up to it are duplicates.
-  std::set<int64_t> refused;                   ///< Steps that will not be committed.
-  std::set<node_id> gone_parts;                ///< Nodes that send no further part.
-  std::vector<departed> departures;            ///< Groups that have left in this attempt.
+  std::optional<int64_t> newest;     ///< The newest commit of this attempt; parts up to it are duplicates.
+  std::set<int64_t> refused;         ///< Steps that will not be committed.
+  std::set<node_id> gone_parts;      ///< Nodes that send no further part.
+  std::vector<departed> departures;  ///< Groups that have left in this attempt.
   /// Where the job's first values came from; empty: initial values. Written into every manifest.
   std::string warm_start;
   bool settling = false;
@@ -71,9 +71,9 @@ struct checkpoint_writer_state {
   using state_owners = std::map<group_id, std::vector<state_owner_actor>>;
   struct transfer {
     std::variant<restored, troupe::newest, state_shown> news;  ///< For the chief, once all parts are taken.
-    state_parts parts;                         ///< Parts that have not been sent.
+    state_parts parts;                                         ///< Parts that have not been sent.
     state_owners owners;
-    pending from = {};                         ///< The snapshot whose memory the parts use, if it is lent.
+    pending from = {};  ///< The snapshot whose memory the parts use, if it is lent.
     /// Parts that were sent and not taken, with their receivers.
     std::map<int64_t, state_owner_actor> on_their_way = {};
   };
@@ -82,8 +82,8 @@ struct checkpoint_writer_state {
   int64_t parts_sent = 0;
   /// Checkpoints that proved damaged while they were sent, in this attempt.
   std::map<checkpoint_id, error> damaged;
-  std::map<int64_t, pending> shown;            ///< Snapshots for evaluators alone, by step.
-  std::map<int64_t, show_state> readers_of;    ///< Requests for such snapshots, by step.
+  std::map<int64_t, pending> shown;          ///< Snapshots for evaluators alone, by step.
+  std::map<int64_t, show_state> readers_of;  ///< Requests for such snapshots, by step.
 
   void on_restore(const restore& x);
   void on_name_newest(const name_newest& x);
@@ -122,6 +122,7 @@ struct checkpoint_writer_state {
 };
 
 checkpoint_writer_actor::behavior_type checkpoint_writer(
-  checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self, checkpoint_writer_options options, commit_sink_actor driver);
+    checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self, checkpoint_writer_options options,
+    commit_sink_actor driver);
 
 }  // namespace troupe

@@ -19,14 +19,14 @@ expected<std::vector<named_tensor>> join_pieces(std::span<const variable_piece* 
     for (const auto* run : runs) {
       if (run->first != next || run->elements.type() != runs.front()->elements.type())
         return fail(errc::invalid_argument, "the snapshot of " + name + " has no run at element " + std::to_string(next)
-                                              + " but one at " + std::to_string(run->first));
+                                                + " but one at " + std::to_string(run->first));
       const auto width = size_of(run->elements.type());
       adjacent = adjacent && run->elements.data() == runs.front()->elements.data() + next * width;
       next += run->elements.elements();
     }
     if (next != dims.elements())
       return fail(errc::invalid_argument, "the snapshot of " + name + " has " + std::to_string(next) + " elements of "
-                                            + std::to_string(dims.elements()));
+                                              + std::to_string(dims.elements()));
     const auto type = runs.front()->elements.type();
     if (adjacent) {
       whole.push_back({name, tensor{type, dims, runs.front()->elements.buffer()}});
@@ -49,7 +49,8 @@ expected<void> check_finite(std::span<const variable_piece* const> pieces) {
   return {};
 }
 
-std::string missing_parts(std::span<const expected_part> wanted, int64_t step, const std::map<node_id, snapshot_part>& have) {
+std::string missing_parts(std::span<const expected_part> wanted, int64_t step,
+                          const std::map<node_id, snapshot_part>& have) {
   std::string missing;
   for (const auto& part : wanted)
     if (step < part.until && !have.contains(part.id))

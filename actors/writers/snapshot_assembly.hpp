@@ -20,6 +20,7 @@ struct expected_part {
   int64_t until = INT64_MAX;  ///< Snapshots of this state and later ones lack the part: its group has left.
 };
 /// The names of the parts in `wanted` that state `step` needs and `have` lacks: "infeed/0, chief".
-std::string missing_parts(std::span<const expected_part> wanted, int64_t step, const std::map<node_id, snapshot_part>& have);
+std::string missing_parts(std::span<const expected_part> wanted, int64_t step,
+                          const std::map<node_id, snapshot_part>& have);
 
 }  // namespace troupe

@@ -18,10 +18,10 @@ struct start_values::expressions {
 struct start_values::taken {
   group_id group{};
   const parameter_entry* entry = nullptr;
-  std::string wanted;                     ///< The name in the source.
+  std::string wanted;  ///< The name in the source.
   const archived_tensor* from = nullptr;
   std::optional<word_rows> words = {};
-  std::vector<std::string> copies = {};   ///< Slots that begin with the same value.
+  std::vector<std::string> copies = {};  ///< Slots that begin with the same value.
 };
 
 struct start_values::plan {
@@ -78,19 +78,24 @@ expected<start_values::plan> start_values::make_plan(layouts groups) const {
     for (const auto& e : group.layout->entries())
       if (takes(e.name)) {
         const auto renamed = settings_.var_name_to_prev_var_name.find(e.name);
-        made.all.push_back({group.group, &e, renamed == settings_.var_name_to_prev_var_name.end() ? e.name : renamed->second});
+        made.all.push_back(
+            {group.group, &e, renamed == settings_.var_name_to_prev_var_name.end() ? e.name : renamed->second});
       }
   const auto is_taken = [&](const std::string& name) {
     return std::any_of(made.all.begin(), made.all.end(), [&](const taken& t) { return t.entry->name == name; });
   };
   if (const auto names = unused(settings_.var_name_to_prev_var_name, is_taken); !names.empty())
-    return fail(errc::invalid_argument, "warm_start.var_name_to_prev_var_name: no variable that is taken is called " + listed(names));
+    return fail(errc::invalid_argument,
+                "warm_start.var_name_to_prev_var_name: no variable that is taken is called " + listed(names));
   if (const auto names = unused(settings_.var_name_to_vocab_info, is_taken); !names.empty())
     return fail(errc::invalid_argument, "warm_start.var_name_to_vocab_info: no variable is called " + listed(names));
-  const bool with_step = std::any_of(expressions_->over_all.begin(), expressions_->over_all.end(), [](const auto& e) { return e.matches(global_step_name); });
+  const bool with_step = std::any_of(expressions_->over_all.begin(), expressions_->over_all.end(),
+                                     [](const auto& e) { return e.matches(global_step_name); });
   if (made.all.empty() && !with_step)
-    return fail(errc::invalid_argument, "warm_start.vars_to_warm_start: no " + std::string{expressions_->over_all.empty() ? "trainable variable" : "variable"}
-                                          + " is meant by it; there are " + listed({trainable_.begin(), trainable_.end()}));
+    return fail(errc::invalid_argument,
+                "warm_start.vars_to_warm_start: no "
+                    + std::string{expressions_->over_all.empty() ? "trainable variable" : "variable"}
+                    + " is meant by it; there are " + listed({trainable_.begin(), trainable_.end()}));
 
   auto source = open_archive(files_, settings_.ckpt_to_initialize_from);
   if (!source) {
@@ -138,15 +143,18 @@ expected<void> start_values::find_tensors(plan& made) const {
       t.from = other->second;
     const auto& name = t.entry->name;
     const bool by_choice = !expressions_->over_all.empty() && !settings_.var_name_to_prev_var_name.contains(name)
-                           && !settings_.var_name_to_vocab_info.contains(name) && !(settings_.freeze && trainable_.contains(name));
+                           && !settings_.var_name_to_vocab_info.contains(name)
+                           && !(settings_.freeze && trainable_.contains(name));
     if (!t.from && !by_choice)
       missing.push_back(t.wanted);
   }
   std::erase_if(made.all, [](const taken& t) { return !t.from; });
   if (missing.empty())
     return {};
-  return fail({errc::not_found, "warm start: " + made.source->path() + " has no " + listed(missing),
-               {what_is_in(*made.source), "narrow vars_to_warm_start to what is there, or give its names there in var_name_to_prev_var_name"}});
+  return fail({errc::not_found,
+               "warm start: " + made.source->path() + " has no " + listed(missing),
+               {what_is_in(*made.source),
+                "narrow vars_to_warm_start to what is there, or give its names there in var_name_to_prev_var_name"}});
 }
 
 /// An expression that matches nothing is a mistake.
@@ -154,9 +162,11 @@ expected<void> start_values::check_expressions(const plan& made) const {
   for (size_t i = 0; i < expressions_->over_all.size(); ++i) {
     const auto& expression = expressions_->over_all[i];
     if ((!made.has_step || !expression.matches(global_step_name))
-        && std::none_of(made.all.begin(), made.all.end(), [&](const taken& t) { return expression.matches(t.entry->name); }))
-      return fail({errc::not_found, "warm_start.global_vars_to_warm_start: " + quoted(settings_.global_vars_to_warm_start[i])
-                                      + " matches nothing that both the model and " + made.source->path() + " have",
+        && std::none_of(made.all.begin(), made.all.end(),
+                        [&](const taken& t) { return expression.matches(t.entry->name); }))
+      return fail({errc::not_found,
+                   "warm_start.global_vars_to_warm_start: " + quoted(settings_.global_vars_to_warm_start[i])
+                       + " matches nothing that both the model and " + made.source->path() + " have",
                    {what_is_in(*made.source)}});
   }
   return {};
@@ -171,7 +181,8 @@ void start_values::add_copies(plan& made, layouts groups) const {
     const auto entries = group.layout->entries();
     for (const auto& slot : entries)
       if (slot.starts_as_variable && !by_entry.contains(&slot))
-        if (const auto variable = by_entry.find(&entries[static_cast<size_t>(slot.variable)]); variable != by_entry.end())
+        if (const auto variable = by_entry.find(&entries[static_cast<size_t>(slot.variable)]);
+            variable != by_entry.end())
           variable->second->copies.push_back(slot.name);
   }
 }
@@ -184,8 +195,9 @@ expected<void> start_values::find_words(plan& made) const {
     if (t.from->problem)
       return fail(*t.from->problem);
     const auto differs = [&](const std::string& why) {
-      wrong.push_back(quoted(e.name) + " is " + type_text(e.type, e.dims) + ", and " + (t.from->name == e.name ? "it" : quoted(t.from->name)) + " is "
-                      + type_text(*t.from) + " there" + why);
+      wrong.push_back(quoted(e.name) + " is " + type_text(e.type, e.dims) + ", and "
+                      + (t.from->name == e.name ? "it" : quoted(t.from->name)) + " is " + type_text(*t.from) + " there"
+                      + why);
     };
     const auto there = t.from->ours();
     const auto info = settings_.var_name_to_vocab_info.find(e.name);
@@ -198,14 +210,16 @@ expected<void> start_values::find_words(plan& made) const {
     if (!words)
       return fail(std::move(words.error()));
     if (!there || there->first != e.type || !words->fits(there->second))
-      differs(": with " + std::to_string(words->old_words()) + " old words along axis " + std::to_string(info->second.axis)
+      differs(": with " + std::to_string(words->old_words()) + " old words along axis "
+              + std::to_string(info->second.axis)
               + " it must have as many there at least, and the other extents of the variable");
     t.words = std::move(*words);
   }
   if (wrong.empty())
     return {};
   return fail(errc::invalid_argument, "warm start from " + made.source->path() + ": " + std::to_string(wrong.size())
-                                        + (wrong.size() == 1 ? " variable differs: " : " variables differ: ") + joined(wrong, "; "));
+                                          + (wrong.size() == 1 ? " variable differs: " : " variables differ: ")
+                                          + joined(wrong, "; "));
 }
 
 expected<void> start_values::check(layouts groups) const {

@@ -29,7 +29,7 @@ class start_values {
     std::vector<named_tensor> tensors;  ///< Of variables and slots, with the shapes of the layouts.
     /// The state at which the job begins: the checkpoint's, if the settings take "global_step".
     int64_t step = 0;
-    std::string from;                   ///< The path of the source.
+    std::string from;  ///< The path of the source.
   };
   /// Compares the settings, the layouts and the headers of the source, but reads no value. Returns the errors of
   /// warm_start.hpp.

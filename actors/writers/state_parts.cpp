@@ -5,7 +5,8 @@
 
 namespace troupe {
 
-state_parts::state_parts(stored_groups groups, std::vector<named_tensor> tensors, int64_t part_bytes) : part_bytes_(part_bytes) {
+state_parts::state_parts(stored_groups groups, std::vector<named_tensor> tensors, int64_t part_bytes)
+  : part_bytes_(part_bytes) {
   for (const auto& group : groups)
     for (auto& t : tensors)
       if (const auto* entry = find_entry(group, t.name); entry && t.value.elements() > 0)
@@ -24,7 +25,8 @@ state_parts::state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader
   initial_.clear();
 }
 
-state_parts::state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, const stored_growth& growth, uint64_t seed, int64_t part_bytes)
+state_parts::state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, const stored_growth& growth,
+                         uint64_t seed, int64_t part_bytes)
   : reader_(std::move(from)), part_bytes_(part_bytes), seed_(seed) {
   std::multimap<std::string, addressed_piece> places;
   for (const auto& group : groups) {
@@ -82,8 +84,12 @@ expected<std::optional<state_parts::addressed_piece>> state_parts::next_piece(in
   const int64_t width = size_of(value.type());
   const int64_t count = std::min(value.elements() - first_, std::max(bytes / width, int64_t{1}));
   const auto extents = value.dims().extents();
-  addressed_piece made{group, {from.name, {extents.begin(), extents.end()}, first_, trainable,
-                   tensor{value.type(), shape{count}, {value.buffer(), value.data() + first_ * width}}}};
+  addressed_piece made{group,
+                       {from.name,
+                        {extents.begin(), extents.end()},
+                        first_,
+                        trainable,
+                        tensor{value.type(), shape{count}, {value.buffer(), value.data() + first_ * width}}}};
   first_ += count;
   if (first_ == value.elements()) {
     first_ = 0;

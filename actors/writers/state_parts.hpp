@@ -21,13 +21,15 @@ class state_parts {
   /// are dropped. `part_bytes` has room for one element.
   state_parts(stored_groups groups, std::vector<named_tensor> tensors, int64_t part_bytes = bytes_max);
   /// Initial values: one part for each group, followed by the tensors that replace some of the values.
-  state_parts(stored_groups groups, uint64_t seed, std::vector<named_tensor> tensors = {}, int64_t part_bytes = bytes_max);
+  state_parts(stored_groups groups, uint64_t seed, std::vector<named_tensor> tensors = {},
+              int64_t part_bytes = bytes_max);
   /// Parts of a checkpoint, which is read as parts are requested.
   state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, int64_t part_bytes = bytes_max);
 
   /// Parts of the state from which an iteration grows: initial values of all groups, then the tensors that keep their
   /// values.
-  state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, const stored_growth& growth, uint64_t seed, int64_t part_bytes = bytes_max);
+  state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, const stored_growth& growth, uint64_t seed,
+              int64_t part_bytes = bytes_max);
 
   struct addressed {
     group_id to{};
@@ -51,15 +53,15 @@ class state_parts {
   expected<std::optional<addressed_piece>> next_piece(int64_t bytes);
   expected<std::optional<addressed_piece>> read_piece(int64_t bytes);
 
-  std::deque<whole> left_;           ///< Tensors that are not sent completely.
-  int64_t first_ = 0;                ///< First element of the first one to send.
-  std::unique_ptr<checkpoint_reader> reader_;    ///< If not null, the parts come from this checkpoint, not from `left_`.
-  std::vector<std::vector<addressed_piece>> places_ = {};    ///< For each of its tensors: its places, without elements.
+  std::deque<whole> left_;                     ///< Tensors that are not sent completely.
+  int64_t first_ = 0;                          ///< First element of the first one to send.
+  std::unique_ptr<checkpoint_reader> reader_;  ///< If not null, the parts come from this checkpoint, not from `left_`.
+  std::vector<std::vector<addressed_piece>> places_ = {};  ///< For each of its tensors: its places, without elements.
   /// Read ahead: for another group than the current part, or further places of the same tensor.
   std::deque<addressed_piece> held_;
   int64_t part_bytes_ = bytes_max;
   uint64_t seed_ = 0;
-  std::deque<group_id> initial_;     ///< Groups that still get initial values.
+  std::deque<group_id> initial_;  ///< Groups that still get initial values.
 };
 
 }  // namespace troupe

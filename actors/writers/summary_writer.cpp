@@ -45,7 +45,8 @@ void summary_writer_state::write(log_event event) {
     return;
   event.wall_time = wall_time();
   if (!log) {
-    auto made = event_log_writer::create(options.files, options.directory, {options.host, event.wall_time, options.claim});
+    auto made = event_log_writer::create(options.files, options.directory,
+                                         {options.host, event.wall_time, options.claim});
     if (!made)
       return fail_with(made.error());
     log = std::move(*made);
@@ -81,22 +82,24 @@ summary_writer_actor::behavior_type summary_writer(summary_writer_actor::statefu
   state.options = std::move(options);
   state.driver = std::move(driver);
   return {
-    [&state](const snapshot_part& x) { state.on_part(x); },
-    [&state](const gone& x) { state.self->send(state.parts, x); },
-    [&state](const connect_parts& x) { state.parts = x.writer; },
-    [&state](const record& x) { state.on_record({x, caf::actor_cast<record_source_actor>(state.self->current_sender())}); },
-    [&state](const note& x) { state.on_note(x); },
-    [&state](const deadline&) {
-      state.flush_planned = false;
-      state.flush();
-    },
-    [&state](const finish_log&) {
-      state.flush();
-      if (!state.failed && state.log)
-        if (auto closed = state.log->close(); !closed)
-          state.fail_with(closed.error());
-      state.self->quit();
-    },
+      [&state](const snapshot_part& x) { state.on_part(x); },
+      [&state](const gone& x) { state.self->send(state.parts, x); },
+      [&state](const connect_parts& x) { state.parts = x.writer; },
+      [&state](const record& x) {
+        state.on_record({x, caf::actor_cast<record_source_actor>(state.self->current_sender())});
+      },
+      [&state](const note& x) { state.on_note(x); },
+      [&state](const deadline&) {
+        state.flush_planned = false;
+        state.flush();
+      },
+      [&state](const finish_log&) {
+        state.flush();
+        if (!state.failed && state.log)
+          if (auto closed = state.log->close(); !closed)
+            state.fail_with(closed.error());
+        state.self->quit();
+      },
   };
 }
 

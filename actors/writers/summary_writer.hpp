@@ -14,9 +14,9 @@ struct summary_writer_options {
   std::shared_ptr<file_system> files;
   std::string directory;
   std::shared_ptr<const directory_claim> claim;  ///< Shows whether the directory is still this job's; may be null.
-  std::string host = "localhost";             ///< Part of the file's name.
-  double wall_offset = 0;                     ///< Unix time, in seconds, at which the actor clock was 0.
-  int64_t credit = initial_record_credit;                        ///< Credit: the number of records for which there is room.
+  std::string host = "localhost";                ///< Part of the file's name.
+  double wall_offset = 0;                        ///< Unix time, in seconds, at which the actor clock was 0.
+  int64_t credit = initial_record_credit;        ///< Credit: the number of records for which there is room.
   /// Each record is flushed at once, because a published evaluation is not repeated.
   bool of_evaluations = false;
   /// Records are kept until the note of the start arrives, which precedes them in the file.
@@ -40,7 +40,7 @@ struct summary_writer_state {
   std::unique_ptr<event_log_writer> log;
   bool failed = false;
   bool flush_planned = false;
-  std::optional<int64_t> newest;               ///< The step of the newest record.
+  std::optional<int64_t> newest;  ///< The step of the newest record.
   struct early_record {
     record what;
     record_source_actor from;

@@ -28,7 +28,8 @@ expected<std::vector<std::string>> words_of_file(file_system& files, const std::
 }
 
 /// The words of a vocabulary: the first `size` of them, or all if `size` is negative.
-expected<std::vector<std::string>> words_of(file_system& files, const std::string& path, const std::vector<std::string>& given, int64_t size,
+expected<std::vector<std::string>> words_of(file_system& files, const std::string& path,
+                                            const std::vector<std::string>& given, int64_t size,
                                             const std::string& label, const std::string& which) {
   auto words = path.empty() ? expected<std::vector<std::string>>{given} : words_of_file(files, path);
   if (!words) {
@@ -37,8 +38,8 @@ expected<std::vector<std::string>> words_of(file_system& files, const std::strin
   }
   const std::string whose = path.empty() ? which + "_words" : path;
   if (size > static_cast<int64_t>(words->size()))
-    return fail(errc::invalid_argument, label + "." + which + "_vocab_size is " + std::to_string(size) + ", and " + whose + " has "
-                                          + std::to_string(words->size()) + " words");
+    return fail(errc::invalid_argument, label + "." + which + "_vocab_size is " + std::to_string(size) + ", and "
+                                            + whose + " has " + std::to_string(words->size()) + " words");
   if (size >= 0)
     words->resize(static_cast<size_t>(size));
   if (words->empty())
@@ -46,12 +47,13 @@ expected<std::vector<std::string>> words_of(file_system& files, const std::strin
   return words;
 }
 
-expected<std::unordered_map<std::string_view, int64_t>> rows_of(const std::vector<std::string>& words, const std::string& label, const std::string& which) {
+expected<std::unordered_map<std::string_view, int64_t>> rows_of(const std::vector<std::string>& words,
+                                                                const std::string& label, const std::string& which) {
   std::unordered_map<std::string_view, int64_t> rows;
   for (const auto& word : words)
     if (const auto row = static_cast<int64_t>(rows.size()); !rows.emplace(word, row).second)
-      return fail(errc::invalid_argument, label + ": the " + which + " words have '" + word + "' twice, as numbers " + std::to_string(rows.at(word)) + " and "
-                                            + std::to_string(row));
+      return fail(errc::invalid_argument, label + ": the " + which + " words have '" + word + "' twice, as numbers "
+                                              + std::to_string(rows.at(word)) + " and " + std::to_string(row));
   return rows;
 }
 
@@ -64,7 +66,8 @@ int64_t product(std::span<const int64_t> extents) {
 
 }  // namespace
 
-expected<word_rows> word_rows::make(file_system& files, const vocab_info& info, const parameter_entry& variable, const std::string& label) {
+expected<word_rows> word_rows::make(file_system& files, const vocab_info& info, const parameter_entry& variable,
+                                    const std::string& label) {
   const auto fresh = words_of(files, info.new_vocab, info.new_words, info.new_vocab_size, label, "new");
   if (!fresh)
     return fail(fresh.error());
@@ -78,11 +81,14 @@ expected<word_rows> word_rows::make(file_system& files, const vocab_info& info, 
     return fail(rows.error());
   const auto count = static_cast<int64_t>(fresh->size());
   if (info.axis >= variable.dims.rank())
-    return fail(errc::invalid_argument, label + ".axis is " + std::to_string(info.axis) + ", and the variable is " + type_text(variable.type, variable.dims));
+    return fail(errc::invalid_argument, label + ".axis is " + std::to_string(info.axis) + ", and the variable is "
+                                            + type_text(variable.type, variable.dims));
   if (variable.dims[info.axis] - info.num_oov_buckets != count)
-    return fail(errc::invalid_argument, label + ": " + std::to_string(count) + " new words and " + std::to_string(info.num_oov_buckets)
-                                          + " num_oov_buckets are not the extent " + std::to_string(variable.dims[info.axis]) + " of axis "
-                                          + std::to_string(info.axis) + " of the variable, which is " + type_text(variable.type, variable.dims));
+    return fail(errc::invalid_argument,
+                label + ": " + std::to_string(count) + " new words and " + std::to_string(info.num_oov_buckets)
+                    + " num_oov_buckets are not the extent " + std::to_string(variable.dims[info.axis]) + " of axis "
+                    + std::to_string(info.axis) + " of the variable, which is "
+                    + type_text(variable.type, variable.dims));
   word_rows made;
   for (const auto& word : *fresh) {
     const auto row = rows->find(word);
@@ -108,20 +114,22 @@ bool word_rows::fits(const shape& old) const {
 expected<tensor> word_rows::apply(const parameter_entry& variable, uint64_t seed, const tensor& old) const {
   auto value = allocate_buffer(dims_.elements() * size_of(variable.type));
   if (!value)
-    return fail(errc::resource_exhausted, "no memory for the variable '" + variable.name + "', " + type_text(variable.type, dims_));
+    return fail(errc::resource_exhausted,
+                "no memory for the variable '" + variable.name + "', " + type_text(variable.type, dims_));
   parameter_entry whole = variable;
   if (backup_)
     whole.initial = *backup_;
   initialise(whole, seed, value.get());
   const auto extents = dims_.extents();
   const auto axis = static_cast<size_t>(axis_);
-  const int64_t outer = product(extents.first(axis)), row_bytes = product(extents.subspan(axis + 1)) * size_of(variable.type);
+  const int64_t outer = product(extents.first(axis)),
+                row_bytes = product(extents.subspan(axis + 1)) * size_of(variable.type);
   const int64_t rows = dims_[axis_], old_rows = old.dims()[axis_];
   for (int64_t o = 0; o < outer; ++o)
     for (size_t word = 0; word < from_.size(); ++word)
       if (from_[word] >= 0)
-        std::memcpy(value.get() + (o * rows + static_cast<int64_t>(word)) * row_bytes, old.data() + (o * old_rows + from_[word]) * row_bytes,
-                    static_cast<size_t>(row_bytes));
+        std::memcpy(value.get() + (o * rows + static_cast<int64_t>(word)) * row_bytes,
+                    old.data() + (o * old_rows + from_[word]) * row_bytes, static_cast<size_t>(row_bytes));
   return tensor{variable.type, dims_, std::move(value)};
 }
 

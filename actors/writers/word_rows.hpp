@@ -14,7 +14,8 @@ class word_rows {
   /// Reads the vocabularies. Errors: invalid_argument naming the field, after `label`, if words occur twice or are
   /// fewer than stated, or if the variable's extent is not that of words and buckets; not_found and the errors of the
   /// files.
-  static expected<word_rows> make(file_system& files, const vocab_info& info, const parameter_entry& variable, const std::string& label);
+  static expected<word_rows> make(file_system& files, const vocab_info& info, const parameter_entry& variable,
+                                  const std::string& label);
 
   int64_t old_words() const noexcept { return old_words_; }
   /// Whether old rows can be taken from a tensor of this shape: it has at least as many rows as there are old words,
@@ -25,9 +26,9 @@ class word_rows {
   expected<tensor> apply(const parameter_entry& variable, uint64_t seed, const tensor& old) const;
 
  private:
-  std::vector<int64_t> from_;   ///< For each new word its old row, or -1 if there is none.
+  std::vector<int64_t> from_;  ///< For each new word its old row, or -1 if there is none.
   int64_t old_words_ = 0;
-  shape dims_;                  ///< Of the variable.
+  shape dims_;  ///< Of the variable.
   int axis_ = 0;
   std::optional<initializer> backup_;  ///< Absent: the initializer of the variable itself.
 };

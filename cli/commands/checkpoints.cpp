@@ -5,8 +5,9 @@
 
 #include <troupe/inspect.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -59,7 +60,8 @@ expected<std::vector<checkpoint_id>> parse_ids(const std::vector<std::string>& t
   for (const auto& text : texts) {
     const auto id = parse_checkpoint_id(text);
     if (!id)
-      return misuse(fmt::format("a step is a whole number of at least 0, or one with its iteration as in 390-iteration-2, not '{}'", text));
+      return misuse(fmt::format(
+          "a step is a whole number of at least 0, or one with its iteration as in 390-iteration-2, not '{}'", text));
     ids.push_back(*id);
   }
   return ids;
@@ -70,7 +72,8 @@ expected<void> check(const invocation& r) {
   if (r.action.empty())
     return misuse("checkpoints takes list, verify or delete");
   if (std::find(actions.begin(), actions.end(), r.action) == actions.end())
-    return misuse(fmt::format("checkpoints takes list, verify or delete, not {}{}", r.action, did_you_mean(nearest(r.action, actions))));
+    return misuse(fmt::format("checkpoints takes list, verify or delete, not {}{}", r.action,
+                              did_you_mean(nearest(r.action, actions))));
   if (r.directory.empty())
     return misuse(fmt::format("checkpoints {} takes a model directory", r.action));
   if (r.action == "delete" && r.steps.empty())
@@ -87,7 +90,8 @@ int show(const invocation& r, const std::vector<checkpoint_id>& ids, console_pri
   auto& all = found->checkpoints;
   for (const auto id : ids)
     if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.id == id; }))
-      return failure(console, {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.directory, to_string(id))});
+      return failure(console,
+                     {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.directory, to_string(id))});
   if (!ids.empty())
     std::erase_if(all, [&](const auto& c) { return std::find(ids.begin(), ids.end(), c.id) == ids.end(); });
   found->event_files.clear();
@@ -114,12 +118,14 @@ int remove(const invocation& r, const std::vector<checkpoint_id>& ids, console_p
   if (!done)
     return failure(console, done.error());
   if (r.json) {
-    write_output(nlohmann::ordered_json{{"deleted", as_json(done->deleted)}, {"held", as_json(done->held)}}.dump() + "\n");
+    write_output(nlohmann::ordered_json{{"deleted", as_json(done->deleted)}, {"held", as_json(done->held)}}.dump()
+                 + "\n");
   } else {
     for (const auto id : done->deleted)
       write_output(fmt::format("deleted step {}\n", to_string(id)));
     for (const auto id : done->held)
-      write_output(fmt::format("step {} is being read: it is no longer listed, and its files are still there\n", to_string(id)));
+      write_output(
+          fmt::format("step {} is being read: it is no longer listed, and its files are still there\n", to_string(id)));
   }
   return done->held.empty() ? succeeded : failed;
 }

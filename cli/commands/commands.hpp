@@ -10,8 +10,8 @@ namespace troupe::cli {
 
 int train(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals);
 int evaluate(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals);
-/// These commands parse flags of their own: `arguments` are those after the command's name. The console printer gets failures
-/// only.
+/// These commands parse flags of their own: `arguments` are those after the command's name. The console printer gets
+/// failures only.
 int inspect(const std::vector<std::string>& arguments, console_printer& console);
 int checkpoints(const std::vector<std::string>& arguments, console_printer& console);
 int serve(const std::vector<std::string>& arguments, console_printer& console, signal_watch& signals);
@@ -34,7 +34,8 @@ std::vector<command_description> describe_commands();
 
 /// Reads the arguments of a command with flags of its own. Returns an exit status if the command ends with that: after
 /// printing help, or because the arguments are wrong.
-std::optional<int> ended_by_arguments(command_arguments& known, const std::vector<std::string>& arguments, console_printer& console);
+std::optional<int> ended_by_arguments(command_arguments& known, const std::vector<std::string>& arguments,
+                                      console_printer& console);
 /// A command with flags of its own: its text, and a function that adds its flags and words, whose values go into an
 /// `Invocation`.
 template <class Invocation>

@@ -119,13 +119,12 @@ std::vector<command_description> describe_commands() {
                   : one.name == "convert"     ? describe_convert()
                   : one.name == "completions" ? describe_completions()
                   : one.name == "help"        ? describe_help()
-                                                  : describe_job_command(one.name));
+                                              : describe_job_command(one.name));
   return all;
 }
 
 int completions(const std::vector<std::string>& arguments, console_printer& console) {
-  if (!arguments.empty()
-      && arguments.front() == "words") {  // The words belong to another command and are not parsed.
+  if (!arguments.empty() && arguments.front() == "words") {  // The words belong to another command and are not parsed.
     write_output(to_text(complete(describe_commands(), {arguments.begin() + 1, arguments.end()})));
     return succeeded;
   }
@@ -140,8 +139,8 @@ int completions(const std::vector<std::string>& arguments, console_printer& cons
       return succeeded;
     }
   const auto message = r->shell.empty() ? "completions takes bash, zsh or fish"
-                                       : fmt::format("completions takes bash, zsh or fish, not {}{}", r->shell,
-                                                     did_you_mean(nearest(r->shell, {"bash", "zsh", "fish"})));
+                                        : fmt::format("completions takes bash, zsh or fish, not {}{}", r->shell,
+                                                      did_you_mean(nearest(r->shell, {"bash", "zsh", "fish"})));
   return usage_failure(console, misuse("completions", message).value());
 }
 

@@ -47,7 +47,8 @@ void add_arguments(command_arguments& known, invocation& r) {
   known.word("TO", r.to, "a new directory, or a new .safetensors file");
   known.value("--format", "troupe|tensorflow|safetensors", r.format, "what TO becomes");
   known.value("--step", "N", r.step, "the checkpoint of this step [the newest]");
-  known.value("--like", "PATH", r.like, "to tensorflow: a checkpoint of TensorFlow's whose names are used, as those of the Estimator's slots");
+  known.value("--like", "PATH", r.like,
+              "to tensorflow: a checkpoint of TensorFlow's whose names are used, as those of the Estimator's slots");
   known.value("--beta1", "X", r.beta1, "to tensorflow: Adam's beta1, for its variable beta1_power [0.9]");
   known.value("--beta2", "X", r.beta2, "and its beta2 [0.999]");
   known.flag("--json", r.json, "one JSON object");
@@ -73,7 +74,8 @@ expected<convert_options> read_options(const invocation& r) {
         options.format = f;
     }
     if (!options.format)
-      return misuse(fmt::format("--format must be troupe, tensorflow or safetensors, not '{}'{}", *r.format, did_you_mean(nearest(*r.format, names))));
+      return misuse(fmt::format("--format must be troupe, tensorflow or safetensors, not '{}'{}", *r.format,
+                                did_you_mean(nearest(*r.format, names))));
   }
   const auto step = parse_count("--step", r.step, 0);
   if (!step)
@@ -81,8 +83,8 @@ expected<convert_options> read_options(const invocation& r) {
   options.step = *step;
   options.like = r.like;
   return read_beta("--beta1", r.beta1, options.beta1)
-    .and_then([&] { return read_beta("--beta2", r.beta2, options.beta2); })
-    .map([&] { return options; });
+      .and_then([&] { return read_beta("--beta2", r.beta2, options.beta2); })
+      .map([&] { return options; });
 }
 
 constexpr own_command<invocation> command{"convert", about, usage, add_arguments};

@@ -34,10 +34,12 @@ int evaluate(const command_line& line, const std::shared_ptr<console_printer>& c
   if (result && result->checkpoint.empty() && !setup->estimator.warm_start)
     result = fail(errc::not_found, fmt::format("{} has no checkpoint to evaluate", *setup->estimator.config.model_dir));
   if (!result && which->what == checkpoint_ref::kind::step && result.error().category == errc::not_found)
-    result = fail({errc::not_found, fmt::format("{} has no checkpoint of step {}", *setup->estimator.config.model_dir, which->step),
+    result = fail({errc::not_found,
+                   fmt::format("{} has no checkpoint of step {}", *setup->estimator.config.model_dir, which->step),
                    {result.error().message}});
   if (!result)
-    return failure(*console, result.error(), misuse_if(result.error().category == errc::invalid_argument && result.error().source.empty()));
+    return failure(*console, result.error(),
+                   misuse_if(result.error().category == errc::invalid_argument && result.error().source.empty()));
   for (const auto& warning : result->warnings)
     console->warn(warning, result->global_step);
   console->finish(*result);

@@ -34,7 +34,9 @@ int export_model(const command_line& line, const std::shared_ptr<console_printer
   if (!assets)
     return usage_failure(*console, assets.error());
   if ((line.output && line.output->empty()) || (line.onnx && line.onnx->empty()))
-    return usage_failure(*console, {errc::invalid_argument, line.onnx && line.onnx->empty() ? "--onnx must name a file" : "--output must name a directory"});
+    return usage_failure(
+        *console, {errc::invalid_argument,
+                   line.onnx && line.onnx->empty() ? "--onnx must name a file" : "--output must name a directory"});
   const auto given = load_settings(line);
   if (!given)
     return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
@@ -47,7 +49,8 @@ int export_model(const command_line& line, const std::shared_ptr<console_printer
   const auto data = open_test_data(*setup, setup->evaluations.front());
   if (!data)
     return failure(*console, with_origin(data.error(), line));
-  export_options options{.directory = line.output.value_or(""), .input = data->batch(1), .checkpoint = *which, .assets_extra = *assets};
+  export_options options{
+      .directory = line.output.value_or(""), .input = data->batch(1), .checkpoint = *which, .assets_extra = *assets};
   const auto path = troupe::export_model(setup->estimator, options);
   if (!path)
     return failure(*console, path.error());
@@ -55,7 +58,9 @@ int export_model(const command_line& line, const std::shared_ptr<console_printer
   if (line.onnx)
     end_at_first(signals, console, fmt::format("before {} was written", *line.onnx));
   if (line.onnx)
-    if (auto written = exported_model::open(*path).and_then([&](const exported_model& m) { return write_onnx(m, *line.onnx); }); !written)
+    if (auto written = exported_model::open(*path).and_then(
+            [&](const exported_model& m) { return write_onnx(m, *line.onnx); });
+        !written)
       return failure(*console, written.error());
   signals.at_first({});
   return succeeded;

@@ -14,7 +14,8 @@ namespace troupe::cli {
 
 namespace {
 
-constexpr const char* about = "Shows what a job has left, or what it is made of. Writes nothing, and may look at a running job.";
+constexpr const char*
+    about = "Shows what a job has left, or what it is made of. Writes nothing, and may look at a running job.";
 constexpr const char* usage = R"(
 What is shown of each PATH depends on what it is:
   a model directory                    its checkpoints, who is using it, the last evaluation
@@ -47,18 +48,23 @@ struct invocation {
   std::optional<std::string> steps;
   bool plan = false, program = false, profile = false, dot = false, json = false, verify = false, values = false;
 
-  mode graph_mode() const { return graph == "evaluate" ? mode::evaluate : graph == "predict" ? mode::predict : mode::train; }
+  mode graph_mode() const {
+    return graph == "evaluate" ? mode::evaluate : graph == "predict" ? mode::predict : mode::train;
+  }
 };
 
 tl::unexpected<error> misuse(std::string message) { return cli::misuse("inspect", std::move(message)); }
 
 void add_arguments(command_arguments& known, invocation& r) {
-  known.words("PATH", r.paths, "a model directory, an exported model, a checkpoint, a .safetensors file or an event file");
+  known.words("PATH", r.paths,
+              "a model directory, an exported model, a checkpoint, a .safetensors file or an event file");
   known.value("--config", "FILE", r.config, "or a configuration in TOML");
   known.values("--set", "KEY=VALUE", r.set, "any key of the configuration, as often as you like");
-  known.flag("--plan", r.plan, "the actors of its job and what passes between them (this is what is shown of a --config)");
+  known.flag("--plan", r.plan,
+             "the actors of its job and what passes between them (this is what is shown of a --config)");
   known.value("--graph", "train|evaluate|predict", r.graph, "the graph of its model");
-  known.flag("--program", r.program, "what a replica computes in that mode: kernels in order, their buffers, bytes and FLOPs [train]");
+  known.flag("--program", r.program,
+             "what a replica computes in that mode: kernels in order, their buffers, bytes and FLOPs [train]");
   known.flag("--profile", r.profile, "the time that each of its operations takes in a real run [train]");
   known.value("--steps", "N", r.steps, "of how many steps [20]");
   known.flag("--dot", r.dot, "the graph for Graphviz [train]");
@@ -101,7 +107,8 @@ int show_paths(const invocation& r, console_printer& console) {
   for (const auto& path : r.paths) {
     const auto found = troupe::inspect(path, {.verify = r.verify, .values = r.values});
     if (!found) {
-      status = std::max(status, failure(console, found.error(), misuse_if(found.error().category == errc::invalid_argument)));
+      status = std::max(status,
+                        failure(console, found.error(), misuse_if(found.error().category == errc::invalid_argument)));
       continue;
     }
     write_output(before);
@@ -151,7 +158,8 @@ int show_config(const invocation& r, console_printer& console) {
       evaluations.push_back(make_eval_spec(e, *test));
   }
   if (!r.program && !r.profile && !r.dot && r.graph.empty()) {
-    const auto plan = inspect_plan(setup->estimator, training, setup->evaluates() ? eval_specs{evaluations} : eval_specs{});
+    const auto plan = inspect_plan(setup->estimator, training,
+                                   setup->evaluates() ? eval_specs{evaluations} : eval_specs{});
     if (!plan)
       return failure(console, plan.error(), misuse_if(plan.error().category == errc::invalid_argument));
     r.json ? write_output(to_json(*plan)) : write_text(to_text(*plan));
@@ -159,7 +167,8 @@ int show_config(const invocation& r, console_printer& console) {
   }
   const auto& input = r.graph_mode() == mode::train ? training.input : evaluations.front().input;
   if (r.profile) {
-    const auto profile = profile_model(setup->estimator, input, r.graph_mode(), parse_count("--steps", r.steps, 1)->value_or(20));
+    const auto profile = profile_model(setup->estimator, input, r.graph_mode(),
+                                       parse_count("--steps", r.steps, 1)->value_or(20));
     if (!profile)
       return failure(console, profile.error(), misuse_if(profile.error().category == errc::invalid_argument));
     r.json ? write_output(to_json(*profile)) : write_text(to_text(*profile));
@@ -168,7 +177,10 @@ int show_config(const invocation& r, console_printer& console) {
   const auto graph = inspect_graph(setup->estimator, input, r.graph_mode());
   if (!graph)
     return failure(console, graph.error(), misuse_if(graph.error().category == errc::invalid_argument));
-  r.json ? write_output(to_json(*graph)) : write_text(r.dot ? to_dot(*graph) : r.program ? graph->program.text : to_text(*graph));
+  r.json ? write_output(to_json(*graph))
+         : write_text(r.dot       ? to_dot(*graph)
+                      : r.program ? graph->program.text
+                                  : to_text(*graph));
   return succeeded;
 }
 

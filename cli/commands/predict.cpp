@@ -7,10 +7,9 @@
 #include <troupe/prediction_file.hpp>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
-
-#include <unistd.h>
 
 namespace troupe::cli {
 
@@ -25,7 +24,8 @@ struct output_choice {
 };
 
 std::string stop_text(const signal_watch& signals, const output_choice& to) {
-  return fmt::format("stopped by {}{}\n", signal_name(signals.first()), to.path ? ": " + *to.path + " was not written" : "");
+  return fmt::format("stopped by {}{}\n", signal_name(signals.first()),
+                     to.path ? ": " + *to.path + " was not written" : "");
 }
 
 expected<output_choice> choose_output(const command_line& line) {
@@ -102,7 +102,8 @@ class progress_lines {
   }
   void finish(int64_t count, const std::string& from, const output_choice& to) const {
     if (!quiet_)
-      write_error(fmt::format("{} results in {:.1f} s from {}{}\n", count, seconds_now() - began_, from, to.path ? " to " + *to.path : ""));
+      write_error(fmt::format("{} results in {:.1f} s from {}{}\n", count, seconds_now() - began_, from,
+                              to.path ? " to " + *to.path : ""));
   }
 
  private:
@@ -110,8 +111,8 @@ class progress_lines {
   double began_, last_;
 };
 
-int run(prediction_stream& stream, const job_setup& setup, const output_choice& to, std::optional<int64_t> limit, const command_line& line,
-        console_printer& console, signal_watch& signals) {
+int run(prediction_stream& stream, const job_setup& setup, const output_choice& to, std::optional<int64_t> limit,
+        const command_line& line, console_printer& console, signal_watch& signals) {
   progress_lines progress{line.quiet};
   std::optional<results> out;
   while (!limit || !out || out->count() < *limit) {
@@ -119,12 +120,14 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
     if (!one && one.error().category == errc::cancelled)
       return failed;  // A signal cancelled it; the caller reports that.
     if (!one)
-      return failure(console, one.error(), misuse_if(one.error().category == errc::invalid_argument && one.error().source.empty()));
+      return failure(console, one.error(),
+                     misuse_if(one.error().category == errc::invalid_argument && one.error().source.empty()));
     if (!out) {
       // Without a checkpoint the library predicts with fresh variables, and an exported model has no checkpoint. A user
       // who names a directory wants its contents, so this is an error.
       if (*one && !line.exported && stream.checkpoint().empty() && !setup.estimator.warm_start)
-        return failure(console, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)});
+        return failure(console, {errc::not_found, fmt::format("{} has no checkpoint to predict with",
+                                                              *setup.estimator.config.model_dir)});
       if (!line.exported && !stream.remark().empty())
         console.warn(stream.remark());
       // From here on a signal may find a partial file, which must be removed, or a blocked write to a stream, which
@@ -141,7 +144,8 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
         return failure(console, opened.error());
       out.emplace(std::move(*opened));
       if (to.format == prediction_format::npy && *one && !(*one)->texts.empty())
-        console.warn(fmt::format("'{}' is made of words, which npy files do not hold: it is left out", (*one)->texts.begin()->first));
+        console.warn(fmt::format("'{}' is made of words, which npy files do not hold: it is left out",
+                                 (*one)->texts.begin()->first));
     }
     if (!*one)
       break;
@@ -154,7 +158,11 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
   }
   if (auto finished = out->finish(); !finished)
     return failure(console, finished.error());
-  progress.finish(out->count(), line.exported ? *line.exported : stream.checkpoint().empty() ? "no checkpoint" : stream.checkpoint(), to);
+  progress.finish(out->count(),
+                  line.exported                 ? *line.exported
+                  : stream.checkpoint().empty() ? "no checkpoint"
+                                                : stream.checkpoint(),
+                  to);
   return succeeded;
 }
 
@@ -164,7 +172,9 @@ expected<job_setup> make_setup(const command_line& line, const settings& given, 
     return make_job_setup(given, job_purpose::reading);
   if (line.step || line.checkpoint || given.precedence_of("run.model_dir") == precedence::flag)
     return misuse("predict", fmt::format("{} cannot be given together with --export, which names one model",
-                                         line.step ? "--step" : line.checkpoint ? "--checkpoint" : "--model-dir"));
+                                         line.step         ? "--step"
+                                         : line.checkpoint ? "--checkpoint"
+                                                           : "--model-dir"));
   auto setup = make_data_setup(given);
   if (!setup)
     return fail(setup.error());
@@ -187,7 +197,8 @@ int predict(const command_line& line, const std::shared_ptr<console_printer>& co
   const auto limit = parse_count("--limit", line.limit, 1);
   const auto to = choose_output(line);
   const auto keys = parse_keys(line.keys);
-  for (const auto* refused : {limit ? nullptr : &limit.error(), to ? nullptr : &to.error(), keys ? nullptr : &keys.error()})
+  for (const auto* refused :
+       {limit ? nullptr : &limit.error(), to ? nullptr : &to.error(), keys ? nullptr : &keys.error()})
     if (refused)
       return usage_failure(*console, *refused);
   const auto given = load_settings(line);
@@ -195,7 +206,8 @@ int predict(const command_line& line, const std::shared_ptr<console_printer>& co
     return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
   const auto setup = make_setup(line, *given, *console);
   if (!setup)
-    return failure(*console, setup.error(), misuse_if(!line.exported || setup.error().category == errc::invalid_argument));
+    return failure(*console, setup.error(),
+                   misuse_if(!line.exported || setup.error().category == errc::invalid_argument));
   const auto which = checkpoint_of(line);
   if (!which)
     return usage_failure(*console, which.error());
@@ -204,7 +216,8 @@ int predict(const command_line& line, const std::shared_ptr<console_printer>& co
   if (!data)
     return failure(*console, with_origin(data.error(), line));
 
-  auto stream = troupe::predict(setup->estimator, {.input = data->batch(test.data.batch_size), .keys = *keys, .checkpoint = *which});
+  auto stream = troupe::predict(setup->estimator,
+                                {.input = data->batch(test.data.batch_size), .keys = *keys, .checkpoint = *which});
   if (!stream)
     return usage_failure(*console, stream.error());
   const int status = run(*stream, *setup, *to, *limit, line, *console, signals);

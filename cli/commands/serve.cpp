@@ -5,8 +5,9 @@
 
 #include <troupe/options/serve_fields.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -95,7 +96,8 @@ struct addresses {
 /// `,"name":"text"`, for text in any encoding. Kept out of a nlohmann object: its destructor ends the program if it
 /// finds no memory.
 std::string member(const char* name, const std::string& text) {
-  return fmt::format(",\"{}\":{}", name, nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return fmt::format(",\"{}\":{}", name,
+                     nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void say(const invocation& r, const serve_event& e, const addresses& at = {}) {

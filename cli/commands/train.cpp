@@ -7,7 +7,6 @@
 #include <troupe/run_description.hpp>
 
 #include <fmt/format.h>
-
 #include <unistd.h>
 
 namespace troupe::cli {
@@ -34,12 +33,15 @@ bool has_begun(const job_progress& of) {
 }
 
 /// Adds a hook that keeps the record of the run, and reports what differs from the last run's.
-void keep_record(const command_line& line, const settings& given, const job_setup& setup, const std::shared_ptr<console_printer>& console, train_spec& training) {
+void keep_record(const command_line& line, const settings& given, const job_setup& setup,
+                 const std::shared_ptr<console_printer>& console, train_spec& training) {
   const auto& directory = setup.estimator.config.model_dir;
   if (!directory)
     return;
   run_description about{.record = record_of(given, line.arguments), .values = hyperparameters_of(given)};
-  about.graph = [estimator = setup.estimator, input = training.input] { return inspect_graph(estimator, input, mode::train, graph_depth::graph_only); };
+  about.graph = [estimator = setup.estimator, input = training.input] {
+    return inspect_graph(estimator, input, mode::train, graph_depth::graph_only);
+  };
   const auto& evaluation = setup.evaluations.front().spec.name;
   about.evaluation = evaluation.empty() ? "eval" : "eval_" + evaluation;
   about.warn = [console](const std::string& text) { console->warn(text); };

@@ -4,6 +4,7 @@
 #include "cli/configuration/nearest.hpp"
 
 #include <CLI/CLI.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,11 +40,16 @@ argument_description valued(const std::string& name, const std::string& what, co
 }  // namespace
 
 tl::unexpected<error> misuse(std::string_view command, std::string message) {
-  return fail({errc::invalid_argument, std::move(message), {fmt::format("troupe {} --help lists what it takes", command)}});
+  return fail(
+      {errc::invalid_argument, std::move(message), {fmt::format("troupe {} --help lists what it takes", command)}});
 }
 
 command_arguments::command_arguments(std::string command, std::string about, std::string usage)
-  : description_{.name = std::move(command), .about = std::move(about), .usage = std::move(usage), .words = {}, .flags = {}},
+  : description_{.name = std::move(command),
+                 .about = std::move(about),
+                 .usage = std::move(usage),
+                 .words = {},
+                 .flags = {}},
     app_(std::make_unique<CLI::App>(description_.about, fmt::format("troupe {}", description_.name))) {
   app_->footer(description_.usage);
   app_->allow_extras();
@@ -52,7 +58,8 @@ command_arguments::command_arguments(std::string command, std::string about, std
 
 command_arguments::~command_arguments() = default;
 
-void command_arguments::word(const std::string& name, std::string& into, const std::string& about, std::vector<std::string> choices) {
+void command_arguments::word(const std::string& name, std::string& into, const std::string& about,
+                             std::vector<std::string> choices) {
   description_.words.push_back({.name = name, .about = about, .choices = std::move(choices)});
   app_->add_option(name, into, about)->type_name("");
 }
@@ -67,19 +74,24 @@ void command_arguments::flag(const std::string& name, bool& into, const std::str
   app_->add_flag(name, into, about);
 }
 
-void command_arguments::value(const std::string& name, const std::string& what, std::optional<std::string>& into, const std::string& about) {
+void command_arguments::value(const std::string& name, const std::string& what, std::optional<std::string>& into,
+                              const std::string& about) {
   description_.flags.push_back(valued(name, what, about));
   // Through a string, because CLI11 leaves an optional absent if the value is empty.
   const auto keep = [&into](const std::string& text) { into = text; };
-  app_->add_option_function<std::string>(name, keep, about)->type_name(what)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  app_->add_option_function<std::string>(name, keep, about)
+      ->type_name(what)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-void command_arguments::value(const std::string& name, const std::string& what, std::string& into, const std::string& about) {
+void command_arguments::value(const std::string& name, const std::string& what, std::string& into,
+                              const std::string& about) {
   description_.flags.push_back(valued(name, what, about));
   app_->add_option(name, into, about)->type_name(what)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-void command_arguments::values(const std::string& name, const std::string& what, std::vector<std::string>& into, const std::string& about) {
+void command_arguments::values(const std::string& name, const std::string& what, std::vector<std::string>& into,
+                               const std::string& about) {
   description_.flags.push_back(valued(name, what, about));
   app_->add_option(name, into, about)->type_name(what)->allow_extra_args(false);
 }
@@ -106,7 +118,8 @@ expected<std::string> command_arguments::help_on(const std::string& name) const 
     names.push_back(known);
   }
   if (text.empty())
-    return misuse(description_.name, fmt::format("there is help on {}, and none on '{}'{}", joined(names, ", "), name, did_you_mean(nearest(name, names))));
+    return misuse(description_.name, fmt::format("there is help on {}, and none on '{}'{}", joined(names, ", "), name,
+                                                 did_you_mean(nearest(name, names))));
   return text;
 }
 
@@ -116,7 +129,9 @@ namespace {
 std::optional<std::string> help_asked_for(const std::vector<std::string>& arguments) {
   constexpr std::string_view with_subject = "--help=";
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
-  const auto asked = std::find_if(arguments.begin(), end, [&](const std::string& a) { return a == "--help" || a == "-h" || a.starts_with(with_subject); });
+  const auto asked = std::find_if(arguments.begin(), end, [&](const std::string& a) {
+    return a == "--help" || a == "-h" || a.starts_with(with_subject);
+  });
   if (asked == end)
     return std::nullopt;
   if (asked->starts_with(with_subject))

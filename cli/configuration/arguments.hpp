@@ -22,7 +22,7 @@ namespace troupe::cli {
 
 /// An argument as the help shows it.
 struct argument_description {
-  std::string name;                       ///< "--step", or "DIR" for a positional argument.
+  std::string name;  ///< "--step", or "DIR" for a positional argument.
   /// A placeholder for the value: "N". Empty if it has none, or is positional.
   std::string value = {};
   std::string about;
@@ -54,15 +54,18 @@ class command_arguments {
   const command_description& description() const noexcept { return description_; }
 
   /// A positional argument. `choices` are its possible values, if they are known.
-  void word(const std::string& name, std::string& into, const std::string& about, std::vector<std::string> choices = {});
+  void word(const std::string& name, std::string& into, const std::string& about,
+            std::vector<std::string> choices = {});
   /// Takes all remaining words.
   void words(const std::string& name, std::vector<std::string>& into, const std::string& about);
   void flag(const std::string& name, bool& into, const std::string& about);
   /// `what` is the placeholder for the value in the help: "N", "csv|jsonl". Its parts in small letters are choices.
-  void value(const std::string& name, const std::string& what, std::optional<std::string>& into, const std::string& about);
+  void value(const std::string& name, const std::string& what, std::optional<std::string>& into,
+             const std::string& about);
   void value(const std::string& name, const std::string& what, std::string& into, const std::string& about);
   /// One value for each occurrence of the flag.
-  void values(const std::string& name, const std::string& what, std::vector<std::string>& into, const std::string& about);
+  void values(const std::string& name, const std::string& what, std::vector<std::string>& into,
+              const std::string& about);
 
   /// A text that `--help NAME` prints, and that `--help all` prints after the general help, in the order of these
   /// calls.

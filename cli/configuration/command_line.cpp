@@ -67,22 +67,26 @@ struct flag {
   const char* value;
 };
 constexpr flag key_flags[] = {
-    {"--model-dir", "run.model_dir", "DIR"},  {"--data", "input.data", "DIR"},           {"--max-steps", "run.max_steps", "N"},
-    {"--epochs", "input.epochs", "N"},        {"--batch-size", "input.batch_size", "N"}, {"--seed", "run.seed", "N"},
+    {"--model-dir", "run.model_dir", "DIR"},   {"--data", "input.data", "DIR"},
+    {"--max-steps", "run.max_steps", "N"},     {"--epochs", "input.epochs", "N"},
+    {"--batch-size", "input.batch_size", "N"}, {"--seed", "run.seed", "N"},
 };
 
 template <class Options>
 std::string about(std::string_view name) {
   std::string text;
-  each_field(defaults_of<Options>(), [&](const field_row& field, const auto&) { text += field.name == name ? field.about : ""; });
+  each_field(defaults_of<Options>(),
+             [&](const field_row& field, const auto&) { text += field.name == name ? field.about : ""; });
   return text;
 }
 
 std::string_view purpose(std::string_view subcommand) {
   return subcommand == "train"     ? "Trains a model, saving and evaluating as it goes."
-         : subcommand == "predict" ? "Writes what the newest checkpoint of a model, or an exported model, says of each example of the test data."
-         : subcommand == "export"  ? "Exports the newest checkpoint of a model for programs that do not have the model's code."
-                                   : "Evaluates the newest checkpoint of a model.";
+         : subcommand == "predict" ? "Writes what the newest checkpoint of a model, or an exported model, says of each "
+                                     "example of the test data."
+         : subcommand == "export"
+             ? "Exports the newest checkpoint of a model for programs that do not have the model's code."
+             : "Evaluates the newest checkpoint of a model.";
 }
 
 std::string footer(std::string_view subcommand) {
@@ -93,10 +97,13 @@ std::string footer(std::string_view subcommand) {
   std::vector<std::string> tables;
   for (const auto& table : key_tables())
     tables.emplace_back(table.name);
-  return fmt::format("{}\nKeys of the configuration and of --set are listed by --help all, or by --help and one of their subjects:\n  {}\n"
-                     "The part after the dot is enough where only one key ends so: --set epochs=3, but --set warm_start.freeze=true. A flag beats\n"
-                     "--set, and both beat the file.\n\n{}",
-                     examples, joined(tables, ", "), exit_codes);
+  return fmt::format(
+      "{}\nKeys of the configuration and of --set are listed by --help all, or by --help and one of their subjects:\n  "
+      "{}\n"
+      "The part after the dot is enough where only one key ends so: --set epochs=3, but --set warm_start.freeze=true. "
+      "A flag beats\n"
+      "--set, and both beat the file.\n\n{}",
+      examples, joined(tables, ", "), exit_codes);
 }
 
 /// Values of flags that are not members of `command_line`.
@@ -110,7 +117,8 @@ void add_arguments(command_arguments& known, std::string_view subcommand, comman
   const bool training = subcommand == "train", predicting = subcommand == "predict", exporting = subcommand == "export";
   for (const auto& table : key_tables())
     known.subject(std::string{table.name}, describe_keys(table));
-  known.word("DIR", line.directory, "a model directory, in place of --config and --model-dir: configured as its last run was");
+  known.word("DIR", line.directory,
+             "a model directory, in place of --config and --model-dir: configured as its last run was");
   known.value("--config", "FILE", line.config, "configuration in TOML");
   for (const auto& f : key_flags)
     known.value(f.name, f.value, raw.values.emplace_back(), help_of(*find_key(f.key)));
@@ -124,11 +132,14 @@ void add_arguments(command_arguments& known, std::string_view subcommand, comman
     known.value("--format", "csv|jsonl|npy", line.format, "how results are written [csv]");
     known.value("--output", "FILE", line.output, "where they go; npy: a directory [standard output]");
     known.value("--limit", "N", line.limit, "only the first N results");
-    known.value("--export", "DIR", line.exported, "an exported model in place of a model directory; only input and evaluate of the keys count then");
+    known.value("--export", "DIR", line.exported,
+                "an exported model in place of a model directory; only input and evaluate of the keys count then");
   } else if (exporting) {
-    known.value("--output", "DIR", line.output, "where the numbered directory goes [export/latest in the model directory]");
+    known.value("--output", "DIR", line.output,
+                "where the numbered directory goes [export/latest in the model directory]");
     known.value("--onnx", "FILE", line.onnx, "also write it as an ONNX file");
-    known.values("--asset", "PATH=FILE", line.assets, "a file to put beside it, as assets.extra/PATH; as often as you like");
+    known.values("--asset", "PATH=FILE", line.assets,
+                 "a file to put beside it, as assets.extra/PATH; as often as you like");
   } else {
     known.flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
   }
@@ -169,7 +180,8 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
       line.flags.push_back({key_flags[i].key, *raw.values[i], key_flags[i].name});
   if (!line.directory.empty()) {
     if (!line.config.empty())
-      return misuse(subcommand, fmt::format("unexpected argument '{}': a model directory takes the place of --config, beside which --model-dir names it",
+      return misuse(subcommand, fmt::format("unexpected argument '{}': a model directory takes the place of --config, "
+                                            "beside which --model-dir names it",
                                             line.directory));
     if (std::any_of(line.flags.begin(), line.flags.end(), [](const assignment& a) { return a.key == "run.model_dir"; }))
       return misuse(subcommand, "--model-dir cannot be given together with a directory: both name it");
@@ -188,13 +200,15 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   return line;
 }
 
-expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text, int64_t least) {
+expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text,
+                                             int64_t least) {
   if (!text)
     return std::nullopt;
   int64_t count = 0;
   const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), count);
   if (failed != std::errc{} || end != text->data() + text->size() || count < least)
-    return fail(errc::invalid_argument, fmt::format("{} must be a whole number of at least {}, not '{}'", flag, least, *text));
+    return fail(errc::invalid_argument,
+                fmt::format("{} must be a whole number of at least {}, not '{}'", flag, least, *text));
   return count;
 }
 
@@ -226,16 +240,16 @@ expected<settings> load_settings(const command_line& line) {
 
 std::span<const command_summary> command_summaries() {
   static constexpr command_summary all[] = {
-    {"train", "trains a model, saving and evaluating as it goes"},
-    {"evaluate", "evaluates the newest checkpoint, or that of --step or --checkpoint"},
-    {"predict", "writes what that checkpoint, or an exported model, says of each example"},
-    {"export", "writes that checkpoint's model for programs that do not have its code"},
-    {"serve", "answers predictions of exported models over HTTP"},
-    {"inspect", "shows a model directory, a checkpoint, an exported model, an event file, a plan or a graph"},
-    {"checkpoints", "lists, verifies and deletes checkpoints"},
-    {"convert", "converts checkpoints between Troupe, TensorFlow and safetensors"},
-    {"completions", "prints what a shell needs to complete these commands, their flags and keys"},
-    {"help", "prints a page of the guide, or the help of a command"},
+      {"train", "trains a model, saving and evaluating as it goes"},
+      {"evaluate", "evaluates the newest checkpoint, or that of --step or --checkpoint"},
+      {"predict", "writes what that checkpoint, or an exported model, says of each example"},
+      {"export", "writes that checkpoint's model for programs that do not have its code"},
+      {"serve", "answers predictions of exported models over HTTP"},
+      {"inspect", "shows a model directory, a checkpoint, an exported model, an event file, a plan or a graph"},
+      {"checkpoints", "lists, verifies and deletes checkpoints"},
+      {"convert", "converts checkpoints between Troupe, TensorFlow and safetensors"},
+      {"completions", "prints what a shell needs to complete these commands, their flags and keys"},
+      {"help", "prints a page of the guide, or the help of a command"},
   };
   return all;
 }
@@ -254,7 +268,8 @@ Commands:
   troupe help lists the pages of the guide, troupe help TOPIC prints one.
   troupe --version
 
-{})", commands, exit_codes);
+{})",
+                     commands, exit_codes);
 }
 
 }  // namespace troupe::cli

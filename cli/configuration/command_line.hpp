@@ -20,10 +20,10 @@ struct command_line {
   std::string directory;
   std::vector<std::string> arguments;  ///< The program's arguments, beginning with its name.
   std::vector<assignment> set;
-  std::vector<assignment> flags;    ///< With the key as name: run.max_steps for --max-steps.
+  std::vector<assignment> flags;  ///< With the key as name: run.max_steps for --max-steps.
   /// evaluate, predict, export: which checkpoint. At most one of them is given.
   std::optional<std::string> step, checkpoint;
-  std::optional<std::string> evaluation;  ///< Only for evaluate.
+  std::optional<std::string> evaluation;           ///< Only for evaluate.
   std::optional<std::string> keys, format, limit;  ///< Only for predict.
   std::optional<std::string> output;               ///< Only for predict and export.
   std::optional<std::string> exported;             ///< Only for predict: an exported model's directory.
@@ -45,7 +45,8 @@ command_description describe_job_command(std::string_view subcommand);
 expected<settings> load_settings(const command_line& line);
 
 /// The number that a flag such as --limit gives. invalid_argument unless it is a whole number of at least `least`.
-expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text, int64_t least);
+expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text,
+                                             int64_t least);
 
 /// The checkpoint that --step or --checkpoint names; the newest if neither is given. invalid_argument, naming the flag.
 expected<checkpoint_ref> checkpoint_of(const command_line& line);

@@ -1,8 +1,9 @@
 #include "cli/configuration/config_file.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 #include <toml++/toml.h>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -10,7 +11,8 @@ namespace troupe::cli {
 
 namespace {
 
-void add_value(const std::string& key, const toml::node& node, const std::string& origin, std::vector<assignment>& into) {
+void add_value(const std::string& key, const toml::node& node, const std::string& origin,
+               std::vector<assignment>& into) {
   using enum value_kind;
   assignment a{key, "", origin, other};
   if (const auto* s = node.as_string())
@@ -21,7 +23,8 @@ void add_value(const std::string& key, const toml::node& node, const std::string
     a.value = fmt::format("{}", f->get()), a.written = number;
   else if (const auto* b = node.as_boolean())
     a.value = b->get() ? "true" : "false", a.written = boolean;
-  else if (const auto* list = node.as_array(); list && std::all_of(list->begin(), list->end(), [](const toml::node& n) { return n.is_integer(); })) {
+  else if (const auto* list = node.as_array();
+           list && std::all_of(list->begin(), list->end(), [](const toml::node& n) { return n.is_integer(); })) {
     for (const auto& n : *list)
       a.value += fmt::format("{}{}", a.value.empty() ? "" : ",", n.as_integer()->get());
     a.written = integers;
@@ -41,7 +44,8 @@ void add_value(const std::string& key, const toml::node& node, const std::string
   into.push_back(std::move(a));
 }
 
-void add_table(const std::string& prefix, const toml::table& table, const std::string& name, std::vector<assignment>& into);
+void add_table(const std::string& prefix, const toml::table& table, const std::string& name,
+               std::vector<assignment>& into);
 
 /// The first key of the tables in a list: "type" for "model.layers".
 std::string first_key_of(const std::string& list) {
@@ -53,17 +57,20 @@ std::string first_key_of(const std::string& list) {
 
 /// Adds the tables of a list such as [[model.layers]], each under its number: "model.layers[0].". For an empty table it
 /// adds the first key with a value that no key accepts, so that the table is reported.
-void add_tables(const std::string& key, const toml::array& list, const std::string& name, std::vector<assignment>& into) {
+void add_tables(const std::string& key, const toml::array& list, const std::string& name,
+                std::vector<assignment>& into) {
   for (size_t i = 0; i < list.size(); ++i) {
     const auto& table = *list[i].as_table();
     const auto each = fmt::format("{}[{}]", key, i);
     if (table.empty())
-      into.push_back({fmt::format("{}.{}", each, first_key_of(key)), "nothing", fmt::format("{}:{}", name, list[i].source().begin.line), value_kind::other});
+      into.push_back({fmt::format("{}.{}", each, first_key_of(key)), "nothing",
+                      fmt::format("{}:{}", name, list[i].source().begin.line), value_kind::other});
     add_table(each + ".", table, name, into);
   }
 }
 
-void add_table(const std::string& prefix, const toml::table& table, const std::string& name, std::vector<assignment>& into) {
+void add_table(const std::string& prefix, const toml::table& table, const std::string& name,
+               std::vector<assignment>& into) {
   for (const auto& [key, node] : table) {
     const std::string full = prefix + std::string{key.str()};
     const std::string origin = fmt::format("{}:{}", name, key.source().begin.line);
@@ -78,8 +85,8 @@ void add_table(const std::string& prefix, const toml::table& table, const std::s
   }
 }
 
-constexpr int depth_max = 32;                      // Nesting limit for lists and tables; ours have 3.
-constexpr size_t bytes_max = size_t{16} << 20;     // A device or a wrong file may have no end.
+constexpr int depth_max = 32;                   // Nesting limit for lists and tables; ours have 3.
+constexpr size_t bytes_max = size_t{16} << 20;  // A device or a wrong file may have no end.
 
 /// The position after the string that begins at `at`. An unterminated string ends at the newline.
 size_t end_of_string(std::string_view text, size_t at) {
@@ -105,7 +112,8 @@ std::optional<int64_t> too_deep_in_line(std::string_view text) {
     const char c = text[at];
     if (c == '"' || c == '\'') {
       const size_t end = end_of_string(text, at);
-      line += std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+      line += std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
+                         text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
       at = end;
       continue;
     }
@@ -159,17 +167,20 @@ expected<std::vector<assignment>> parse_config(std::istream& from, const std::st
   if (!text)
     return fail(text.error());
   if (const auto line = too_deep_in_line(*text))
-    return fail(errc::invalid_argument, fmt::format("{}:{}: nests deeper than {} lists and tables", name, *line, depth_max));
+    return fail(errc::invalid_argument,
+                fmt::format("{}:{}: nests deeper than {} lists and tables", name, *line, depth_max));
   try {
     const toml::table table = toml::parse(*text, name);
     std::vector<assignment> found;
     add_table("", table, name, found);
     // TOML sorts tables by name, but messages should follow the file's order.
     const auto line = [](const assignment& a) { return std::stoll(a.origin.substr(a.origin.rfind(':') + 1)); };
-    std::stable_sort(found.begin(), found.end(), [&](const assignment& a, const assignment& b) { return line(a) < line(b); });
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const assignment& a, const assignment& b) { return line(a) < line(b); });
     return found;
   } catch (const toml::parse_error& e) {
-    return fail(errc::invalid_argument, fmt::format("{}:{}:{}: {}", name, e.source().begin.line, e.source().begin.column, e.description()));
+    return fail(errc::invalid_argument,
+                fmt::format("{}:{}:{}: {}", name, e.source().begin.line, e.source().begin.column, e.description()));
   }
 }
 

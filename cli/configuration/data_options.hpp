@@ -31,32 +31,41 @@ struct test_options {
 
 namespace troupe {
 
-template <> struct option_choices<cli::data_format> {
+template <>
+struct option_choices<cli::data_format> {
   static constexpr std::pair<std::string_view, cli::data_format> all[] = {
-    {"fashion_mnist", cli::data_format::fashion_mnist}, {"mnist", cli::data_format::mnist}, {"idx", cli::data_format::idx}};
+      {"fashion_mnist", cli::data_format::fashion_mnist},
+      {"mnist", cli::data_format::mnist},
+      {"idx", cli::data_format::idx}};
 };
 
-template <> struct option_choices<cli::data_split> {
-  static constexpr std::pair<std::string_view, cli::data_split> all[] = {{"test", cli::data_split::test}, {"train", cli::data_split::train}};
+template <>
+struct option_choices<cli::data_split> {
+  static constexpr std::pair<std::string_view, cli::data_split> all[] = {{"test", cli::data_split::test},
+                                                                         {"train", cli::data_split::train}};
 };
 
-template <> struct option_fields<cli::input_options> {
+template <>
+struct option_fields<cli::input_options> {
   static constexpr std::tuple all{
-    option_field{"format", &cli::input_options::format, "the files of MNIST are named as those of Fashion-MNIST; idx: two files that are named"},
-    option_field{"data", &cli::input_options::data, "directory of the data"},
-    option_field{"images", &cli::input_options::images, "format idx: the file of the training images"},
-    option_field{"labels", &cli::input_options::labels, "format idx: the file of their labels"},
-    option_field{"batch_size", &cli::input_options::batch_size, "examples in a step", field_range::at_least(1)},
-    option_field{"shuffle", &cli::input_options::shuffle, "in another order in each epoch"},
-    option_field{"seed", &cli::input_options::seed, "of the shuffle; run.seed unless given"}};
+      option_field{"format", &cli::input_options::format,
+                   "the files of MNIST are named as those of Fashion-MNIST; idx: two files that are named"},
+      option_field{"data", &cli::input_options::data, "directory of the data"},
+      option_field{"images", &cli::input_options::images, "format idx: the file of the training images"},
+      option_field{"labels", &cli::input_options::labels, "format idx: the file of their labels"},
+      option_field{"batch_size", &cli::input_options::batch_size, "examples in a step", field_range::at_least(1)},
+      option_field{"shuffle", &cli::input_options::shuffle, "in another order in each epoch"},
+      option_field{"seed", &cli::input_options::seed, "of the shuffle; run.seed unless given"}};
 };
 
-template <> struct option_fields<cli::test_options> {
+template <>
+struct option_fields<cli::test_options> {
   static constexpr std::tuple all{
-    option_field{"split", &cli::test_options::split, "which of the examples, unless format is idx"},
-    option_field{"batch_size", &cli::test_options::batch_size, "examples in a batch, also of predictions", field_range::at_least(1)},
-    option_field{"images", &cli::test_options::images, "format idx: the file of the test images"},
-    option_field{"labels", &cli::test_options::labels, "format idx: the file of their labels"}};
+      option_field{"split", &cli::test_options::split, "which of the examples, unless format is idx"},
+      option_field{"batch_size", &cli::test_options::batch_size, "examples in a batch, also of predictions",
+                   field_range::at_least(1)},
+      option_field{"images", &cli::test_options::images, "format idx: the file of the test images"},
+      option_field{"labels", &cli::test_options::labels, "format idx: the file of their labels"}};
 };
 
 }  // namespace troupe

@@ -26,8 +26,8 @@ constexpr bool is_explained(const option_field<Owner, T>& row) {
   using enum option_kind;
   constexpr auto kind = kind_of_option<typename option_value<T>::type>();
   // A natural number needs no range: its type has one.
-  constexpr bool is_number =
-      kind == integer || kind == number || kind == single || kind == integers || kind == numbers || kind == extents;
+  constexpr bool is_number = kind == integer || kind == number || kind == single || kind == integers || kind == numbers
+                             || kind == extents;
   return !row.about.empty() && (!is_number || row.range != field_range{} || !unit_of(row.name).empty());
 }
 

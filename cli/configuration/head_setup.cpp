@@ -25,7 +25,8 @@ expected<void> check_keys(const settings& given, const std::string& at, const He
   const std::string type = at + "type";
   for (const auto& key : given.keys_beginning(at)) {
     const std::string field = key.substr(at.size());
-    if (key == type || field.find('[') != std::string::npos || has_field(own, field) || (place == head_place::in_list && has_field(named_head{}, field))
+    if (key == type || field.find('[') != std::string::npos || has_field(own, field)
+        || (place == head_place::in_list && has_field(named_head{}, field))
         || *given.precedence_of(key) < *given.precedence_of(type))
       continue;
     std::vector<std::string> owners;
@@ -33,17 +34,20 @@ expected<void> check_keys(const settings& given, const std::string& at, const He
       if (has_field(other, field))
         owners.emplace_back(name_of(other));
     });
-    return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and {} is {}", given.origin(key), key, joined(owners, ", "), type, name_of(own)));
+    return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and {} is {}", given.origin(key), key,
+                                                    joined(owners, ", "), type, name_of(own)));
   }
   return {};
 }
 
 /// Makes the head at `at`, whose type is one of the variant's.
 template <class... Heads>
-expected<head> head_at(const settings& given, const std::string& at, head_place place, const std::variant<Heads...>& types) {
+expected<head> head_at(const settings& given, const std::string& at, head_place place,
+                       const std::variant<Heads...>& types) {
   const auto type = given.text(at + "type");
   if (!type)
-    return fail(errc::invalid_argument, fmt::format("{}type is missing: it must be {}", at, fits(*find_key(at + "type"))));
+    return fail(errc::invalid_argument,
+                fmt::format("{}type is missing: it must be {}", at, fits(*find_key(at + "type"))));
   expected<head> made = head{};
   each_head(types, [&](auto options) {
     if (name_of(options) != *type)
@@ -52,7 +56,8 @@ expected<head> head_at(const settings& given, const std::string& at, head_place 
     made = check_keys(given, at, options, place).map([&] { return static_cast<head>(options); });
   });
   if (made && made->wrong)
-    return fail(errc::invalid_argument, fmt::format("{}{}: {}", given.origin(at + "type"), at.substr(0, at.size() - 1), made->wrong->message));
+    return fail(errc::invalid_argument,
+                fmt::format("{}{}: {}", given.origin(at + "type"), at.substr(0, at.size() - 1), made->wrong->message));
   return made;
 }
 
@@ -88,7 +93,8 @@ expected<head> make_head(const settings& given) {
     return make_multi_head(given);
   const auto listed = given.keys_of_list("head.heads");
   if (type && !listed.empty() && *given.precedence_of(listed.front()) >= *given.precedence_of("head.type"))
-    return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and head.type is {}", given.origin(listed.front()), listed.front(), several, *type));
+    return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and head.type is {}",
+                                                    given.origin(listed.front()), listed.front(), several, *type));
   return head_at(given, "head.", head_place::alone, head_choice{});
 }
 

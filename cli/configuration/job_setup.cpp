@@ -23,7 +23,8 @@ expected<run_config> make_run_config(const settings& given) {
   const std::string steps = "run.save_checkpoints_steps", secs = "run.save_checkpoints_secs";
   const bool both = !none(steps) && !none(secs);
   if (both && given.precedence_of(steps) == given.precedence_of(secs))
-    return fail(errc::invalid_argument, fmt::format("{}{} and {} cannot both be given", given.origin(secs), steps, secs));
+    return fail(errc::invalid_argument,
+                fmt::format("{}{} and {} cannot both be given", given.origin(secs), steps, secs));
   const run_config defaults;
   expected<run_config> config = defaults;
   each_field(defaults, [&](const field_row& field, const auto&) {
@@ -38,7 +39,9 @@ expected<run_config> make_run_config(const settings& given) {
       config.error().message = fmt::format("{}run.{}", given.origin(key), config.error().message);
   });
   if (config)
-    each_field(*config, [&](const field_row& field, const auto& value) { given.settle(fmt::format("run.{}", field.name), option_text(value)); });
+    each_field(*config, [&](const field_row& field, const auto& value) {
+      given.settle(fmt::format("run.{}", field.name), option_text(value));
+    });
   return config;
 }
 
@@ -83,7 +86,9 @@ void add_evaluations(job_setup& setup, const settings& given) {
       given.read_fields(fmt::format("{}.exporters[{}].", e.key, x), e.spec.exporters.emplace_back());
     // Evaluations need checkpoints: without a model directory there are none by default, and asking for them is an
     // error.
-    e.while_training = given.text(key_for(given, e.key, "when")).value_or(setup.estimator.config.model_dir ? "" : "never") != "never";
+    e.while_training = given.text(key_for(given, e.key, "when"))
+                           .value_or(setup.estimator.config.model_dir ? "" : "never")
+                       != "never";
     setup.evaluations.push_back(std::move(e));
   }
 }
@@ -109,14 +114,18 @@ expected<job_setup> make_job_setup(const settings& given, job_purpose purpose) {
   if (!built)
     return fail(built.error());
   if (!given.has("run.model_dir"))
-    return missing_key("run.model_dir", training ? "give --model-dir DIR, or none to keep nothing" : "give --model-dir DIR");
+    return missing_key("run.model_dir",
+                       training ? "give --model-dir DIR, or none to keep nothing" : "give --model-dir DIR");
   if (!training && !config->model_dir)
-    return fail(errc::invalid_argument, fmt::format("{}run.model_dir cannot be none: there is nothing to evaluate", given.origin("run.model_dir")));
+    return fail(errc::invalid_argument, fmt::format("{}run.model_dir cannot be none: there is nothing to evaluate",
+                                                    given.origin("run.model_dir")));
   auto start = make_warm_start(given);
   if (!start)
     return fail(start.error());
   setup.estimator = {std::move(*built), std::move(*config), std::move(*start)};
-  each_field(setup.training, [&](const field_row& field, auto& value) { given.read(std::string{prefix_of_training(field.name)}.append(field.name), value); });
+  each_field(setup.training, [&](const field_row& field, auto& value) {
+    given.read(std::string{prefix_of_training(field.name)}.append(field.name), value);
+  });
   add_evaluations(setup, given);
   if (auto added = add_input(setup, given, purpose); !added)
     return fail(added.error());
@@ -129,13 +138,15 @@ expected<job_setup> make_job_setup(const settings& given, job_purpose purpose) {
   for (const auto& e : setup.evaluations)
     if (e.while_training)
       evaluations.push_back(e.spec.name);
-  auto plateau = training ? make_plateau(given, evaluations, setup.estimator.config.model_dir) : std::shared_ptr<hook>{};
+  auto plateau = training ? make_plateau(given, evaluations, setup.estimator.config.model_dir)
+                          : std::shared_ptr<hook>{};
   if (!plateau)
     return fail(plateau.error());
   if (*plateau)
     setup.training.hooks.push_back(std::move(*plateau));
   if (setup.training.max_steps && setup.training.steps)
-    return fail(errc::invalid_argument, fmt::format("{}run.max_steps and run.steps cannot both be given", given.origin("run.steps")));
+    return fail(errc::invalid_argument,
+                fmt::format("{}run.max_steps and run.steps cannot both be given", given.origin("run.steps")));
   if (training && !setup.training.max_steps && !setup.training.steps && !setup.training.epochs)
     return missing_key("run.max_steps", "nothing says when to end; give --max-steps N or --epochs N");
   return setup;
@@ -151,7 +162,8 @@ expected<job_setup> make_data_setup(const settings& given) {
 
 expected<dataset> open_training_data(const job_setup& setup) {
   const auto& in = setup.input;
-  return in.format == data_format::idx ? open_idx({in.images.value_or(""), in.labels.value_or("")}) : published(mnist_train(in.data));
+  return in.format == data_format::idx ? open_idx({in.images.value_or(""), in.labels.value_or("")})
+                                       : published(mnist_train(in.data));
 }
 
 expected<evaluation_setup> find_evaluation(const job_setup& setup, const std::optional<std::string>& name) {
@@ -163,7 +175,8 @@ expected<evaluation_setup> find_evaluation(const job_setup& setup, const std::op
       return e;
     names.push_back(e.spec.name.empty() ? "one without a name" : "'" + e.spec.name + "'");
   }
-  return fail(errc::invalid_argument, fmt::format("there is no evaluation named '{}'; the configuration has {}", *name, joined(names, ", ")));
+  return fail(errc::invalid_argument,
+              fmt::format("there is no evaluation named '{}'; the configuration has {}", *name, joined(names, ", ")));
 }
 
 expected<dataset> open_test_data(const job_setup& setup, const evaluation_setup& evaluation) {

@@ -12,19 +12,22 @@ namespace troupe::cli {
 
 /// One [[evaluate]], or the only [evaluate].
 struct evaluation_setup {
-  std::string key;                                   ///< The table: "evaluate", "evaluate[1]".
+  std::string key;  ///< The table: "evaluate", "evaluate[1]".
   test_options data;
-  eval_spec spec{.input = dataset{nullptr}};         ///< Complete, except for the data.
-  bool while_training = true;                        ///< False if `when` is "never".
+  eval_spec spec{.input = dataset{nullptr}};  ///< Complete, except for the data.
+  bool while_training = true;                 ///< False if `when` is "never".
 };
 
 struct job_setup {
   troupe::estimator estimator;
   input_options input;
-  train_spec training{.input = dataset{nullptr}};    ///< Complete, except for the data.
-  std::vector<evaluation_setup> evaluations;         ///< At least one. Predictions use the first one's data too.
+  train_spec training{.input = dataset{nullptr}};  ///< Complete, except for the data.
+  std::vector<evaluation_setup> evaluations;       ///< At least one. Predictions use the first one's data too.
   /// Whether there are evaluations during training.
-  bool evaluates() const { return std::any_of(evaluations.begin(), evaluations.end(), [](const evaluation_setup& e) { return e.while_training; }); }
+  bool evaluates() const {
+    return std::any_of(evaluations.begin(), evaluations.end(),
+                       [](const evaluation_setup& e) { return e.while_training; });
+  }
 };
 
 /// What a command does with the job of a file; it decides which keys are needed.

@@ -1,10 +1,9 @@
 #include "cli/configuration/kept_settings.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-
-#include <unistd.h>
 
 namespace troupe::cli {
 
@@ -26,7 +25,8 @@ std::string absolute(std::string_view path, const std::string& from) {
   return fmt::format("{}/{}", from == "/" ? "" : from, path);
 }
 
-std::map<std::string, std::string> with_absolute_paths(std::map<std::string, std::string> all, const std::string& from) {
+std::map<std::string, std::string> with_absolute_paths(std::map<std::string, std::string> all,
+                                                       const std::string& from) {
   all.erase(std::string{own_directory});
   for (auto& [key, value] : all)
     if (is_path(key) && value != "none")
@@ -35,37 +35,44 @@ std::map<std::string, std::string> with_absolute_paths(std::map<std::string, std
 }
 
 error with_way_on(error e, const std::string& directory) {
-  e.notes.push_back(fmt::format("--config FILE names the configuration: troupe ... --config FILE --model-dir {}", directory));
+  e.notes.push_back(
+      fmt::format("--config FILE names the configuration: troupe ... --config FILE --model-dir {}", directory));
   return e;
 }
 
 }  // namespace
 
 bool is_path(std::string_view key) {
-  static constexpr std::string_view endings[] = {".data", ".images", ".labels", ".file", ".files", ".path", ".from", "_file", "_path", "_dir"};
+  static constexpr std::string_view endings[] = {".data", ".images", ".labels", ".file", ".files",
+                                                 ".path", ".from",   "_file",   "_path", "_dir"};
   const auto* known = find_key(key);
   return known && known->kind == option_kind::text && known->choices.empty()
-         && std::any_of(std::begin(endings), std::end(endings), [key](std::string_view ending) { return key.ends_with(ending); });
+         && std::any_of(std::begin(endings), std::end(endings),
+                        [key](std::string_view ending) { return key.ends_with(ending); });
 }
 
 run_record record_of(const settings& given, std::vector<std::string> arguments) {
   const auto here = working_directory();
-  return {.command = std::move(arguments), .directory = here, .settings = with_absolute_paths(given.given(), here),
+  return {.command = std::move(arguments),
+          .directory = here,
+          .settings = with_absolute_paths(given.given(), here),
           .resolved = with_absolute_paths(given.resolved(), here)};
 }
 
 hyperparameters hyperparameters_of(const settings& given) {
-  static constexpr std::string_view tables[] = {"model.", "head.", "optimizer."}, others[] = {"input.batch_size", "input.shuffle", "run.seed", "run.replicas"};
+  static constexpr std::string_view tables[] = {"model.", "head.", "optimizer."},
+                                    others[] = {"input.batch_size", "input.shuffle", "run.seed", "run.replicas"};
   hyperparameters values;
   for (const auto& [key, text] : given.resolved()) {
     const auto* known = find_key(key);
-    const bool asked = std::any_of(std::begin(tables), std::end(tables), [&](std::string_view t) { return key.starts_with(t); })
+    const bool asked = std::any_of(std::begin(tables), std::end(tables),
+                                   [&](std::string_view t) { return key.starts_with(t); })
                        || std::find(std::begin(others), std::end(others), key) != std::end(others);
     if (!known || !asked || text == "none" || known->kind == option_kind::texts)
       continue;
     double number = 0;
-    const bool is_number = known->kind == option_kind::integer || known->kind == option_kind::natural || known->kind == option_kind::number
-                           || known->kind == option_kind::single;
+    const bool is_number = known->kind == option_kind::integer || known->kind == option_kind::natural
+                           || known->kind == option_kind::number || known->kind == option_kind::single;
     if (is_number && parse_option(text, number))
       values[key] = number;
     else if (known->kind == option_kind::boolean)

@@ -10,7 +10,8 @@ namespace troupe::cli {
 namespace {
 
 bool is_number(std::string_view text) {
-  return !text.empty() && text.size() <= 6 && text.find_first_not_of("0123456789") == std::string_view::npos && (text.size() == 1 || text.front() != '0');
+  return !text.empty() && text.size() <= 6 && text.find_first_not_of("0123456789") == std::string_view::npos
+         && (text.size() == 1 || text.front() != '0');
 }
 
 }  // namespace
@@ -19,7 +20,8 @@ std::string without_number(std::string_view name) {
   std::string known;
   for (;;) {
     const size_t open = name.find('['), close = name.find(']', open);
-    if (open == std::string_view::npos || close == std::string_view::npos || !is_number(name.substr(open + 1, close - open - 1)))
+    if (open == std::string_view::npos || close == std::string_view::npos
+        || !is_number(name.substr(open + 1, close - open - 1)))
       return known.append(name);
     known.append(name.substr(0, open));
     if (known != "evaluate")
@@ -45,7 +47,8 @@ std::vector<std::string> keys_ending_in(std::string_view name) {
   std::vector<std::string> found;
   // Keys of a list at the top level have no name without a number.
   for (const auto& k : known_keys())
-    if (std::string_view{k.name}.substr(k.name.find('.') + 1) == name && !k.name.substr(0, k.name.find('.')).ends_with(']'))
+    if (std::string_view{k.name}.substr(k.name.find('.') + 1) == name
+        && !k.name.substr(0, k.name.find('.')).ends_with(']'))
       found.push_back(k.name);
   return found;
 }
@@ -59,7 +62,8 @@ std::vector<std::string> keys_of_table(std::string_view table) {
 }
 
 std::string fits(const key_info& key) {
-  return key.tables ? "a list of tables, each begun by [[" + key.name + "]]" : to_text(static_cast<const option_values&>(key));
+  return key.tables ? "a list of tables, each begun by [[" + key.name + "]]"
+                    : to_text(static_cast<const option_values&>(key));
 }
 
 namespace {
@@ -69,7 +73,8 @@ bool may_be_written(option_kind kind, value_kind written) {
   switch (written) {
     case value_kind::untyped: return true;
     case value_kind::text: return kind == text;
-    case value_kind::integer: return kind == integer || kind == natural || kind == number || kind == single || kind == extents;
+    case value_kind::integer:
+      return kind == integer || kind == natural || kind == number || kind == single || kind == extents;
     case value_kind::number: return kind == number || kind == single;
     case value_kind::boolean: return kind == boolean;
     case value_kind::integers: return kind == integers || kind == numbers || kind == extents;
@@ -101,16 +106,16 @@ std::string help_of(const key_info& key) {
 
 std::span<const key_table> key_tables() {
   static constexpr key_table tables[] = {
-    {"model", "what is trained: its kind, its layers, its classes"},
-    {"head", "loss, metrics and predictions of a model that has none of its own"},
-    {"optimizer", "the update rule, the learning rate and its schedule, groups of variables"},
-    {"input", "the data, their batches, how often they are read"},
-    {"run", "directory, end, checkpoints, summaries, threads"},
-    {"evaluate", "evaluations while training and what they export; several as [[evaluate]]"},
-    {"stop_early", "rules that end the training because of its evaluations"},
-    {"keep_best", "the best checkpoint, kept beside the newest ones"},
-    {"reduce_on_plateau", "a learning rate that falls when a metric no longer gets better"},
-    {"warm_start", "values that another run has learnt, to begin with"},
+      {"model", "what is trained: its kind, its layers, its classes"},
+      {"head", "loss, metrics and predictions of a model that has none of its own"},
+      {"optimizer", "the update rule, the learning rate and its schedule, groups of variables"},
+      {"input", "the data, their batches, how often they are read"},
+      {"run", "directory, end, checkpoints, summaries, threads"},
+      {"evaluate", "evaluations while training and what they export; several as [[evaluate]]"},
+      {"stop_early", "rules that end the training because of its evaluations"},
+      {"keep_best", "the best checkpoint, kept beside the newest ones"},
+      {"reduce_on_plateau", "a learning rate that falls when a metric no longer gets better"},
+      {"warm_start", "values that another run has learnt, to begin with"},
   };
   return tables;
 }

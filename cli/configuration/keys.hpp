@@ -10,7 +10,7 @@ namespace troupe::cli {
 
 /// How a value was written.
 enum class value_kind : uint8_t {
-  untyped,   ///< Text from the command line, for any type.
+  untyped,  ///< Text from the command line, for any type.
   text,
   integer,
   number,

@@ -42,7 +42,8 @@ template <class T>
 /// `each_field` for a table that is checked at compile time to explain every field.
 template <class Options, class F>
 void each_key(const Options& defaults, F f) {
-  static_assert(has_explained_fields<Options>(), "a field has no text, or is a number without a range and without a unit in its name");
+  static_assert(has_explained_fields<Options>(),
+                "a field has no text, or is a number without a range and without a unit in its name");
   each_field(defaults, f);
 }
 
@@ -64,7 +65,9 @@ class alternatives {
   /// counts for all others.
   template <class Options>
   void surround(const Options& defaults) {
-    each_key(defaults, [this](const field_row& field, const auto& value) { merged(key_of(prefix_, field, value), "any other").owners = names_; });
+    each_key(defaults, [this](const field_row& field, const auto& value) {
+      merged(key_of(prefix_, field, value), "any other").owners = names_;
+    });
   }
 
   const std::vector<std::string>& names() const noexcept { return names_; }
@@ -92,7 +95,9 @@ class alternatives {
   template <class Options>
   void add(const std::string& owner, const Options& defaults) {
     names_.push_back(owner);
-    each_key(defaults, [&](const field_row& field, const auto& value) { merged(key_of(prefix_, field, value), owner).owners.push_back(owner); });
+    each_key(defaults, [&](const field_row& field, const auto& value) {
+      merged(key_of(prefix_, field, value), owner).owners.push_back(owner);
+    });
   }
 
   entry& merged(const key_info& key, const std::string& owner) {
@@ -113,7 +118,8 @@ class alternatives {
   /// "0.001; 0.01 for momentum, adagrad": the most frequent default comes first.
   static std::string standard_text(const entry& e) {
     auto all = e.standards;
-    std::stable_sort(all.begin(), all.end(), [](const standard& a, const standard& b) { return a.owners.size() > b.owners.size(); });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const standard& a, const standard& b) { return a.owners.size() > b.owners.size(); });
     std::string text;
     for (const auto& s : all)
       text += text.empty() ? s.text : "; " + s.text + " for " + joined(s.owners, ", ");
@@ -126,7 +132,8 @@ class alternatives {
 };
 
 /// The key that chooses an alternative.
-key_info choice(const std::string& name, const std::string& about, const std::string& standard, const alternatives& of) {
+key_info choice(const std::string& name, const std::string& about, const std::string& standard,
+                const alternatives& of) {
   return {{.choices = of.names()}, name, about, standard};
 }
 
@@ -134,18 +141,24 @@ key_info tables(const std::string& name, const std::string& about) { return {{},
 
 void add_model(std::vector<key_info>& keys) {
   const alternatives models{"model.", model_choice{}};
-  keys.push_back(choice("model.type", "a classifier has a head of its own, a model the one of [head]; sequential: the layers that are listed",
-                        std::string{name_of(dnn_classifier_options{})}, models));
+  keys.push_back(
+      choice("model.type",
+             "a classifier has a head of its own, a model the one of [head]; sequential: the layers that are listed",
+             std::string{name_of(dnn_classifier_options{})}, models));
   models.finish(keys);
-  keys.push_back(tables("model.layers", "its layers in their order, as [[model.layers]], before the logits; layers[0] is the first"));
+  keys.push_back(tables("model.layers",
+                        "its layers in their order, as [[model.layers]], before the logits; layers[0] is the first"));
   const alternatives layers{"model.layers[].", sequential_layer{}};
-  keys.push_back(choice("model.layers[].type", "conv2d, max_pool, flatten, dense, dropout, batch_norm, ...: functions of nn.hpp", "", layers));
+  keys.push_back(choice("model.layers[].type",
+                        "conv2d, max_pool, flatten, dense, dropout, batch_norm, ...: functions of nn.hpp", "", layers));
   layers.finish(keys);
 }
 
 void add_head(std::vector<key_info>& keys) {
   const alternatives heads{"head.", head_choice{}}, single{"head.heads[].", single_head{}};
-  keys.push_back(choice("head.type", "the loss, metrics and predictions of a model; multi_head: those of the heads that are listed", "", heads));
+  keys.push_back(choice("head.type",
+                        "the loss, metrics and predictions of a model; multi_head: those of the heads that are listed",
+                        "", heads));
   heads.finish(keys);
   keys.push_back(tables("head.heads", "multi_head: its heads in the order of their logits, as [[head.heads]]"));
   keys.push_back(choice("head.heads[].type", "as head.type", "", single));
@@ -155,26 +168,35 @@ void add_head(std::vector<key_info>& keys) {
 
 void add_optimizer(std::vector<key_info>& keys) {
   const optimizer defaults;
-  const auto name = [](const auto& of) { return std::visit([](const auto& one) { return std::string{name_of(one)}; }, of); };
+  const auto name = [](const auto& of) {
+    return std::visit([](const auto& one) { return std::string{name_of(one)}; }, of);
+  };
   alternatives rules{"optimizer.", update_rule{}};
   rules.surround(defaults);
-  const auto rule = [](const std::string& key, const std::string& about, const std::string& standard, const alternatives& of) {
+  const auto rule = [](const std::string& key, const std::string& about, const std::string& standard,
+                       const alternatives& of) {
     auto made = choice(key, about + "; sgd is another name of gradient_descent", standard, of);
     made.also = {{"sgd", "gradient_descent"}};
     return made;
   };
-  keys.push_back(rule("optimizer.name", "the update rule", name(defaults.rule) + "; adagrad for dnn_linear_combined_model; ftrl for baseline_model", rules));
+  keys.push_back(rule("optimizer.name", "the update rule",
+                      name(defaults.rule) + "; adagrad for dnn_linear_combined_model; ftrl for baseline_model", rules));
   rules.finish(keys);
   add(keys, "optimizer.clip_", defaults.clip);
   const alternatives schedules{"optimizer.", learning_rate_schedule{}};
   keys.push_back(choice("optimizer.schedule", "how the rate changes", name(defaults.schedule), schedules));
   schedules.finish(keys);
-  keys.push_back({{.kind = option_kind::texts}, "optimizer.freeze", "beginnings of the names of variables that keep their values"});
-  keys.push_back(tables("optimizer.groups", "variables that are treated differently, as [[optimizer.groups]]; one belongs to the first group that fits"));
+  keys.push_back({{.kind = option_kind::texts},
+                  "optimizer.freeze",
+                  "beginnings of the names of variables that keep their values"});
+  keys.push_back(tables(
+      "optimizer.groups",
+      "variables that are treated differently, as [[optimizer.groups]]; one belongs to the first group that fits"));
   const std::string group = "optimizer.groups[].";
   add(keys, group, variable_group{});
   const alternatives own{group, update_rule{}};
-  keys.push_back(rule(group + "name", "a rule of their own, with the fields of that rule; the optimizer's unless given", "", own));
+  keys.push_back(
+      rule(group + "name", "a rule of their own, with the fields of that rule; the optimizer's unless given", "", own));
   std::vector<key_info> of_rules;
   own.finish(of_rules);
   // The group's own key counts.
@@ -189,12 +211,16 @@ void add_evaluation(std::vector<key_info>& keys) {
   when.choices.push_back("never");
   when.about += "; never: there is none, as where nothing is kept";
   add(keys, "evaluate.", test_options{});
-  keys.push_back(tables("evaluate.exporters", "what is exported after an evaluation, below export/ in the model directory, as [[evaluate.exporters]]"));
+  keys.push_back(
+      tables("evaluate.exporters",
+             "what is exported after an evaluation, below export/ in the model directory, as [[evaluate.exporters]]"));
   add(keys, "evaluate.exporters[].", exporter{});
 }
 
 void add_stopping(std::vector<key_info>& keys) {
-  keys.push_back(tables("stop_early", "rules that end the training because of its evaluations, as [[stop_early]]; the first that applies counts"));
+  keys.push_back(tables(
+      "stop_early",
+      "rules that end the training because of its evaluations, as [[stop_early]]; the first that applies counts"));
   add(keys, "stop_early[].", stop_early_options{});
   add(keys, "keep_best.", keep_best{});
   add(keys, "reduce_on_plateau.", reduce_on_plateau_options{});
@@ -208,7 +234,8 @@ void add_input_and_run(std::vector<key_info>& keys) {
     (prefix == "run." ? run : keys).push_back(key_of(std::string{prefix}, field, value));
   });
   add(run, "run.", run_config{});
-  auto& secs = *std::find_if(run.begin(), run.end(), [](const key_info& k) { return k.name == "run.save_checkpoints_secs"; });
+  auto& secs = *std::find_if(run.begin(), run.end(),
+                             [](const key_info& k) { return k.name == "run.save_checkpoints_secs"; });
   // The default if the configuration mentions neither steps nor seconds.
   secs.standard = option_text(resolve_checkpoint_trigger({})->secs);
   keys.insert(keys.end(), run.begin(), run.end());
@@ -218,7 +245,8 @@ void add_warm_start(std::vector<key_info>& keys) {
   add(keys, "warm_start.", defaults_of<warm_start_settings>());
   keys.push_back(tables("warm_start.names", "variables that the checkpoint calls otherwise, as [[warm_start.names]]"));
   add(keys, "warm_start.names[].", renamed_variable{});
-  keys.push_back(tables("warm_start.vocabularies", "variables whose rows stand for words, as [[warm_start.vocabularies]]"));
+  keys.push_back(
+      tables("warm_start.vocabularies", "variables whose rows stand for words, as [[warm_start.vocabularies]]"));
   add(keys, "warm_start.vocabularies[].", vocabulary_variable{});
   add(keys, "warm_start.vocabularies[].", vocab_info{});
 }

@@ -18,9 +18,8 @@ constexpr std::string_view layers_key = "model.layers";
 /// Calls f(layer) for each type of layer with its defaults.
 template <class F>
 void each_type(F f) {
-  [&]<size_t... I>(std::index_sequence<I...>) {
-    (f(std::variant_alternative_t<I, sequential_layer>{}), ...);
-  }(std::make_index_sequence<std::variant_size_v<sequential_layer>>{});
+  [&]<size_t... I>(std::index_sequence<I...>) { (f(std::variant_alternative_t<I, sequential_layer>{}), ...); }
+  (std::make_index_sequence<std::variant_size_v<sequential_layer>>{});
 }
 
 std::vector<std::string> types_with(std::string_view key) {
@@ -36,7 +35,9 @@ std::vector<std::string> types_with(std::string_view key) {
 
 bool has(const sequential_layer& of, std::string_view key) {
   bool found = false;
-  std::visit([&](const auto& l) { each_field(l, [&](const field_row& f, const auto&) { found = found || f.name == key; }); }, of);
+  std::visit(
+      [&](const auto& l) { each_field(l, [&](const field_row& f, const auto&) { found = found || f.name == key; }); },
+      of);
   return found;
 }
 
@@ -49,27 +50,30 @@ expected<void> check_keys(const settings& given, const std::string& at, const se
     const std::string suffix = key.substr(at.size() + 1);
     if (!has(made, suffix))
       return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and {} is {}", given.origin(key), key,
-                                                    joined(types_with(suffix), ", "), type, name_of(made)));
+                                                      joined(types_with(suffix), ", "), type, name_of(made)));
   }
   return {};
 }
 
 /// Reads a field of the layer at `at` if it was given. A field whose default lies outside of its range is required.
 template <class T>
-[[gnu::noinline]] expected<void> read_field(const settings& given, const std::string& at, const std::string& type, const field_row& row, T& value) {
+[[gnu::noinline]] expected<void> read_field(const settings& given, const std::string& at, const std::string& type,
+                                            const field_row& row, T& value) {
   const auto key = fmt::format("{}.{}", at, row.name);
   const bool has = given.read(key, value);
   auto right = check_option(key, value, row.range);
   if (!right)
     right.error().message = has ? given.origin(key) + right.error().message
-                                : fmt::format("{}{} is missing: a layer of type {} needs it", given.origin(at + ".type"), key, type);
+                                : fmt::format("{}{} is missing: a layer of type {} needs it",
+                                              given.origin(at + ".type"), key, type);
   return right;
 }
 
 expected<sequential_layer> make_layer(const settings& given, const std::string& at) {
   const auto type = given.text(at + ".type");
   if (!type)
-    return fail(errc::invalid_argument, fmt::format("{}.type is missing: it must be {}", at, fits(*find_key(at + ".type"))));
+    return fail(errc::invalid_argument,
+                fmt::format("{}.type is missing: it must be {}", at, fits(*find_key(at + ".type"))));
   expected<sequential_layer> made = sequential_layer{};
   each_type([&](auto l) {
     if (name_of(l) != *type)

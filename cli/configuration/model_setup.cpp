@@ -14,9 +14,13 @@ namespace troupe::cli {
 namespace {
 
 template <class Options>
-constexpr bool has_layers = requires(Options o) { o.layers; };
+constexpr bool has_layers = requires(Options o) {
+  o.layers;
+};
 template <class Options>
-constexpr bool has_head = requires(Options o) { o.head; };
+constexpr bool has_head = requires(Options o) {
+  o.head;
+};
 
 /// The names of the types for which `fits` returns true.
 template <class Fits, class... Options>
@@ -37,8 +41,8 @@ expected<void> check_keys(const settings& given, const Own& own) {
   expected<void> right;
   const auto check = [&](const std::string& key, const std::vector<std::string>& owners) {
     if (right && *given.precedence_of(key) >= at)
-      right = fail(errc::invalid_argument,
-                   fmt::format("{}{} belongs to {}, and model.type is {}", given.origin(key), key, joined(owners, ", "), name_of(own)));
+      right = fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and model.type is {}", given.origin(key),
+                                                       key, joined(owners, ", "), name_of(own)));
   };
   for (const auto& key : given.keys_beginning("model.")) {
     const std::string field = key.substr(6);
@@ -58,14 +62,20 @@ expected<void> check_keys(const settings& given, const Own& own) {
 template <class Options>
 expected<void> check_needed(const settings& given, const Options& options) {
   if (has_field(options, "hidden_units") && !given.has("model.hidden_units"))
-    return missing_key("model.hidden_units", "give a --config with [model] hidden_units = [256, 128], or --set model.hidden_units=256,128");
+    return missing_key("model.hidden_units",
+                       "give a --config with [model] hidden_units = [256, 128], or --set model.hidden_units=256,128");
   if (has_layers<Options> && given.size_of_list("model.layers") == 0)
-    return missing_key("model.layers", "give a --config with [model] layers = [{type = \"flatten\"}, {type = \"dense\", units = 128, activation = \"relu\"}]");
+    return missing_key("model.layers",
+                       "give a --config with [model] layers = [{type = \"flatten\"}, {type = \"dense\", units = 128, "
+                       "activation = \"relu\"}]");
   if constexpr (requires { options.classes; })
     if (options.classes == 0 && options.vocabulary.empty())
       return missing_key("model.classes", "give a --config with [model] classes = 10, or --set model.classes=10");
   if (has_head<Options> && !given.has("head.type"))
-    return missing_key("head.type", fmt::format("a {} takes any head: give [head] type = \"multi_class_head\" and classes = 10, or another", name_of(options)));
+    return missing_key(
+        "head.type",
+        fmt::format("a {} takes any head: give [head] type = \"multi_class_head\" and classes = 10, or another",
+                    name_of(options)));
   return {};
 }
 
@@ -123,11 +133,13 @@ expected<model> make_of_type(const settings& given, const std::string& type, con
 tl::unexpected<error> too_many(const settings& given, std::string_view list, std::string_view what, int64_t count) {
   const auto listed = given.keys_of_list(list);
   const auto origin = given.origin(listed.empty() ? list : listed.front());
-  return fail(errc::invalid_argument, fmt::format("{}{} can have {} {}, not {}", origin, list, listed_max, what, count));
+  return fail(errc::invalid_argument,
+              fmt::format("{}{} can have {} {}, not {}", origin, list, listed_max, what, count));
 }
 
 expected<model> make_model(const settings& given) {
-  return make_of_type(given, given.text("model.type").value_or(std::string{name_of(dnn_classifier_options{})}), model_choice{});
+  return make_of_type(given, given.text("model.type").value_or(std::string{name_of(dnn_classifier_options{})}),
+                      model_choice{});
 }
 
 }  // namespace troupe::cli

@@ -20,7 +20,8 @@ void each_alternative(const std::variant<Options...>&, F f) {
 /// The alternative that the key `at` + `choice` names, or `standard` if it names none; its fields are read below `at`.
 /// A field of another alternative is an error, unless the choice was made with higher precedence.
 template <class Variant>
-expected<Variant> choose(const settings& given, const std::string& at, const std::string& choice, const Variant& standard) {
+expected<Variant> choose(const settings& given, const std::string& at, const std::string& choice,
+                         const Variant& standard) {
   const std::string key = at + choice;
   const auto named = given.text(key);
   const std::string name = named.value_or(std::string{std::visit([](const auto& o) { return name_of(o); }, standard)});
@@ -45,7 +46,8 @@ expected<Variant> choose(const settings& given, const std::string& at, const std
         if (has_field(o, field))
           owners.emplace_back(name_of(o));
       });
-      result = fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and {} is {}", given.origin(full), full, joined(owners, ", "), key, name));
+      result = fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and {} is {}", given.origin(full), full,
+                                                        joined(owners, ", "), key, name));
     });
   });
   return result;
@@ -69,7 +71,8 @@ expected<variable_group> make_group(const settings& given, int64_t i) {
       return fail(rule.error());
     made.rule = *rule;
   } else if (const auto field = field_of_a_rule(given, at)) {
-    return fail(errc::invalid_argument, fmt::format("{}{} is the field of a rule: give {}.name too", given.origin(*field), *field, at));
+    return fail(errc::invalid_argument,
+                fmt::format("{}{} is the field of a rule: give {}.name too", given.origin(*field), *field, at));
   }
   bool named = false, treated = false;
   std::string origin;
@@ -82,9 +85,12 @@ expected<variable_group> make_group(const settings& given, int64_t i) {
       origin = given.origin(key);
   });
   if (!named)
-    return fail(errc::invalid_argument, fmt::format("{}{} has neither prefix nor suffix: which variables belong to it?", origin, at));
+    return fail(errc::invalid_argument,
+                fmt::format("{}{} has neither prefix nor suffix: which variables belong to it?", origin, at));
   if (!treated && !made.rule)
-    return fail(errc::invalid_argument, fmt::format("{}{} says nothing of its variables: give it rate_factor, weight_decay, frozen or name", origin, at));
+    return fail(errc::invalid_argument,
+                fmt::format("{}{} says nothing of its variables: give it rate_factor, weight_decay, frozen or name",
+                            origin, at));
   return made;
 }
 
@@ -104,7 +110,8 @@ expected<optimizer> make_optimizer(const settings& given, const optimizer& stand
   if (std::visit([](const auto& o) { return has_field(o, "weight_decay"); }, made.rule))
     made.weight_decay = 0;  // This key belongs to the rule.
   given.read_fields("optimizer.clip_", made.clip);
-  for (const auto& prefix : given.get<std::vector<std::string>>("optimizer.freeze").value_or(std::vector<std::string>{}))
+  for (const auto& prefix :
+       given.get<std::vector<std::string>>("optimizer.freeze").value_or(std::vector<std::string>{}))
     made.groups.push_back({.prefix = prefix, .frozen = true});
   const int64_t groups = given.size_of_list("optimizer.groups");
   for (int64_t i = 0; i < groups; ++i) {
@@ -114,7 +121,8 @@ expected<optimizer> make_optimizer(const settings& given, const optimizer& stand
     made.groups.push_back(std::move(*group));
   }
   if (auto valid = validate(made); !valid)
-    return fail(errc::invalid_argument, fmt::format("{}[optimizer] {}", given.origin("optimizer.rate"), valid.error().message));
+    return fail(errc::invalid_argument,
+                fmt::format("{}[optimizer] {}", given.origin("optimizer.rate"), valid.error().message));
   return made;
 }
 

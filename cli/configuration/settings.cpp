@@ -17,7 +17,9 @@ std::optional<std::string> nearest_key(const std::string& key, const std::vector
   auto like = nearest(without_number(key), names);
   const size_t open = key.find('['), close = key.find(']');
   if (like && open < close && close != std::string::npos)
-    if (const size_t at = std::min(like->find("[]"), key.starts_with("evaluate[") ? like->find('.') : std::string::npos); at != std::string::npos)
+    if (const size_t at = std::min(like->find("[]"),
+                                   key.starts_with("evaluate[") ? like->find('.') : std::string::npos);
+        at != std::string::npos)
       like->replace(at, (*like)[at] == '[' ? 2 : 0, key.substr(open, close + 1 - open));
   return like;
 }
@@ -27,17 +29,21 @@ expected<std::string> resolve(const assignment& given, bool may_be_short) {
   if (find_key(given.key))
     return given.key;
   if (given.written == value_kind::table) {
-    const auto like = nearest(given.key, {"model", "head", "optimizer", "input", "run", "evaluate", "stop_early", "keep_best", "reduce_on_plateau",
-                                          "warm_start"});
-    return fail(errc::invalid_argument, fmt::format("{}: unknown table {}{}", given.origin, given.key, did_you_mean(like)));
+    const auto like = nearest(given.key, {"model", "head", "optimizer", "input", "run", "evaluate", "stop_early",
+                                          "keep_best", "reduce_on_plateau", "warm_start"});
+    return fail(errc::invalid_argument,
+                fmt::format("{}: unknown table {}{}", given.origin, given.key, did_you_mean(like)));
   }
   const size_t dot = given.key.rfind('.');
   const auto ending = keys_ending_in(std::string_view{given.key}.substr(dot == std::string::npos ? 0 : dot + 1));
   if (may_be_short) {
     const auto whole = keys_ending_in(without_number(given.key));
     if (whole.size() > 1)
-      return fail(errc::invalid_argument, fmt::format("{}: key {} is ambiguous: it can be {}", given.origin, given.key, joined(whole, " or ")));
-    if (const auto full = whole.empty() ? std::string{} : whole.front().substr(0, whole.front().find('.') + 1) + given.key; find_key(full))
+      return fail(errc::invalid_argument,
+                  fmt::format("{}: key {} is ambiguous: it can be {}", given.origin, given.key, joined(whole, " or ")));
+    if (const auto full = whole.empty() ? std::string{}
+                                        : whole.front().substr(0, whole.front().find('.') + 1) + given.key;
+        find_key(full))
       return full;
   }
   std::optional<std::string> like;
@@ -103,7 +109,8 @@ expected<settings> settings::merge(const std::vector<assignment>& file, const st
       }
       const auto& key = *find_key(*name);
       if (!accepts(key, a.value, a.written))
-        problems.push_back(fmt::format("{}: {} must be {}, not {}{}", a.origin, *name, fits(key), shown(a), did_you_mean(nearest_choice(key, a.value))));
+        problems.push_back(fmt::format("{}: {} must be {}, not {}{}", a.origin, *name, fits(key), shown(a),
+                                       did_you_mean(nearest_choice(key, a.value))));
       auto& kept = merged.entries_.insert_or_assign(*name, entry{a, from}).first->second.given.value;
       kept = real_name(key, kept);
     }
@@ -135,7 +142,9 @@ std::vector<std::string> settings::keys_beginning(std::string_view beginning) co
     keys.push_back(e->first);
   return keys;
 }
-std::vector<std::string> settings::keys_of_list(std::string_view list) const { return keys_beginning(std::string{list} + "["); }
+std::vector<std::string> settings::keys_of_list(std::string_view list) const {
+  return keys_beginning(std::string{list} + "[");
+}
 int64_t settings::size_of_list(std::string_view list) const {
   int64_t size = 0;
   for (const auto& key : keys_of_list(list)) {
@@ -172,7 +181,8 @@ std::string settings::origin(std::string_view key) const {
 expected<assignment> parse_assignment(std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0)
-    return fail(errc::invalid_argument, fmt::format("--set takes key=value, such as run.max_steps=1000, not '{}'", text));
+    return fail(errc::invalid_argument,
+                fmt::format("--set takes key=value, such as run.max_steps=1000, not '{}'", text));
   const auto trim = [](std::string_view s) {
     while (s.starts_with(' '))
       s.remove_prefix(1);

@@ -12,8 +12,8 @@ namespace troupe::cli {
 /// One `key = value` as it was given.
 struct assignment {
   std::string key;
-  std::string value;  ///< As text; a list as "256,128".
-  std::string origin; ///< For messages: "fashion.toml:12", "--set", "--max-steps".
+  std::string value;   ///< As text; a list as "256,128".
+  std::string origin;  ///< For messages: "fashion.toml:12", "--set", "--max-steps".
   value_kind written = value_kind::untyped;
 };
 

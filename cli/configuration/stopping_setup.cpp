@@ -17,11 +17,14 @@ expected<stop_rule> make_rule(const settings& given, const std::string& at) {
   const auto rule = option_text(o.rule);
   const auto needed = fmt::format("{}.{}", at, by_threshold ? "threshold" : "max_steps");
   if (by_threshold ? !o.threshold.has_value() : !o.max_steps.has_value())
-    return fail(errc::invalid_argument, fmt::format("{}{} is missing: {}.rule is {}", given.origin(at + ".rule"), needed, at, rule));
-  for (const char* field : {by_threshold ? "max_steps" : "threshold", by_threshold ? "min_delta" : "", by_threshold ? "patience" : ""})
+    return fail(errc::invalid_argument,
+                fmt::format("{}{} is missing: {}.rule is {}", given.origin(at + ".rule"), needed, at, rule));
+  for (const char* field :
+       {by_threshold ? "max_steps" : "threshold", by_threshold ? "min_delta" : "", by_threshold ? "patience" : ""})
     if (const auto key = fmt::format("{}.{}", at, field); *field != 0 && given.has(key))
-      return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and {}.rule is {}", given.origin(key), key,
-                                                      by_threshold ? "no_increase, no_decrease" : "higher, lower", at, rule));
+      return fail(errc::invalid_argument,
+                  fmt::format("{}{} belongs to {}, and {}.rule is {}", given.origin(key), key,
+                              by_threshold ? "no_increase, no_decrease" : "higher, lower", at, rule));
   stop_rule_options options{o.evaluation, o.min_steps, o.min_delta, o.patience};
   switch (o.rule) {
     case early_rule::higher: return stop_if_higher(o.metric, *o.threshold, std::move(options));
@@ -60,12 +63,15 @@ expected<std::shared_ptr<hook>> make_plateau(const settings& given, const std::v
   reduce_on_plateau_options options;
   given.read_fields("reduce_on_plateau.", options);
   if (std::find(evaluations.begin(), evaluations.end(), options.goal.evaluation) == evaluations.end())
-    return fail(errc::invalid_argument, fmt::format("{}reduce_on_plateau needs an evaluation beside training {}; there {}",
-                                                    given.origin("reduce_on_plateau.evaluation"),
-                                                    options.goal.evaluation.empty() ? "without a name" : fmt::format("named '{}'", options.goal.evaluation),
-                                                    evaluations.empty() ? "is none" : "are others"));
+    return fail(errc::invalid_argument,
+                fmt::format("{}reduce_on_plateau needs an evaluation beside training {}; there {}",
+                            given.origin("reduce_on_plateau.evaluation"),
+                            options.goal.evaluation.empty() ? "without a name"
+                                                            : fmt::format("named '{}'", options.goal.evaluation),
+                            evaluations.empty() ? "is none" : "are others"));
   if (model_dir) {
-    auto earlier = read_evaluations(fmt::format("{}/{}", *model_dir, options.goal.evaluation.empty() ? "eval" : "eval_" + options.goal.evaluation));
+    auto earlier = read_evaluations(
+        fmt::format("{}/{}", *model_dir, options.goal.evaluation.empty() ? "eval" : "eval_" + options.goal.evaluation));
     if (!earlier)
       return fail(earlier.error());
     options.history = std::move(*earlier);

@@ -16,7 +16,8 @@ expected<std::string> read_table(const settings& given, std::string_view list, i
   const auto variable = given.text(at + "variable");
   if (!variable) {
     const auto keys = given.keys_beginning(at);
-    return fail(errc::invalid_argument, fmt::format("{}{}variable is missing: which variable is meant?", keys.empty() ? "" : given.origin(keys.front()), at));
+    return fail(errc::invalid_argument, fmt::format("{}{}variable is missing: which variable is meant?",
+                                                    keys.empty() ? "" : given.origin(keys.front()), at));
   }
   return *variable;
 }
@@ -33,8 +34,9 @@ expected<void> read_names(const settings& given, warm_start_settings& into) {
     if (!variable)
       return fail(variable.error());
     if (row.previous.empty())
-      return fail(errc::invalid_argument, fmt::format("{}{}[{}].previous is missing: what does the checkpoint call '{}'?",
-                                                      given.origin(fmt::format("{}[{}].variable", names, i)), names, i, *variable));
+      return fail(errc::invalid_argument,
+                  fmt::format("{}{}[{}].previous is missing: what does the checkpoint call '{}'?",
+                              given.origin(fmt::format("{}[{}].variable", names, i)), names, i, *variable));
     if (!into.var_name_to_prev_var_name.emplace(*variable, row.previous).second)
       return twice(given, names, i, *variable);
   }
@@ -62,18 +64,19 @@ expected<std::optional<warm_start_settings>> make_warm_start(const settings& giv
     return std::nullopt;
   if (!given.has(from))
     return fail(errc::invalid_argument,
-                fmt::format("{}{} is missing: it names the checkpoint that variables are taken from", given.origin(keys.front()), from));
+                fmt::format("{}{} is missing: it names the checkpoint that variables are taken from",
+                            given.origin(keys.front()), from));
   warm_start_settings made;
   given.read_fields(table, made);
   return read_names(given, made)
-    .and_then([&] { return read_vocabularies(given, made); })
-    .and_then([&] {
-      return validate(made).map_error([&](error e) {
-        e.message = given.origin(from) + e.message;
-        return e;
-      });
-    })
-    .map([&] { return std::optional{std::move(made)}; });
+      .and_then([&] { return read_vocabularies(given, made); })
+      .and_then([&] {
+        return validate(made).map_error([&](error e) {
+          e.message = given.origin(from) + e.message;
+          return e;
+        });
+      })
+      .map([&] { return std::optional{std::move(made)}; });
 }
 
 }  // namespace troupe::cli

@@ -24,12 +24,16 @@ expected<std::optional<warm_start_settings>> make_warm_start(const settings& giv
 
 namespace troupe {
 
-template <> struct option_fields<cli::renamed_variable> {
-  static constexpr std::tuple all{option_field{"variable", &cli::renamed_variable::variable, "the name of a variable"},
-                                  option_field{"previous", &cli::renamed_variable::previous, "what the checkpoint calls it"}};
+template <>
+struct option_fields<cli::renamed_variable> {
+  static constexpr std::tuple all{
+      option_field{"variable", &cli::renamed_variable::variable, "the name of a variable"},
+      option_field{"previous", &cli::renamed_variable::previous, "what the checkpoint calls it"}};
 };
-template <> struct option_fields<cli::vocabulary_variable> {
-  static constexpr std::tuple all{option_field{"variable", &cli::vocabulary_variable::variable, "the variable whose rows stand for words"}};
+template <>
+struct option_fields<cli::vocabulary_variable> {
+  static constexpr std::tuple all{
+      option_field{"variable", &cli::vocabulary_variable::variable, "the variable whose rows stand for words"}};
 };
 
 }  // namespace troupe

@@ -83,8 +83,8 @@ void add_assignments(candidates& to, const std::string& before) {
 // -- arguments -------------------------------------------------------------------
 
 const argument_description* find_flag(const command_description& command, std::string_view name) {
-  const auto found =
-      std::find_if(command.flags.begin(), command.flags.end(), [&](const auto& flag) { return flag.name == name; });
+  const auto found = std::find_if(command.flags.begin(), command.flags.end(),
+                                  [&](const auto& flag) { return flag.name == name; });
   return found == command.flags.end() ? nullptr : &*found;
 }
 
@@ -160,16 +160,16 @@ completions_found complete(const std::vector<command_description>& commands, con
   if (words.size() < 2) {
     for (const auto& command : commands) {
       const auto summaries = command_summaries();
-      const auto its =
-          std::find_if(summaries.begin(), summaries.end(), [&](const auto& s) { return s.name == command.name; });
+      const auto its = std::find_if(summaries.begin(), summaries.end(),
+                                    [&](const auto& s) { return s.name == command.name; });
       to.add(command.name, its == summaries.end() ? std::string_view{command.about} : its->about);
     }
     to.add("--help", "the commands");
     to.add("--version", "the version of the program");
     return found;
   }
-  const auto command =
-      std::find_if(commands.begin(), commands.end(), [&](const auto& c) { return c.name == words.front(); });
+  const auto command = std::find_if(commands.begin(), commands.end(),
+                                    [&](const auto& c) { return c.name == words.front(); });
   if (command != commands.end())
     complete_command(found, to, *command, words);
   return found;

@@ -50,7 +50,9 @@ std::optional<class_table> class_table_of(const std::string& name, const tensor&
   return t;
 }
 
-std::string count_text(double x) { return std::abs(x) < 1e9 && x == std::floor(x) ? fmt::format("{:.0f}", x) : fmt::format("{:.4g}", x); }
+std::string count_text(double x) {
+  return std::abs(x) < 1e9 && x == std::floor(x) ? fmt::format("{:.0f}", x) : fmt::format("{:.4g}", x);
+}
 
 using table_row = std::vector<std::string>;
 

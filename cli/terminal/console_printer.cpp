@@ -36,7 +36,9 @@ console_options standard_console(bool json, bool quiet) {
   console_options options{json ? speech::json : output_is_terminal() ? speech::terminal : speech::plain, quiet};
   options.out = write_output;
   options.err = write_error;
-  options.seconds = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+  options.seconds = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
   options.window = output_columns;
   options.err_is_terminal = error_is_terminal();
   // The program has two reporters: one before its command is known, and the command's own.
@@ -74,7 +76,8 @@ void console_printer::on_event(const job_event& event, job_control&) {
 void console_printer::redraw(const job_progress& progress) {
   std::lock_guard lock{guard_};
   const double now = options_.seconds();
-  if (options_.how != speech::terminal || options_.quiet || reader_gone_ || told_all_ || now - last_progress_ < redraw_every)
+  if (options_.how != speech::terminal || options_.quiet || reader_gone_ || told_all_
+      || now - last_progress_ < redraw_every)
     return;
   last_progress_ = now;
   line_drawn_ = true;
@@ -151,7 +154,8 @@ void console_printer::fail(const error& e, printed_as what) {
   if (told_all_)
     return;
   erase_line();
-  std::string text = what == printed_as::misuse ? e.message : to_text(error{e.category, e.message, {}, e.source, e.step});
+  std::string text = what == printed_as::misuse ? e.message
+                                                : to_text(error{e.category, e.message, {}, e.source, e.step});
   for (const auto& note : e.notes)
     text += "\n  note: " + note;
   options_.err("error: " + visible(text) + "\n");

@@ -36,13 +36,14 @@ void add_arrays(object& to, const std::map<std::string, tensor>& arrays) {
 }
 
 /// Repairs invalid UTF-8: messages may quote bytes of a damaged file.
-std::string line(const object& o) {
-  return o.dump(-1, ' ', false, object::error_handler_t::replace);
-}
+std::string line(const object& o) { return o.dump(-1, ' ', false, object::error_handler_t::replace); }
 
 object result_object(const char* event, const train_result& result) {
-  object o{{"event", event}, {"global_step", result.global_step}, {"metrics", metrics_object(result.metrics)},
-           {"seconds", result.seconds}, {"steps_run", result.steps_run}};
+  object o{{"event", event},
+           {"global_step", result.global_step},
+           {"metrics", metrics_object(result.metrics)},
+           {"seconds", result.seconds},
+           {"steps_run", result.steps_run}};
   add_arrays(o, result.arrays);
   if (!result.checkpoint.empty())
     o["checkpoint"] = result.checkpoint;
@@ -99,13 +100,14 @@ std::string changed_json(const std::vector<setting_difference>& differences) {
   return line(o);
 }
 
-std::string finished_json(const train_result& result) {
-  return line(result_object("finished", result));
-}
+std::string finished_json(const train_result& result) { return line(result_object("finished", result)); }
 
 std::string finished_json(const evaluation_result& result) {
-  object o{{"event", "finished"}, {"global_step", result.global_step}, {"metrics", metrics_object(result.metrics)},
-           {"seconds", result.seconds}, {"batches", result.batches}};
+  object o{{"event", "finished"},
+           {"global_step", result.global_step},
+           {"metrics", metrics_object(result.metrics)},
+           {"seconds", result.seconds},
+           {"batches", result.batches}};
   add_arrays(o, result.arrays);
   if (!result.checkpoint.empty())
     o["checkpoint"] = result.checkpoint;
@@ -127,7 +129,10 @@ std::string warning_json(std::string_view text, int64_t step) {
 }
 
 std::string failed_json(const error& e) {
-  object o{{"event", "failed"}, {"category", std::string{to_string(e.category)}}, {"message", e.message}, {"notes", e.notes}};
+  object o{{"event", "failed"},
+           {"category", std::string{to_string(e.category)}},
+           {"message", e.message},
+           {"notes", e.notes}};
   if (!e.source.empty())
     o["source"] = e.source;
   if (e.step)

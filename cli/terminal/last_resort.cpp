@@ -3,20 +3,20 @@
 #include "cli/configuration/command_line.hpp"
 #include "cli/terminal/output.hpp"
 
+#include <pthread.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <system_error>
-
-#include <pthread.h>
-#include <unistd.h>
 #if __has_include(<malloc.h>)
-#include <malloc.h>
+#  include <malloc.h>
 #endif
 #if __has_include(<execinfo.h>)
-#include <execinfo.h>
+#  include <execinfo.h>
 #endif
 
 namespace troupe::cli {
@@ -31,8 +31,8 @@ void tell(std::string_view message) {
   for (const auto part : {std::string_view{"error: resource_exhausted: "}, message, std::string_view{"\n"}})
     write_error(part);
   if (tells_json)
-    for (const auto part : {std::string_view{R"({"event":"failed","category":"resource_exhausted","message":")"}, message,
-                            std::string_view{"\",\"notes\":[]}\n"}})
+    for (const auto part : {std::string_view{R"({"event":"failed","category":"resource_exhausted","message":")"},
+                            message, std::string_view{"\",\"notes\":[]}\n"}})
       write_output(part);
 }
 
@@ -110,8 +110,9 @@ expected<void> end_in_order(bool json) {
   find_unwinder();
   const size_t left = stack_left();
   if (left < stack_min)
-    return fail(errc::resource_exhausted, "the stack may take " + std::to_string(left >> 10) + " KiB, and " + std::to_string(stack_min >> 10)
-                                            + " are needed: raise its limit (ulimit -s)");
+    return fail(errc::resource_exhausted, "the stack may take " + std::to_string(left >> 10) + " KiB, and "
+                                              + std::to_string(stack_min >> 10)
+                                              + " are needed: raise its limit (ulimit -s)");
   reserve_stack(left);
   bound_heaps();
   if (before == nullptr)

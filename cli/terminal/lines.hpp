@@ -1,6 +1,6 @@
 // The lines printed about a job: as text for people, as JSON for programs, without a final newline. Below the line of a
-// result are tables of its array metrics; JSON has them as "arrays", nested lists. The console printer wraps texts that do not
-// fit in the window.
+// result are tables of its array metrics; JSON has them as "arrays", nested lists. The console printer wraps texts that
+// do not fit in the window.
 #pragma once
 
 #include "cli/terminal/class_table.hpp"

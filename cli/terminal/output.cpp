@@ -4,15 +4,15 @@
 #include "cli/terminal/columns.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace troupe::cli {
 
@@ -69,7 +69,8 @@ first_character first_of(std::string_view text) {
   for (size_t i = 1; i < bytes; ++i)
     if ((at(i) & 0xc0) != 0x80)
       return {};
-  const bool is_overlong = (lead == 0xe0 && at(1) < 0xa0) || (lead == 0xf0 && at(1) < 0x90), is_control = lead == 0xc2 && at(1) < 0xa0;
+  const bool is_overlong = (lead == 0xe0 && at(1) < 0xa0) || (lead == 0xf0 && at(1) < 0x90),
+             is_control = lead == 0xc2 && at(1) < 0xa0;
   return is_overlong || is_control ? first_character{} : first_character{bytes, true};
 }
 
@@ -110,7 +111,8 @@ std::string_view category_of(int code) {
 void fail_output(int code) {
   int none = 0;
   if (output_failed.compare_exchange_strong(none, code) && code != EPIPE)
-    write_error(fmt::format("error: {}: cannot write to standard output: {}\n", category_of(code), std::strerror(code)));
+    write_error(
+        fmt::format("error: {}: cannot write to standard output: {}\n", category_of(code), std::strerror(code)));
 }
 
 }  // namespace

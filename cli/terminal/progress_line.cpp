@@ -14,13 +14,15 @@ namespace {
 /// A duration as text: "0:42", "1:02:03".
 std::string duration_text(double seconds) {
   const auto all = static_cast<int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e9)));
-  return all < 3600 ? fmt::format("{}:{:02}", all / 60, all % 60) : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
+  return all < 3600 ? fmt::format("{}:{:02}", all / 60, all % 60)
+                    : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
 }
 
 double share_done(const job_progress& now) {
   if (!now.max_steps)
     return 0;
-  return *now.max_steps > 0 ? std::clamp(static_cast<double>(now.step) / static_cast<double>(*now.max_steps), 0.0, 1.0) : 1.0;
+  return *now.max_steps > 0 ? std::clamp(static_cast<double>(now.step) / static_cast<double>(*now.max_steps), 0.0, 1.0)
+                            : 1.0;
 }
 
 std::string bar_text(double share) {
@@ -57,19 +59,27 @@ std::vector<text_field> fields_of(const job_progress& now, const job_scale& scal
   const bool bounded = now.max_steps.has_value();
   const bool at_end = !bounded || now.step >= *now.max_steps;
   const bool saving = scale.saves && now.now == phase::draining && at_end && now.evaluating.empty();
-  const double left = bounded && now.steps_per_second > 0 ? static_cast<double>(*now.max_steps - now.step) / now.steps_per_second : -1;
+  const double left = bounded && now.steps_per_second > 0
+                          ? static_cast<double>(*now.max_steps - now.step) / now.steps_per_second
+                          : -1;
   return {
-    {8, bounded ? bar_text(share_done(now)) : ""},
-    {4, bounded ? fmt::format("{:.0f}%", std::floor(100 * share_done(now))) : ""},
-    {5, scale.epoch_steps.value_or(0) > 0 ? epoch_text(now, *scale.epoch_steps) : ""},
-    {0, fmt::format("step {}", now.step) + (bounded ? fmt::format("/{}", *now.max_steps) : "")},
-    {1, now.paused ? "paused" : now.now == phase::recovering ? "recovering" : !now.evaluating.empty() ? evaluating_text(now, scale) : saving ? "saving" : ""},
-    {6, now.steps_per_second > 0 ? fmt::format("{:.{}f} steps/s", now.steps_per_second, now.steps_per_second < 10 ? 2 : 0) : ""},
-    {3, fmt::format("loss {:.4g}", now.loss)},
-    {7, training},
-    {10, "after " + duration_text(elapsed)},
-    {2, left >= 0 ? duration_text(left) + " left" : ""},
-    {9, evaluation},
+      {8, bounded ? bar_text(share_done(now)) : ""},
+      {4, bounded ? fmt::format("{:.0f}%", std::floor(100 * share_done(now))) : ""},
+      {5, scale.epoch_steps.value_or(0) > 0 ? epoch_text(now, *scale.epoch_steps) : ""},
+      {0, fmt::format("step {}", now.step) + (bounded ? fmt::format("/{}", *now.max_steps) : "")},
+      {1, now.paused                     ? "paused"
+          : now.now == phase::recovering ? "recovering"
+          : !now.evaluating.empty()      ? evaluating_text(now, scale)
+          : saving                       ? "saving"
+                                         : ""},
+      {6, now.steps_per_second > 0
+              ? fmt::format("{:.{}f} steps/s", now.steps_per_second, now.steps_per_second < 10 ? 2 : 0)
+              : ""},
+      {3, fmt::format("loss {:.4g}", now.loss)},
+      {7, training},
+      {10, "after " + duration_text(elapsed)},
+      {2, left >= 0 ? duration_text(left) + " left" : ""},
+      {9, evaluation},
   };
 }
 

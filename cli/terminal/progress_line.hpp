@@ -7,7 +7,7 @@ namespace troupe::cli {
 
 /// What the progress of a job does not contain.
 struct job_scale {
-  std::optional<int64_t> epoch_steps = {};         ///< Steps of one epoch of the training data.
+  std::optional<int64_t> epoch_steps = {};                 ///< Steps of one epoch of the training data.
   std::map<std::string, int64_t> evaluation_batches = {};  ///< Batches by the name of the evaluation, if known.
   bool saves = true;                                       ///< The job has a model directory.
 };
@@ -16,7 +16,7 @@ struct job_scale {
 /// accuracy 0.8312  after 0:42  0:51 left  accuracy 0.8457 at 780". Whole fields are left out, the least important
 /// first. `elapsed` is in seconds, `evaluation` is the text of the last evaluation, and `training` that of the metrics
 /// at the last log point.
-std::string progress_line(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation, size_t width,
-                          const std::string& training = {});
+std::string progress_line(const job_progress& now, const job_scale& scale, double elapsed,
+                          const std::string& evaluation, size_t width, const std::string& training = {});
 
 }  // namespace troupe::cli

@@ -1,9 +1,9 @@
 #include "cli/terminal/signals.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <utility>
-
-#include <unistd.h>
 
 namespace troupe::cli {
 
@@ -29,9 +29,7 @@ sigset_t watched() {
 /// Global, since a process has one watch.
 std::atomic<int> status_of_first{0};
 
-void end_process(int) {
-  _exit(status_of_first);
-}
+void end_process(int) { _exit(status_of_first); }
 
 /// From then on these signals end the process; this thread receives them.
 void end_at_next(const sigset_t& set, int first) {

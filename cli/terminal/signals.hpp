@@ -1,12 +1,12 @@
 // Receives SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGCONT on a waiting thread, so that no code runs in a signal handler.
 #pragma once
 
+#include <signal.h>
+
 #include <atomic>
 #include <functional>
 #include <mutex>
 #include <thread>
-
-#include <signal.h>
 
 namespace troupe::cli {
 

@@ -1,5 +1,4 @@
 #include "cli/terminal/lines.hpp"
-
 #include "cli/terminal/output.hpp"
 
 #include <fmt/format.h>
@@ -104,7 +103,8 @@ std::string event_text(const job_event& event, const text_style& style) {
 }
 
 std::string finished_text(const train_result& result, const text_style& style) {
-  std::string text = fmt::format("finished at step {}, {} steps in {:.1f} s", result.global_step, result.steps_run, result.seconds);
+  std::string text = fmt::format("finished at step {}, {} steps in {:.1f} s", result.global_step, result.steps_run,
+                                 result.seconds);
   if (const auto metrics = metrics_text(result.metrics); !metrics.empty())
     text += ": " + metrics;
   text += below(result.arrays, style);
@@ -112,13 +112,15 @@ std::string finished_text(const train_result& result, const text_style& style) {
 }
 
 std::string finished_text(const evaluation_result& result, const text_style& style) {
-  return fmt::format("step {}, {} batches in {:.1f} s: {}{}", result.global_step, result.batches, result.seconds, metrics_text(result.metrics),
-                     below(result.arrays, style));
+  return fmt::format("step {}, {} batches in {:.1f} s: {}{}", result.global_step, result.batches, result.seconds,
+                     metrics_text(result.metrics), below(result.arrays, style));
 }
 
 std::string stopped_text(const train_result& result, std::string_view signal) {
-  return fmt::format("stopped by {} at step {}, {} steps in {:.1f} s{}", signal, result.global_step, result.steps_run, result.seconds,
-                     result.checkpoint.empty() ? "" : fmt::format("; saved as {}: the same command goes on from there", result.checkpoint));
+  return fmt::format(
+      "stopped by {} at step {}, {} steps in {:.1f} s{}", signal, result.global_step, result.steps_run, result.seconds,
+      result.checkpoint.empty() ? ""
+                                : fmt::format("; saved as {}: the same command goes on from there", result.checkpoint));
 }
 
 std::string stopping_text(const job_progress& now, const job_scale& scale, std::string_view signal) {

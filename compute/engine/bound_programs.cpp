@@ -11,9 +11,14 @@ expected<program*> bound_programs::find(int64_t rows, bool forward_only) {
   for (auto& [bound, p] : programs)
     if (bound == rows)
       return p.get();
-  program_options wanted{.batch = rows, .shards = options_.shards, .seed = options_.seed, .pool = pool_,
-                         .work_a_thread = options_.threads.as_pays ? automatic_work_a_thread : 0, .expose = options_.expose,
-                         .measure = options_.measure, .recompute = options_.recompute};
+  program_options wanted{.batch = rows,
+                         .shards = options_.shards,
+                         .seed = options_.seed,
+                         .pool = pool_,
+                         .work_a_thread = options_.threads.as_pays ? automatic_work_a_thread : 0,
+                         .expose = options_.expose,
+                         .measure = options_.measure,
+                         .recompute = options_.recompute};
   const auto& model = *options_.graph;
   const auto plan = forward_only ? program::make_forward : program::make;
   auto planned = plan(model.g, model.spec, options_.store->layout(), wanted);

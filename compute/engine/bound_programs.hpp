@@ -23,7 +23,7 @@ class bound_programs {
   using bindings = std::vector<std::pair<int64_t, std::unique_ptr<program>>>;
 
   const program_engine_options& options_;
-  std::shared_ptr<thread_pool> pool_;    ///< Null: no helper threads.
+  std::shared_ptr<thread_pool> pool_;  ///< Null: no helper threads.
   bindings gradients_, forward_;
 };
 

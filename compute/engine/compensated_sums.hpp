@@ -12,7 +12,8 @@ namespace troupe {
 /// absolute values per number added. Infinities and NaN come out as in an ordinary sum.
 class compensated_sums {
  public:
-  explicit compensated_sums(int64_t elements = 0) : sums_(static_cast<size_t>(elements), 0.0), rests_(static_cast<size_t>(elements), 0.0) {}
+  explicit compensated_sums(int64_t elements = 0)
+    : sums_(static_cast<size_t>(elements), 0.0), rests_(static_cast<size_t>(elements), 0.0) {}
 
   int64_t elements() const noexcept { return static_cast<int64_t>(sums_.size()); }
   void clear() noexcept {

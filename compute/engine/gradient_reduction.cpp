@@ -20,14 +20,15 @@ size_t levels_of(size_t parts) {
 
 }  // namespace
 
-expected<gradient_reduction> gradient_reduction::plan(std::shared_ptr<const parameter_layout> layout, int32_t replicas) {
+expected<gradient_reduction> gradient_reduction::plan(std::shared_ptr<const parameter_layout> layout,
+                                                      int32_t replicas) {
   gradient_reduction made{std::move(layout), replicas};
   const int64_t bytes = made.layout().gradient_bytes();
   for (size_t level = 0; level < levels_of(static_cast<size_t>(replicas)); ++level) {
     made.levels_.push_back(allocate_zeroed_buffer(bytes));
     if (!made.levels_.back())
-      return fail(errc::resource_exhausted, "no memory to add up the gradients of " + std::to_string(replicas) + " replicas, of "
-                                              + std::to_string(bytes) + " bytes each");
+      return fail(errc::resource_exhausted, "no memory to add up the gradients of " + std::to_string(replicas)
+                                                + " replicas, of " + std::to_string(bytes) + " bytes each");
   }
   return made;
 }

@@ -20,7 +20,8 @@ class gradient_reduction {
   tensor sum(std::span<const tensor> parts);
 
  private:
-  gradient_reduction(std::shared_ptr<const parameter_layout> layout, int32_t replicas) : layout_(std::move(layout)), replicas_(replicas) {}
+  gradient_reduction(std::shared_ptr<const parameter_layout> layout, int32_t replicas)
+    : layout_(std::move(layout)), replicas_(replicas) {}
   const std::byte* add(std::span<const tensor> parts, size_t level);
 
   std::shared_ptr<const parameter_layout> layout_;

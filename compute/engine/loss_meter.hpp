@@ -8,11 +8,18 @@ namespace troupe {
 
 class loss_meter {
  public:
-  void add(double loss) noexcept { sum_ += loss; last_ = loss; ++count_; }
+  void add(double loss) noexcept {
+    sum_ += loss;
+    last_ = loss;
+    ++count_;
+  }
   double last() const noexcept { return last_; }
   double mean() const noexcept { return count_ ? sum_ / static_cast<double>(count_) : 0; }
   int64_t count() const noexcept { return count_; }
-  void clear() noexcept { sum_ = 0; count_ = 0; }
+  void clear() noexcept {
+    sum_ = 0;
+    count_ = 0;
+  }
 
  private:
   double sum_ = 0, last_ = 0;

@@ -13,7 +13,8 @@ constexpr int64_t table_max = 100, picture_max = 1024, picture_pixels = 256;
 
 /// The rows and columns of the table that shows `array`.
 std::pair<int64_t, int64_t> table_of(const tensor& array) {
-  return array.dims().rank() == 2 ? std::pair{array.dims()[0], array.dims()[1]} : std::pair{int64_t{1}, array.elements()};
+  return array.dims().rank() == 2 ? std::pair{array.dims()[0], array.dims()[1]}
+                                  : std::pair{int64_t{1}, array.elements()};
 }
 
 std::string number_at(const tensor& array, int64_t index) { return element_text(dtype::float64, array.data(), index); }
@@ -35,13 +36,14 @@ std::string markdown_of(const tensor& array) {
       text += " " + number_at(array, i * columns + j) + " |";
   }
   if (shown_rows < rows || shown_columns < columns)
-    text += "\n\nThe first " + std::to_string(shown_rows) + " × " + std::to_string(shown_columns) + " of " + std::to_string(rows) + " × "
-            + std::to_string(columns) + ".";
+    text += "\n\nThe first " + std::to_string(shown_rows) + " × " + std::to_string(shown_columns) + " of "
+            + std::to_string(rows) + " × " + std::to_string(columns) + ".";
   return text;
 }
 
 tensor picture_of(const tensor& array) {
-  const int64_t rows = array.dims()[0], columns = array.dims()[1], side = std::max<int64_t>(1, picture_pixels / std::max<int64_t>({rows, columns, 1}));
+  const int64_t rows = array.dims()[0], columns = array.dims()[1],
+                side = std::max<int64_t>(1, picture_pixels / std::max<int64_t>({rows, columns, 1}));
   const auto x = array.as<double>();
   std::vector<uint8_t> pixels(static_cast<size_t>(rows * columns * side * side));
   for (int64_t i = 0; i < rows; ++i) {
@@ -60,7 +62,8 @@ tensor picture_of(const tensor& array) {
   return tensor::of<uint8_t>({rows * side, columns * side, 1}, std::span<const uint8_t>{pixels});
 }
 
-std::vector<summary_value> summaries_of(const std::map<std::string, double>& numbers, const std::map<std::string, tensor>& arrays) {
+std::vector<summary_value> summaries_of(const std::map<std::string, double>& numbers,
+                                        const std::map<std::string, tensor>& arrays) {
   using kind = summary_value::kind;
   std::vector<summary_value> all;
   for (const auto& [name, value] : numbers)
@@ -68,7 +71,8 @@ std::vector<summary_value> summaries_of(const std::map<std::string, double>& num
       all.push_back({.tag = name, .scalar = value});
   for (const auto& [name, array] : arrays) {
     all.push_back({.what = kind::text, .tag = name, .text = markdown_of(array)});
-    if (const auto& dims = array.dims(); dims.rank() == 2 && array.elements() > 0 && dims[0] <= picture_max && dims[1] <= picture_max)
+    if (const auto& dims = array.dims();
+        dims.rank() == 2 && array.elements() > 0 && dims[0] <= picture_max && dims[1] <= picture_max)
       all.push_back({.what = kind::image, .tag = name + "/image", .image = picture_of(array)});
   }
   return all;

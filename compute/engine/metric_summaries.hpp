@@ -10,7 +10,8 @@ namespace troupe {
 /// Numbers come first, then arrays, each by name. Each number except `global_step` gives a scalar. Each array gives a
 /// text table of its first 100 rows and columns. A matrix of at most 1,024 rows and columns also gives a picture under
 /// "<name>/image".
-std::vector<summary_value> summaries_of(const std::map<std::string, double>& numbers, const std::map<std::string, tensor>& arrays);
+std::vector<summary_value> summaries_of(const std::map<std::string, double>& numbers,
+                                        const std::map<std::string, tensor>& arrays);
 
 /// A Markdown table with indices: a matrix row by row, an array of any other rank as a single row.
 std::string markdown_of(const tensor& array);

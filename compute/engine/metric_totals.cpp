@@ -27,8 +27,10 @@ tensor as_tensor(const shape& dims, const compensated_sums& sums) {
 expected<void> check_array(const std::string& name, const tensor& array) {
   if (array.type() == dtype::float64 && array.elements() <= metric_elements_max)
     return {};
-  return fail(errc::invalid_argument, "metric '" + name + "' must come to a number or to a float64 array of at most " + std::to_string(metric_elements_max)
-                                        + " elements, not to " + std::string{to_string(array.type())} + " of " + std::to_string(array.elements()));
+  return fail(errc::invalid_argument, "metric '" + name + "' must come to a number or to a float64 array of at most "
+                                          + std::to_string(metric_elements_max) + " elements, not to "
+                                          + std::string{to_string(array.type())} + " of "
+                                          + std::to_string(array.elements()));
 }
 
 }  // namespace
@@ -96,7 +98,8 @@ expected<metric_results> metric_totals::results() const {
       ++last;
     if (!function)
       continue;
-    const auto value = guarded("metric '" + o.name + "'", [&] { return function(std::span{all}.subspan(i, last - i)); });
+    const auto value = guarded("metric '" + o.name + "'",
+                               [&] { return function(std::span{all}.subspan(i, last - i)); });
     if (!value)
       return fail(value.error());
     if (const auto* array = std::get_if<tensor>(&*value)) {

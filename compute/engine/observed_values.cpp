@@ -57,7 +57,8 @@ tensor mean_of(const std::vector<std::vector<tensor>>& sets, size_t which) {
 
 }  // namespace
 
-std::vector<tensor> join_observed(const std::vector<observable>& observables, const std::vector<std::vector<tensor>>& sets) {
+std::vector<tensor> join_observed(const std::vector<observable>& observables,
+                                  const std::vector<std::vector<tensor>>& sets) {
   std::vector<tensor> values(observables.size());
   for (const auto& set : sets)
     if (set.size() != observables.size())

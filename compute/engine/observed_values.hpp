@@ -17,6 +17,7 @@ struct observable {
 /// Per-row values are concatenated. Other values become the element-wise mean over all sets, in float64 by the fixed
 /// pairwise tree: the same bits for any number of replicas. A value is a tensor without elements if there are no sets,
 /// if memory is short, or if shards have different dtypes or shapes.
-std::vector<tensor> join_observed(const std::vector<observable>& observables, const std::vector<std::vector<tensor>>& sets);
+std::vector<tensor> join_observed(const std::vector<observable>& observables,
+                                  const std::vector<std::vector<tensor>>& sets);
 
 }  // namespace troupe

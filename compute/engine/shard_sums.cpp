@@ -13,7 +13,8 @@ expected<void> shard_sums::allocate(const parameter_layout& layout, int32_t shar
   for (size_t b = 0; b < buffers; ++b) {
     buffers_.push_back(allocate_zeroed_buffer(layout.gradient_bytes()));
     if (!buffers_.back())
-      return fail(errc::resource_exhausted, "no memory for the gradient of " + std::to_string(layout.gradient_bytes()) + " bytes");
+      return fail(errc::resource_exhausted,
+                  "no memory for the gradient of " + std::to_string(layout.gradient_bytes()) + " bytes");
   }
   return {};
 }

@@ -19,7 +19,9 @@ class shard_sums {
   /// Adds the gradient that was written at `at()`.
   void add(const parameter_layout& layout);
   /// The sum, once all shards are added. It shares memory that the next shards overwrite.
-  tensor total(const parameter_layout& layout) const { return {dtype::uint8, {layout.gradient_bytes()}, buffers_[root_]}; }
+  tensor total(const parameter_layout& layout) const {
+    return {dtype::uint8, {layout.gradient_bytes()}, buffers_[root_]};
+  }
 
  private:
   std::vector<std::shared_ptr<std::byte>> buffers_;

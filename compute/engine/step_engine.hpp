@@ -3,32 +3,32 @@
 // A replica owns one engine and calls it from its own thread. Arenas are numbered 0 and 1 (parameter_store.hpp).
 #pragma once
 
-#include <troupe/dataset.hpp>
-
 #include "compute/engine/metric_totals.hpp"
 #include "compute/engine/observed_values.hpp"
 #include "compute/engine/summaries.hpp"
 #include "compute/graph/model_graph.hpp"
 #include "compute/program/program.hpp"
 
+#include <troupe/dataset.hpp>
+
 namespace troupe {
 
 /// Consecutive elements of one variable or slot, in the parameter store's own memory.
 struct stored_piece {
   std::string name;
-  shape dims;           ///< Shape of the whole variable.
+  shape dims;  ///< Shape of the whole variable.
   int64_t first = 0;
   bool trainable = false;
-  tensor elements;      ///< Rank 1; shares the store's memory.
+  tensor elements;  ///< Rank 1; shares the store's memory.
 };
 
 /// The feeds of one batch: for each component, a pointer to `rows` rows.
 struct batch_feeds {
   std::span<const std::byte* const> components;
   int64_t rows = 0;
-  bool record = false;  ///< Train: `recorded` will be called for this step.
-  bool observe = false; ///< Train: `observed` will be called for this step.
-  bool measure = false; ///< Train: this step counts for `take_measured`.
+  bool record = false;   ///< Train: `recorded` will be called for this step.
+  bool observe = false;  ///< Train: `observed` will be called for this step.
+  bool measure = false;  ///< Train: this step counts for `take_measured`.
   /// Train: the destination for `rows` rows of each component of `step_engine::exposed`.
   std::span<std::byte* const> exposed = {};
 };
@@ -119,11 +119,11 @@ struct shared_threads {
 struct program_engine_options {
   /// Shared by all engines of the model. Each engine plans it once per batch size and keeps at most 8 plans.
   std::shared_ptr<const model_graph> graph;
-  std::vector<component> delivered;           ///< Components of a batch, in order; they include the graph's inputs.
+  std::vector<component> delivered;  ///< Components of a batch, in order; they include the graph's inputs.
   std::shared_ptr<parameter_store> store;
   int32_t replica = 0;
   int32_t replicas = 1;
-  int32_t shards = 1;                         ///< S, a multiple of `replicas`.
+  int32_t shards = 1;      ///< S, a multiple of `replicas`.
   int64_t batch_rows = 1;  ///< Rows of this replica's full batch, for which the engine plans at once.
   uint64_t seed = 0;
   shared_threads threads = {};

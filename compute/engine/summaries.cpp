@@ -37,8 +37,9 @@ class bucket_table {
     for (uint32_t key = 0; key < first_.size(); ++key) {
       // The float nearest to 0 that begins with the bits of `key`.
       const float least = std::bit_cast<float>(key << shift);
-      first_[key] = static_cast<uint16_t>(std::isfinite(least) ? find(static_cast<double>(least))
-                                                               : std::signbit(least) ? 0 : limits_.size() - 1);
+      first_[key] = static_cast<uint16_t>(std::isfinite(least)  ? find(static_cast<double>(least))
+                                          : std::signbit(least) ? 0
+                                                                : limits_.size() - 1);
     }
   }
   size_t operator()(double value) const {
@@ -110,7 +111,8 @@ histogram histogram_of(std::span<const tensor> parts) {
   return h;
 }
 
-std::vector<summary_value> summarise(std::span<const summary_recipe> recipes, const recorded_sets& recorded, bool first) {
+std::vector<summary_value> summarise(std::span<const summary_recipe> recipes, const recorded_sets& recorded,
+                                     bool first) {
   using kind = summary_value::kind;
   std::vector<summary_value> values;
   for (size_t r = 0; r < recipes.size(); ++r) {
@@ -134,7 +136,9 @@ std::vector<summary_value> summarise(std::span<const summary_recipe> recipes, co
       values.push_back({.what = kind::histogram, .tag = recipe.tag, .histogram = histogram_of(parts)});
     } else {
       for (int64_t i = 0; i < parts.front().dims()[0]; ++i)
-        values.push_back({.what = kind::image, .tag = recipe.tag + "/image/" + std::to_string(i), .image = image_of(parts.front(), i)});
+        values.push_back({.what = kind::image,
+                          .tag = recipe.tag + "/image/" + std::to_string(i),
+                          .image = image_of(parts.front(), i)});
     }
   }
   return values;

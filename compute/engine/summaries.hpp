@@ -12,7 +12,7 @@ namespace troupe {
 struct summary_recipe {
   summary_value::kind what = summary_value::kind::scalar;
   std::string tag;
-  std::string text;         ///< The text itself, for kind text; no tensor is recorded for it.
+  std::string text;  ///< The text itself, for kind text; no tensor is recorded for it.
 };
 
 /// Everything that is recorded of a model in training.
@@ -28,7 +28,8 @@ using recorded_sets = std::vector<std::vector<recorded_tensor>>;
 /// The summary values of one step. Scalars: the mean over sets, by the fixed pairwise tree. Histograms: over all sets
 /// together. Images: from the first set, one value per image. Texts: only when `first`. Dtypes: float32 and float64,
 /// for images also uint8.
-std::vector<summary_value> summarise(std::span<const summary_recipe> recipes, const recorded_sets& recorded, bool first);
+std::vector<summary_value> summarise(std::span<const summary_recipe> recipes, const recorded_sets& recorded,
+                                     bool first);
 
 /// TensorFlow's buckets: limits grow by a tenth from 1e-12 to 1e20 on both sides of 0.
 histogram histogram_of(std::span<const tensor> parts);

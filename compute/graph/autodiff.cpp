@@ -54,7 +54,9 @@ symbol side_by_side(std::span<const padded_slice> operands, std::source_location
   const symbol joined = concat(inner, static_cast<int>(first.axis), at);
   if (first.low == 0 && last.high == 0)
     return joined;
-  pad_options around{.low = std::vector<int64_t>(joined.dims().size()), .high = std::vector<int64_t>(joined.dims().size()), .between = {}};
+  pad_options around{.low = std::vector<int64_t>(joined.dims().size()),
+                     .high = std::vector<int64_t>(joined.dims().size()),
+                     .between = {}};
   around.low[first.axis] = first.low;
   around.high[first.axis] = last.high;
   return pad(joined, std::move(around), at);
@@ -76,7 +78,8 @@ void join_products(graph& g, std::vector<symbol>& terms, std::source_location at
   std::vector<symbol> a, b, rest;
   for (symbol term : terms) {
     const node& n = contents_of(g).nodes[static_cast<size_t>(term.node())];
-    const bool fits = is_product_of_columns(g, term) && (a.empty() || symbol_of(g, n.inputs[0]).dims()[0] == a[0].dims()[0]);
+    const bool fits = is_product_of_columns(g, term)
+                      && (a.empty() || symbol_of(g, n.inputs[0]).dims()[0] == a[0].dims()[0]);
     if (fits) {
       a.push_back(symbol_of(g, n.inputs[0]));
       b.push_back(symbol_of(g, n.inputs[1]));
@@ -105,9 +108,11 @@ symbol sum_of(graph& g, std::span<const symbol> terms, std::source_location at) 
       operands.push_back(*p);
     else
       sum.push_back(term);
-  std::stable_sort(operands.begin(), operands.end(), [](const padded_slice& a, const padded_slice& b) { return a.low < b.low; });
+  std::stable_sort(operands.begin(), operands.end(),
+                   [](const padded_slice& a, const padded_slice& b) { return a.low < b.low; });
   for (auto first = operands.begin(); first != operands.end();) {
-    const auto last = std::adjacent_find(first, operands.end(), [](const padded_slice& a, const padded_slice& b) { return a.end() != b.low; });
+    const auto last = std::adjacent_find(first, operands.end(),
+                                         [](const padded_slice& a, const padded_slice& b) { return a.end() != b.low; });
     const auto end = last == operands.end() ? last : last + 1;
     sum.push_back(side_by_side({first, end}, at));
     first = end;
@@ -132,7 +137,9 @@ std::vector<symbol> gradients(symbol y, std::span<const symbol> xs, std::source_
   if (!g)
     return none;
   if (!y.valid() || known_elements(y.dims()) != 1 || !is_floating(y.type())) {
-    refuse(*g, "gradients", "y must be one floating number, not " + std::string{to_string(y.type())} + " " + to_string(*g, y.dims()), at);
+    refuse(*g, "gradients",
+           "y must be one floating number, not " + std::string{to_string(y.type())} + " " + to_string(*g, y.dims()),
+           at);
     return none;
   }
   const auto scope = g->scope("gradients");

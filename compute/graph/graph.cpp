@@ -69,7 +69,8 @@ symbol graph::constant(const tensor& value, std::source_location at) {
   attr.index = static_cast<int32_t>(contents_->constants.size());
   contents_->constants.push_back(value);
   const auto extents = value.dims().extents();
-  return append(*this, ops::constant, {}, value.type(), symbol_shape(extents.begin(), extents.end()), at, std::move(attr));
+  return append(*this, ops::constant, {}, value.type(), symbol_shape(extents.begin(), extents.end()), at,
+                std::move(attr));
 }
 
 symbol graph::variable(variable_options options, std::source_location at) {
@@ -81,20 +82,28 @@ symbol graph::variable(variable_options options, std::source_location at) {
     return refuse(*this, "variable", "there already is one named '" + options.name + "'", at);
   for (int64_t e : options.dims.extents())
     if (e < 1)
-      return refuse(*this, "variable", "'" + options.name + "' has an extent below 1: " + troupe::to_text(options.dims), at);
+      return refuse(*this, "variable", "'" + options.name + "' has an extent below 1: " + troupe::to_text(options.dims),
+                    at);
   if (options.trainable && !is_floating(options.type))
-    return refuse(*this, "variable", "'" + options.name + "' is trainable but " + std::string{to_string(options.type)}, at);
+    return refuse(*this, "variable", "'" + options.name + "' is trainable but " + std::string{to_string(options.type)},
+                  at);
   if (options.initial.what == initializer::kind::orthogonal && (options.dims.rank() < 2 || !is_floating(options.type)))
-    return refuse(*this, "variable", "'" + options.name + "' is " + std::string{to_string(options.type)} + " " + troupe::to_text(options.dims)
-                                       + ", which cannot start orthogonal: that takes a floating matrix", at);
-  if (const tensor& given = options.initial.given;
-      options.initial.what == initializer::kind::values && (given.type() != options.type || given.dims() != options.dims))
-    return refuse(*this, "variable", "'" + options.name + "' is " + std::string{to_string(options.type)} + " " + troupe::to_text(options.dims)
-                                       + ", and its initial values are " + std::string{to_string(given.type())} + " " + troupe::to_text(given.dims()), at);
+    return refuse(*this, "variable",
+                  "'" + options.name + "' is " + std::string{to_string(options.type)} + " "
+                      + troupe::to_text(options.dims) + ", which cannot start orthogonal: that takes a floating matrix",
+                  at);
+  if (const tensor& given = options.initial.given; options.initial.what == initializer::kind::values
+                                                   && (given.type() != options.type || given.dims() != options.dims))
+    return refuse(*this, "variable",
+                  "'" + options.name + "' is " + std::string{to_string(options.type)} + " "
+                      + troupe::to_text(options.dims) + ", and its initial values are "
+                      + std::string{to_string(given.type())} + " " + troupe::to_text(given.dims()),
+                  at);
   attributes attr;
   attr.index = static_cast<int32_t>(contents_->variables.size());
   const auto extents = options.dims.extents();
-  const symbol s = append(*this, ops::variable, {}, options.type, symbol_shape(extents.begin(), extents.end()), at, std::move(attr));
+  const symbol s = append(*this, ops::variable, {}, options.type, symbol_shape(extents.begin(), extents.end()), at,
+                          std::move(attr));
   contents_->nodes.back().name = options.name;
   contents_->names[options.name] = 1;
   contents_->variable_names.insert(options.name);
@@ -117,9 +126,13 @@ void graph::assign(symbol variable, symbol value, std::source_location at) {
   auto* v = &contents_->variables[static_cast<size_t>(assigned.attr.index)];
   const std::string name = "'" + v->options.name + "'";
   if (v->options.trainable || v->next >= 0)
-    refuse(*this, "assign", name + (v->options.trainable ? " is trained by the optimizer" : " has been assigned before"), at);
+    refuse(*this, "assign",
+           name + (v->options.trainable ? " is trained by the optimizer" : " has been assigned before"), at);
   else if (!is_floating(v->options.type) || value.type() != variable.type() || value.dims() != variable.dims())
-    refuse(*this, "assign", name + " is " + describe(variable) + " and the value " + describe(value) + ": both must be floating, of one dtype and shape", at);
+    refuse(*this, "assign",
+           name + " is " + describe(variable) + " and the value " + describe(value)
+               + ": both must be floating, of one dtype and shape",
+           at);
   else if (v->options.replicas != combine::mean && v->options.replicas != combine::sum)
     refuse(*this, "assign", name + " is neither a mean nor a sum over replicas", at);
   else
@@ -153,9 +166,11 @@ symbol graph::invalid(error e, std::source_location at) {
 std::string graph::to_text() const {
   std::string text;
   for (const auto& n : contents_->nodes) {
-    text += n.name + ": " + std::string{to_string(n.type)} + " " + to_string(*contents_, n.dims) + " = " + std::string{n.op->name};
+    text += n.name + ": " + std::string{to_string(n.type)} + " " + to_string(*contents_, n.dims) + " = "
+            + std::string{n.op->name};
     if (!n.inputs.empty())
-      text += "(" + joined(n.inputs, ", ", [this](int32_t i) { return contents_->nodes[static_cast<size_t>(i)].name; }) + ")";
+      text += "(" + joined(n.inputs, ", ", [this](int32_t i) { return contents_->nodes[static_cast<size_t>(i)].name; })
+              + ")";
     text += "\n";
   }
   return text;

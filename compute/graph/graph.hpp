@@ -18,7 +18,7 @@ struct operation;
 struct windows {
   struct axis {
     int64_t size = 1, stride = 1, dilation = 1;
-    int64_t pad = 0;        ///< Padding before the first element.
+    int64_t pad = 0;  ///< Padding before the first element.
     friend bool operator==(const axis&, const axis&) = default;
   } y, x;
   int64_t groups = 1;
@@ -28,21 +28,21 @@ struct windows {
 /// The attributes that distinguish two nodes of one operation; each operation uses a few of these.
 struct attributes {
   double number = 0;  ///< scale: factor; dropout: rate; clip, check_range: lower bound; pad: value; normalise_rows: ε.
-  double number2 = 0;       ///< clip, check_range: upper bound.
-  symbol_shape per;         ///< scale: the factor is `number` / the product of these extents.
-  std::vector<int> axes;    ///< Reductions: sorted, not negative.
+  double number2 = 0;     ///< clip, check_range: upper bound.
+  symbol_shape per;       ///< scale: the factor is `number` / the product of these extents.
+  std::vector<int> axes;  ///< Reductions: sorted, not negative.
   bool keep = false;
   bool transpose_a = false;
   bool transpose_b = false;
   std::vector<int64_t> low, high, step;  ///< strided_slice, pad, tile: for each axis.
-  int axis = 0;             ///< gather, concat, cumsum.
-  bool reverse = false;     ///< cumsum.
-  bool exclusive = false;   ///< cumsum.
-  windows window;           ///< Convolutions and pooling.
+  int axis = 0;                          ///< gather, concat, cumsum.
+  bool reverse = false;                  ///< cumsum.
+  bool exclusive = false;                ///< cumsum.
+  windows window;                        ///< Convolutions and pooling.
   /// dropout: the random key, which is the scoped name and is shared with the gradient. check_numerics, check_range:
   /// the message.
   std::string key;
-  int32_t index = -1;       ///< Index among the graph's variables, constants or placeholders.
+  int32_t index = -1;  ///< Index among the graph's variables, constants or placeholders.
 
   friend bool operator==(const attributes&, const attributes&) = default;
 };
@@ -61,14 +61,14 @@ struct node {
 struct graph_variable {
   variable_options options;  ///< With the scoped name.
   int32_t node = -1;
-  int32_t next = -1;         ///< The node whose value a step assigns to it; -1: only the optimizer writes it.
+  int32_t next = -1;  ///< The node whose value a step assigns to it; -1: only the optimizer writes it.
 };
 
 /// A summary that the model records.
 struct graph_summary {
   summary_value::kind what = summary_value::kind::scalar;
-  std::string tag;           ///< Scoped.
-  int32_t node = -1;         ///< -1: a text.
+  std::string tag;    ///< Scoped.
+  int32_t node = -1;  ///< -1: a text.
   int images_max = 0;
   std::string text;
 };
@@ -77,7 +77,7 @@ struct graph_summary {
 struct observed_value {
   std::string name;
   int32_t node = -1;
-  bool per_row = false;      ///< Whether its first axis is the batch.
+  bool per_row = false;  ///< Whether its first axis is the batch.
 };
 
 struct graph_contents {
@@ -89,10 +89,10 @@ struct graph_contents {
   std::vector<tensor> constants;
   std::vector<graph_summary> summaries;
   std::vector<observed_value> observed;
-  std::vector<std::string> scopes;        ///< Prefixes in force, each in full: "a/", "a/b/".
-  std::map<std::string, int> names;       ///< How often each name was requested.
+  std::vector<std::string> scopes;   ///< Prefixes in force, each in full: "a/", "a/b/".
+  std::map<std::string, int> names;  ///< How often each name was requested.
   std::optional<error> first_error;
-  int32_t differentiated = -1;            ///< The node whose gradient is being written.
+  int32_t differentiated = -1;  ///< The node whose gradient is being written.
 
   /// The scoped name, made unique by "_1", "_2", ...
   std::string unique(std::string_view name);
@@ -141,7 +141,7 @@ shape known_shape(const symbol_shape& dims);
 
 // -- operations that gradients are written with; not public --------------------------
 
-symbol relu_gradient(symbol dy, symbol y, std::source_location at);        ///< dy where y > 0, else 0.
+symbol relu_gradient(symbol dy, symbol y, std::source_location at);  ///< dy where y > 0, else 0.
 /// dy · gelu_tanh'(x); dy and x have one shape.
 symbol gelu_tanh_gradient(symbol dy, symbol x, std::source_location at);
 /// Normalises each row along the last axis of a floating x: (x - mean) / √(variance + epsilon). In the gradient, dy and

@@ -45,12 +45,14 @@ void graph::scalar(std::string_view tag, symbol x, std::source_location at) {
     refuse(*this, "scalar", "'" + std::string{tag} + "' must be one number, not " + to_string(*this, x.dims()), at);
     return;
   }
-  contents_->summaries.push_back({summary_value::kind::scalar, scoped_tag(*contents_, tag), as_floating(x, at).node(), 0, {}});
+  contents_->summaries.push_back(
+      {summary_value::kind::scalar, scoped_tag(*contents_, tag), as_floating(x, at).node(), 0, {}});
 }
 
 void graph::histogram(std::string_view tag, symbol x, std::source_location at) {
   if (check(*this, "histogram", tag, x, at))
-    contents_->summaries.push_back({summary_value::kind::histogram, scoped_tag(*contents_, tag), as_floating(x, at).node(), 0, {}});
+    contents_->summaries.push_back(
+        {summary_value::kind::histogram, scoped_tag(*contents_, tag), as_floating(x, at).node(), 0, {}});
 }
 
 void graph::image(std::string_view tag, symbol x, int images_max, std::source_location at) {
@@ -64,7 +66,8 @@ void graph::image(std::string_view tag, symbol x, int images_max, std::source_lo
       || !(dims[3] == extent{1} || dims[3] == extent{3} || dims[3] == extent{4}))
     return wrong("must be [n, height, width, 1, 3 or 4], not " + to_string(*this, dims));
   if (images_max < 1 || images_max > images_max_max)
-    return wrong("asks for " + std::to_string(images_max) + " images; 1 to " + std::to_string(images_max_max) + " are kept");
+    return wrong("asks for " + std::to_string(images_max) + " images; 1 to " + std::to_string(images_max_max)
+                 + " are kept");
   contents_->summaries.push_back({summary_value::kind::image, scoped_tag(*contents_, tag), x.node(), images_max, {}});
 }
 
@@ -77,11 +80,13 @@ void graph::observe(std::string_view name, symbol x, std::source_location at) {
     return wrong(quoted + " is the name of a loss, which every hook sees");
   if (!x.valid() || x.owner() != this)
     return wrong(quoted + " is not a valid symbol of this graph");
-  if (std::any_of(contents_->observed.begin(), contents_->observed.end(), [&](const observed_value& o) { return o.name == name; }))
+  if (std::any_of(contents_->observed.begin(), contents_->observed.end(),
+                  [&](const observed_value& o) { return o.name == name; }))
     return wrong(quoted + " is observed already");
   const bool per_row = !x.dims().empty() && !x.dims().front().known();
   if (!per_row && !is_floating(x.type()))
-    return wrong(quoted + " is " + describe(x) + "; a value without a batch axis is shown as a mean, so cast it to a floating dtype first");
+    return wrong(quoted + " is " + describe(x)
+                 + "; a value without a batch axis is shown as a mean, so cast it to a floating dtype first");
   contents_->observed.push_back({std::string{name}, x.node(), per_row});
 }
 

@@ -20,7 +20,8 @@ expected<std::unique_ptr<model_graph>> build_graph(const model& source, const el
   };
   const auto features = placeholders(element.features);
   const auto labels = placeholders(element.labels);
-  auto described = guarded("the function of the model '" + source.name + "'", [&] { return source.build(d->g, features, labels, m); });
+  auto described = guarded("the function of the model '" + source.name + "'",
+                           [&] { return source.build(d->g, features, labels, m); });
   if (!described)
     return fail(described.error());
   d->spec = std::move(*described);

@@ -11,10 +11,10 @@ class lowering;
 /// The input of a gradient rule.
 struct gradient_input {
   graph& g;
-  node n;                      ///< A copy: the graph grows while the rule runs.
-  symbol y;                    ///< The node's own value.
+  node n;    ///< A copy: the graph grows while the rule runs.
+  symbol y;  ///< The node's own value.
   symbol dy;
-  std::vector<symbol> x;       ///< The node's inputs.
+  std::vector<symbol> x;  ///< The node's inputs.
   std::source_location at;
 };
 
@@ -47,11 +47,13 @@ namespace ops {
 extern const operation placeholder, constant, variable;
 extern const operation matmul, batched_matmul;
 extern const operation add, sub, mul, div, pow, maximum, minimum, relu_gradient;
-extern const operation equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_not, select;
-extern const operation neg, exp, expm1, log, log1p, sqrt, rsqrt, square, abs, sign, floor, erf, scale, clip, relu, sigmoid, softplus, tanh, gelu_tanh,
-    gelu_tanh_gradient;
+extern const operation equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_not,
+    select;
+extern const operation neg, exp, expm1, log, log1p, sqrt, rsqrt, square, abs, sign, floor, erf, scale, clip, relu,
+    sigmoid, softplus, tanh, gelu_tanh, gelu_tanh_gradient;
 extern const operation cast, stop_gradient, check_numerics, check_range;
-extern const operation reduce_sum, reduce_max, reduce_min, reduce_prod, product_without, product_without_gradient, argmax, argmin, cumsum;
+extern const operation reduce_sum, reduce_max, reduce_min, reduce_prod, product_without, product_without_gradient,
+    argmax, argmin, cumsum;
 extern const operation softmax, log_softmax, normalise_rows, normalise_rows_gradient;
 extern const operation reshape, broadcast_to, transpose, reverse, strided_slice, pad, tile, concat;
 extern const operation gather, scatter_add, one_hot, search_sorted;
@@ -63,8 +65,8 @@ extern const operation max_pool, max_pool_pick, max_pool_gradient, average_pool,
 extern const operation cross_entropy_with_gradient;  ///< (logits, labels) -> (loss, dlogits for dy = `number`)
 extern const operation fill_value;                   ///< () -> `number` everywhere
 extern const operation copy;
-extern const operation scatter_rows;                 ///< (indices, updates, ...) -> a variable's sparse gradient
-extern const operation fused;                        ///< Element-wise calls over the same elements, chunk by chunk.
+extern const operation scatter_rows;  ///< (indices, updates, ...) -> a variable's sparse gradient
+extern const operation fused;         ///< Element-wise calls over the same elements, chunk by chunk.
 }  // namespace ops
 
 }  // namespace troupe

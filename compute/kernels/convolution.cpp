@@ -28,8 +28,10 @@ kernel_block kernel_block_of(const convolution& g, int64_t size) noexcept {
 window_block window_block_of(const convolution& g, int64_t size) noexcept {
   const auto& w = g.windows;
   window_block b{};
-  b.images = std::clamp<int64_t>(block_windows / std::max<int64_t>(1, w.rows * w.columns), 1, std::max<int64_t>(1, g.images));
-  const int64_t most = std::clamp<int64_t>(block_windows / std::max<int64_t>(1, w.columns), 1, std::max<int64_t>(1, w.rows));
+  b.images = std::clamp<int64_t>(block_windows / std::max<int64_t>(1, w.rows * w.columns), 1,
+                                 std::max<int64_t>(1, g.images));
+  const int64_t most = std::clamp<int64_t>(block_windows / std::max<int64_t>(1, w.columns), 1,
+                                           std::max<int64_t>(1, w.rows));
   b.rows = w.rows * w.columns <= block_windows ? w.rows : parts(w.rows, parts(w.rows, most));
   b.padded = w.channels < 8 && w.channels == w.pixel && w.x.dilation == 1 && w.x.kernel > 1;
   b.padded_at = whole_lines(b.images * b.rows * w.columns * panels_of(g, size) * panel_bytes);

@@ -14,9 +14,9 @@ namespace troupe {
 /// Windows over images. Kernel element (ky, kx) of window (y, x) meets the pixel at (y·stride + ky·dilation - pad) /
 /// between, and likewise in x, if that is a whole number inside the image.
 struct image_windows {
-  int64_t height = 0, width = 0;         ///< Extents of an image, whose pixels are `pixel` elements apart.
+  int64_t height = 0, width = 0;  ///< Extents of an image, whose pixels are `pixel` elements apart.
   int64_t channels = 0, pixel = 0;
-  int64_t rows = 0, columns = 0;         ///< Windows in an image.
+  int64_t rows = 0, columns = 0;  ///< Windows in an image.
   struct axis {
     int64_t kernel = 1, stride = 1, dilation = 1, pad = 0, between = 1;
   } y, x;
@@ -29,7 +29,7 @@ struct convolution {
   int64_t images = 0, outputs = 0, outputs_pixel = 0, kernel_row = 0;
   /// Gradient for the image: the kernel is the forward one, stored as [.., outputs, channels], in reverse order.
   bool turned = false;
-  bool relu = false;    ///< Negative results become 0.
+  bool relu = false;  ///< Negative results become 0.
 };
 
 /// Bytes of workspace; they depend on the shape only.
@@ -71,12 +71,14 @@ struct window_block {
 };
 window_block window_block_of(const convolution& g, int64_t size) noexcept;
 
-#define TROUPE_CONVOLUTION_LEVEL(level)                                                                                                  \
-  namespace level {                                                                                                                      \
-  void run(const convolution& g, const float* x, const float* kernel, const float* bias, float* y, std::byte* workspace);                 \
-  void run(const convolution& g, const double* x, const double* kernel, const double* bias, double* y, std::byte* workspace);             \
-  void run_kernel_gradient(const convolution& g, const float* x, const float* dy, float* dk, std::byte* workspace);                       \
-  void run_kernel_gradient(const convolution& g, const double* x, const double* dy, double* dk, std::byte* workspace);                    \
+#define TROUPE_CONVOLUTION_LEVEL(level)                                                                                \
+  namespace level {                                                                                                    \
+  void run(const convolution& g, const float* x, const float* kernel, const float* bias, float* y,                     \
+           std::byte* workspace);                                                                                      \
+  void run(const convolution& g, const double* x, const double* kernel, const double* bias, double* y,                 \
+           std::byte* workspace);                                                                                      \
+  void run_kernel_gradient(const convolution& g, const float* x, const float* dy, float* dk, std::byte* workspace);    \
+  void run_kernel_gradient(const convolution& g, const double* x, const double* dy, double* dk, std::byte* workspace); \
   }
 TROUPE_CONVOLUTION_LEVEL(gemm_base)
 TROUPE_CONVOLUTION_LEVEL(gemm_avx512)

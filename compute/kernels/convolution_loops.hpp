@@ -18,7 +18,8 @@ struct strip {
 
 /// Calls f(strip) for strips that together cover all windows of an axis.
 template <class F>
-void for_each_strip(const image_windows::axis& a, int64_t extent, int64_t windows, int64_t first_tap, int64_t end_tap, F f) {
+void for_each_strip(const image_windows::axis& a, int64_t extent, int64_t windows, int64_t first_tap, int64_t end_tap,
+                    F f) {
   for (int64_t remainder = 0; remainder < least(a.between, windows); ++remainder) {
     strip s{remainder, a.between, 0, {}};
     for (int64_t at = remainder; at < windows; at += a.between) {
@@ -43,7 +44,8 @@ class image_convolution {
 
  public:
   image_convolution(const convolution& of, const T* x, const T* kernel, const T* bias, T* y, std::byte* workspace)
-    : g(of), w(of.windows), image(x), kernel_(kernel), bias_(bias), out(y), packed(reinterpret_cast<T*>(workspace)), at_once(kernel_block_of(of, sizeof(T))) {}
+    : g(of), w(of.windows), image(x), kernel_(kernel), bias_(bias), out(y), packed(reinterpret_cast<T*>(workspace)),
+      at_once(kernel_block_of(of, sizeof(T))) {}
 
   void run() {
     const int64_t columns = at_once.panels * (128 / static_cast<int64_t>(sizeof(T)));
@@ -67,7 +69,9 @@ class image_convolution {
       for (int64_t tap = first_row * w.x.kernel; tap < end_row * w.x.kernel; ++tap, to += w.channels * wide) {
         const int64_t columns = least(wide, g.outputs - j);
         if (g.turned)
-          pack_panel<V>(true, w.channels, columns, kernel_ + ((w.y.kernel * w.x.kernel - 1 - tap) * g.outputs + j) * g.kernel_row, g.kernel_row, to);
+          pack_panel<V>(true, w.channels, columns,
+                        kernel_ + ((w.y.kernel * w.x.kernel - 1 - tap) * g.outputs + j) * g.kernel_row, g.kernel_row,
+                        to);
         else
           pack_panel<V>(false, w.channels, columns, kernel_ + tap * w.channels * g.kernel_row + j, g.kernel_row, to);
       }
@@ -91,7 +95,8 @@ class image_convolution {
 
   void region(int64_t first, int64_t images, const strip& y, const strip& x) {
     const int64_t line = w.width * w.pixel, out_line = w.columns * g.outputs_pixel;
-    const way across{x.count, w.x.stride * w.pixel, x.step * g.outputs_pixel}, down{y.count, w.y.stride * line, y.step * out_line};
+    const way across{x.count, w.x.stride * w.pixel, x.step * g.outputs_pixel},
+        down{y.count, w.y.stride * line, y.step * out_line};
     const way on{images, w.height * line, w.rows * out_line};
     factors<T> f{};
     f.k = w.channels;
@@ -130,7 +135,8 @@ class image_convolution {
           for (int64_t j = first_output; j < end_output; j += wide) {
             const int64_t columns = least(wide, end_output - j);
             f.b = b + (j - first_output) * taps() * w.channels;
-            tiles<V, order::rows>::of(n, columns)(f, {at + j, rows.to, columns, at + j, bias_ ? bias_ + j : nullptr, first_row == 0, last(), g.relu, nullptr});
+            tiles<V, order::rows>::of(n, columns)(f, {at + j, rows.to, columns, at + j, bias_ ? bias_ + j : nullptr,
+                                                      first_row == 0, last(), g.relu, nullptr});
           }
         }
   }
@@ -152,8 +158,8 @@ class kernel_gradient {
 
  public:
   kernel_gradient(const convolution& of, const T* x, const T* dy, T* dk, std::byte* workspace)
-    : g(of), w(of.windows), image(x), dy_(dy), out(dk), at_once(window_block_of(of, sizeof(T))), packed(reinterpret_cast<T*>(workspace)),
-      padded(reinterpret_cast<T*>(workspace + at_once.padded_at)) {}
+    : g(of), w(of.windows), image(x), dy_(dy), out(dk), at_once(window_block_of(of, sizeof(T))),
+      packed(reinterpret_cast<T*>(workspace)), padded(reinterpret_cast<T*>(workspace + at_once.padded_at)) {}
 
   void run() {
     first = true;
@@ -173,7 +179,8 @@ class kernel_gradient {
     const int64_t windows = at.rows * w.columns;
     for (int64_t j = 0; j < g.outputs; j += wide)
       for (int64_t i = 0; i < at.images; ++i)
-        pack_panel<V>(false, windows, least(wide, g.outputs - j), dy_ + ((at.image + i) * w.rows + at.row) * w.columns * g.outputs_pixel + j, g.outputs_pixel,
+        pack_panel<V>(false, windows, least(wide, g.outputs - j),
+                      dy_ + ((at.image + i) * w.rows + at.row) * w.columns * g.outputs_pixel + j, g.outputs_pixel,
                       packed + (j * at.images + i * wide) * windows);
     if (at_once.padded)
       pad(at);
@@ -192,16 +199,22 @@ class kernel_gradient {
   static range windows_of(const image_windows::axis& a, int64_t extent, int64_t tap, int64_t first, int64_t end) {
     // Window y meets the pixel y·stride + offset, if that is in [0, extent).
     const int64_t offset = tap * a.dilation - a.pad;
-    const int64_t begin = offset >= 0 ? 0 : (-offset + a.stride - 1) / a.stride, stop = extent - offset > 0 ? (extent - offset + a.stride - 1) / a.stride : 0;
+    const int64_t begin = offset >= 0 ? 0 : (-offset + a.stride - 1) / a.stride,
+                  stop = extent - offset > 0 ? (extent - offset + a.stride - 1) / a.stride : 0;
     const int64_t from = begin > first ? begin : first;
     return {from, least(end, stop) > from ? least(end, stop) : from};
   }
 
   void element_of_kernel(const window_range& at, int64_t ky, int64_t kx) {
-    const range y = windows_of(w.y, w.height, ky, at.row, at.row + at.rows), x = windows_of(w.x, w.width, kx, 0, w.columns);
-    const int64_t rows = y.end - y.first, columns = x.end - x.first, step = w.x.stride * w.pixel, line = w.width * w.pixel;
-    const int64_t sy = y.first * w.y.stride + ky * w.y.dilation - w.y.pad, sx = x.first * w.x.stride + kx * w.x.dilation - w.x.pad;
-    factors<T> f{columns, image + (at.image * w.height + sy) * line + sx * w.pixel, step, packed + ((y.first - at.row) * w.columns + x.first) * wide, wide, {},
+    const range y = windows_of(w.y, w.height, ky, at.row, at.row + at.rows),
+                x = windows_of(w.x, w.width, kx, 0, w.columns);
+    const int64_t rows = y.end - y.first, columns = x.end - x.first, step = w.x.stride * w.pixel,
+                  line = w.width * w.pixel;
+    const int64_t sy = y.first * w.y.stride + ky * w.y.dilation - w.y.pad,
+                  sx = x.first * w.x.stride + kx * w.x.dilation - w.x.pad;
+    factors<T> f{columns, image + (at.image * w.height + sy) * line + sx * w.pixel,
+                 step,    packed + ((y.first - at.row) * w.columns + x.first) * wide,
+                 wide,    {},
                  {}};
     f.x = {rows, w.y.stride * line - columns * step, (w.columns - columns) * wide};
     f.y = {at.images, (w.height - rows * w.y.stride) * line, (at.rows - rows) * w.columns * wide};
@@ -226,13 +239,15 @@ class kernel_gradient {
         n = next_rows<V>(rows - r);
         f.a = a + r;
         T* const c = out + (row + r) * g.kernel_row + j;
-        tiles<V, order::columns>::of(n, columns)(f, {c, g.kernel_row, columns, r + n < rows ? c + n * g.kernel_row : c, nullptr, first, true, false, nullptr});
+        tiles<V, order::columns>::of(n, columns)(f, {c, g.kernel_row, columns, r + n < rows ? c + n * g.kernel_row : c,
+                                                     nullptr, first, true, false, nullptr});
       }
     }
   }
 
   void pad(const window_range& at) {
-    const int64_t line = at_once.padded_columns * w.channels, from = least(w.x.pad, at_once.padded_columns) * w.channels;
+    const int64_t line = at_once.padded_columns * w.channels,
+                  from = least(w.x.pad, at_once.padded_columns) * w.channels;
     const int64_t end = least(line, from + w.width * w.channels);
     T* to = padded;
     for (int64_t i = 0; i < at.images; ++i)

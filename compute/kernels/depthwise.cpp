@@ -13,9 +13,13 @@ void for_each_packet(int64_t n, F f) {
 }
 
 template <class T>
-simd::packet<T> load(const T* p, int64_t n) { return n == simd::width<T> ? simd::load(p) : simd::load_part(p, n); }
+simd::packet<T> load(const T* p, int64_t n) {
+  return n == simd::width<T> ? simd::load(p) : simd::load_part(p, n);
+}
 template <class T>
-void store(T* p, const simd::packet<T>& x, int64_t n) { n == simd::width<T> ? simd::store(p, x) : simd::store_part(p, x, n); }
+void store(T* p, const simd::packet<T>& x, int64_t n) {
+  n == simd::width<T> ? simd::store(p, x) : simd::store_part(p, x, n);
+}
 
 /// Calls f(pixel of x, element of the kernel) for each pair that meets in a window, in the order of the kernel.
 template <class F>
@@ -31,7 +35,8 @@ void for_each_met(const convolution& g, const meeting& y, const meeting& x, F f)
 
 /// Computes all channels of one window, with one output per channel.
 template <class T>
-void window_of_singles(const convolution& g, int64_t channels, const meeting& my, const meeting& mx, const T* x, const T* kernel, T* y) {
+void window_of_singles(const convolution& g, int64_t channels, const meeting& my, const meeting& mx, const T* x,
+                       const T* kernel, T* y) {
   for_each_packet<T>(channels, [&](int64_t c, int64_t n) {
     auto sum = simd::set(T{0});
     for_each_met(g, my, mx, [&](int64_t pixel, int64_t tap) {
@@ -43,14 +48,16 @@ void window_of_singles(const convolution& g, int64_t channels, const meeting& my
 
 /// Computes one window with several outputs per channel or, if `turned`, with one output of several channels.
 template <class T>
-void window_of_several(const convolution& g, int64_t channels, const meeting& my, const meeting& mx, const T* x, const T* kernel, T* y) {
+void window_of_several(const convolution& g, int64_t channels, const meeting& my, const meeting& mx, const T* x,
+                       const T* kernel, T* y) {
   const auto& w = g.windows;
   for (int64_t c = 0; c < channels; ++c)
     for (int64_t o = 0; o < g.outputs; ++o) {
       T sum{0};
       for_each_met(g, my, mx, [&](int64_t pixel, int64_t tap) {
         for (int64_t i = 0; i < w.channels; ++i)
-          sum += x[pixel * w.pixel + c * w.channels + i] * kernel[tap * g.kernel_row + c * std::max(w.channels, g.outputs) + std::max(i, o)];
+          sum += x[pixel * w.pixel + c * w.channels + i]
+                 * kernel[tap * g.kernel_row + c * std::max(w.channels, g.outputs) + std::max(i, o)];
       });
       y[c * g.outputs + o] = sum;
     }
@@ -90,14 +97,16 @@ void depthwise_kernel_gradient(const convolution& g, int64_t channels, const T* 
           // A window meets the pixel column·stride + offset, if that is in [0, width).
           const int64_t offset = kx * w.x.dilation - w.x.pad;
           const int64_t first = offset >= 0 ? 0 : (-offset + w.x.stride - 1) / w.x.stride;
-          const int64_t end = std::min(w.columns, offset >= w.width ? 0 : (w.width - offset + w.x.stride - 1) / w.x.stride);
+          const int64_t end = std::min(w.columns,
+                                       offset >= w.width ? 0 : (w.width - offset + w.x.stride - 1) / w.x.stride);
           const T* const from = x + (line * w.width + offset) * w.pixel;
           T* const to = dk + (ky * w.x.kernel + kx) * g.kernel_row;
           if (g.outputs == 1)
             for_each_packet<T>(channels, [&](int64_t c, int64_t n) {
               auto sum = load(to + c, n);
               for (int64_t s = first; s < end; ++s)
-                sum = simd::pmadd(load(from + s * w.x.stride * w.pixel + c, n), load(dy + s * g.outputs_pixel + c, n), sum);
+                sum = simd::pmadd(load(from + s * w.x.stride * w.pixel + c, n), load(dy + s * g.outputs_pixel + c, n),
+                                  sum);
               store(to + c, sum, n);
             });
           else

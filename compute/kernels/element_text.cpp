@@ -73,7 +73,8 @@ std::string range_text(dtype type, const shape& dims, const std::byte* at) {
         greatest = x + i;
     }
     return what + (least ? ", from " + number_text(*least) + " to " + number_text(*greatest) : "")
-           + (others > 0 ? ", " + std::to_string(others) + " of " + std::to_string(dims.elements()) + " not finite" : "");
+           + (others > 0 ? ", " + std::to_string(others) + " of " + std::to_string(dims.elements()) + " not finite"
+                         : "");
   });
 }
 

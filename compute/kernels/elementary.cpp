@@ -31,16 +31,26 @@ quarter_turns reduced(double x) {
 double sin_near_zero(double x, double rest) {
   const double z = x * x, v = z * x;
   const double p = 8.33333333332248946124e-03
-                   + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)));
+                   + z
+                         * (-1.98412698298579493134e-04
+                            + z
+                                  * (2.75573137070700676789e-06
+                                     + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)));
   return x - ((z * (0.5 * rest - v * p) - rest) - v * -1.66666666666666324348e-01);
 }
 
 double cos_near_zero(double x, double rest) {
   const double z = x * x;
-  const double p = z * (4.16666666666666019037e-02
-                        + z * (-1.38888888888741095749e-03
-                               + z * (2.48015872894767294178e-05
-                                      + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
+  const double
+      p = z
+          * (4.16666666666666019037e-02
+             + z
+                   * (-1.38888888888741095749e-03
+                      + z
+                            * (2.48015872894767294178e-05
+                               + z
+                                     * (-2.75573143513906633035e-07
+                                        + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
   const double half = 0.5 * z, w = 1 - half;
   return w + (((1 - w) - half) + (z * p - x * rest));
 }
@@ -56,7 +66,9 @@ double sin_turned(double x, int64_t quarters) {
 }
 
 template <class T>
-bool is_odd(T y) { return std::floor(y) == y && 2 * std::floor(y / 2) != y; }
+bool is_odd(T y) {
+  return std::floor(y) == y && 2 * std::floor(y / 2) != y;
+}
 
 /// Eigen's pow, with the sign restored that Eigen loses for a base of -0.
 template <class T>

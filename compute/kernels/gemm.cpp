@@ -16,7 +16,10 @@ gemm_packing packing_of(const gemm_shape& s, int64_t lda, int64_t ldb) noexcept 
   // Packing pays for rows at equal page offsets, which share few cache sets, and for rows that do not begin at a cache
   // line, whose vectors lie in two lines. Copying other rows costs more than it saves, unless many tiles read the copy.
   const auto distant = [](int64_t stride) { return stride % 512 == 0; };
-  return {s.n >= (distant(lda) ? 128 : s.m * s.k > gemm_far ? 256 : 512), s.transpose_b || s.m >= (distant(ldb) || ldb % 16 != 0 ? 36 : 192)};
+  return {s.n >= (distant(lda)           ? 128
+                  : s.m * s.k > gemm_far ? 256
+                                         : 512),
+          s.transpose_b || s.m >= (distant(ldb) || ldb % 16 != 0 ? 36 : 192)};
 }
 
 gemm_places places_of(const gemm_shape& s, const gemm_packing& pack, int64_t size) noexcept {

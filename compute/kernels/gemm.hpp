@@ -21,9 +21,9 @@ struct gemm_operands {
   const T* a;
   const T* b;
   T* c;
-  const T* bias = nullptr;    ///< [n], added to every row.
-  const T* mask = nullptr;    ///< [m, n]: the result is 0 where the mask is not positive.
-  bool relu = false;          ///< Negative results become 0.
+  const T* bias = nullptr;            ///< [n], added to every row.
+  const T* mask = nullptr;            ///< [m, n]: the result is 0 where the mask is not positive.
+  bool relu = false;                  ///< Negative results become 0.
   int64_t lda = 0, ldb = 0, ldc = 0;  ///< Row strides as stored; 0: contiguous.
 };
 

@@ -1,8 +1,8 @@
 // The matrix product with vectors of 512 bits. Compiled for x86-64-v4; called only where the processor has it.
-#include <immintrin.h>
-
 #include "compute/kernels/convolution_loops.hpp"
 #include "compute/kernels/gemm_loops.hpp"
+
+#include <immintrin.h>
 
 namespace troupe {
 namespace {
@@ -29,7 +29,9 @@ struct floats {
   }
   // If one operand is NaN, the result is the second: NaN stays.
   static vector relu(vector x) { return _mm512_max_ps(_mm512_setzero_ps(), x); }
-  static vector where_positive(vector mask, vector x) { return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(mask, _mm512_setzero_ps(), _CMP_GT_OQ), x); }
+  static vector where_positive(vector mask, vector x) {
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(mask, _mm512_setzero_ps(), _CMP_GT_OQ), x);
+  }
   /// Writes four columns of sixteen rows.
   static void columns_of(const float* const* row, int64_t p, float* to, int64_t stride) {
     __m512 r[4], s[4];
@@ -67,7 +69,9 @@ struct doubles {
     return c;
   }
   static vector relu(vector x) { return _mm512_max_pd(_mm512_setzero_pd(), x); }
-  static vector where_positive(vector mask, vector x) { return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(mask, _mm512_setzero_pd(), _CMP_GT_OQ), x); }
+  static vector where_positive(vector mask, vector x) {
+    return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(mask, _mm512_setzero_pd(), _CMP_GT_OQ), x);
+  }
   /// Writes two columns of eight rows.
   static void columns_of(const double* const* row, int64_t p, double* to, int64_t stride) {
     __m512d r[2];
@@ -84,18 +88,26 @@ struct doubles {
 
 }  // namespace
 
-void gemm_avx512::run(const gemm_shape& s, const gemm_operands<float>& x, std::byte* workspace) { product<floats>::run(s, x, workspace); }
-void gemm_avx512::run(const gemm_shape& s, const gemm_operands<double>& x, std::byte* workspace) { product<doubles>::run(s, x, workspace); }
-void gemm_avx512::run(const convolution& g, const float* x, const float* kernel, const float* bias, float* y, std::byte* workspace) {
+void gemm_avx512::run(const gemm_shape& s, const gemm_operands<float>& x, std::byte* workspace) {
+  product<floats>::run(s, x, workspace);
+}
+void gemm_avx512::run(const gemm_shape& s, const gemm_operands<double>& x, std::byte* workspace) {
+  product<doubles>::run(s, x, workspace);
+}
+void gemm_avx512::run(const convolution& g, const float* x, const float* kernel, const float* bias, float* y,
+                      std::byte* workspace) {
   image_convolution<floats>(g, x, kernel, bias, y, workspace).run();
 }
-void gemm_avx512::run(const convolution& g, const double* x, const double* kernel, const double* bias, double* y, std::byte* workspace) {
+void gemm_avx512::run(const convolution& g, const double* x, const double* kernel, const double* bias, double* y,
+                      std::byte* workspace) {
   image_convolution<doubles>(g, x, kernel, bias, y, workspace).run();
 }
-void gemm_avx512::run_kernel_gradient(const convolution& g, const float* x, const float* dy, float* dk, std::byte* workspace) {
+void gemm_avx512::run_kernel_gradient(const convolution& g, const float* x, const float* dy, float* dk,
+                                      std::byte* workspace) {
   kernel_gradient<floats>(g, x, dy, dk, workspace).run();
 }
-void gemm_avx512::run_kernel_gradient(const convolution& g, const double* x, const double* dy, double* dk, std::byte* workspace) {
+void gemm_avx512::run_kernel_gradient(const convolution& g, const double* x, const double* dy, double* dk,
+                                      std::byte* workspace) {
   kernel_gradient<doubles>(g, x, dy, dk, workspace).run();
 }
 

@@ -1,7 +1,7 @@
 // The matrix product with the vectors of the build's own CPU level: AVX2 and FMA, or in a baseline build plain loops
 // that the compiler may vectorise.
 #ifdef __AVX2__
-#include <immintrin.h>
+#  include <immintrin.h>
 #endif
 
 #include "compute/kernels/convolution_loops.hpp"
@@ -20,7 +20,9 @@ struct floats {
   using vector = __m256;
   static constexpr int64_t width = 8, tile_rows = 6, rows_from_memory = 0, row_vectors = 8, columns_at_once = 4;
 
-  static __m256i mask(int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros + 8 - (n < 8 ? n : 8))); }
+  static __m256i mask(int64_t n) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros + 8 - (n < 8 ? n : 8)));
+  }
   static vector load(const float* p) { return _mm256_loadu_ps(p); }
   static vector load_part(const float* p, __m256i m) { return _mm256_maskload_ps(p, m); }
   static void store(float* p, vector x) { _mm256_storeu_ps(p, x); }
@@ -30,7 +32,9 @@ struct floats {
   static vector fma(const float* a, vector b, vector c) { return fma(set(*a), b, c); }
   // If one operand is NaN, the result is the second: NaN stays.
   static vector relu(vector x) { return _mm256_max_ps(_mm256_setzero_ps(), x); }
-  static vector where_positive(vector mask, vector x) { return _mm256_and_ps(x, _mm256_cmp_ps(mask, _mm256_setzero_ps(), _CMP_GT_OQ)); }
+  static vector where_positive(vector mask, vector x) {
+    return _mm256_and_ps(x, _mm256_cmp_ps(mask, _mm256_setzero_ps(), _CMP_GT_OQ));
+  }
   /// Writes four columns of eight rows.
   static void columns_of(const float* const* row, int64_t p, float* to, int64_t stride) {
     __m256 r[4], s[4];
@@ -52,7 +56,9 @@ struct doubles {
   using vector = __m256d;
   static constexpr int64_t width = 4, tile_rows = 6, rows_from_memory = 0, row_vectors = 8, columns_at_once = 2;
 
-  static __m256i mask(int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros64 + 4 - (n < 4 ? n : 4))); }
+  static __m256i mask(int64_t n) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros64 + 4 - (n < 4 ? n : 4)));
+  }
   static vector load(const double* p) { return _mm256_loadu_pd(p); }
   static vector load_part(const double* p, __m256i m) { return _mm256_maskload_pd(p, m); }
   static void store(double* p, vector x) { _mm256_storeu_pd(p, x); }
@@ -61,7 +67,9 @@ struct doubles {
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
   static vector fma(const double* a, vector b, vector c) { return fma(set(*a), b, c); }
   static vector relu(vector x) { return _mm256_max_pd(_mm256_setzero_pd(), x); }
-  static vector where_positive(vector mask, vector x) { return _mm256_and_pd(x, _mm256_cmp_pd(mask, _mm256_setzero_pd(), _CMP_GT_OQ)); }
+  static vector where_positive(vector mask, vector x) {
+    return _mm256_and_pd(x, _mm256_cmp_pd(mask, _mm256_setzero_pd(), _CMP_GT_OQ));
+  }
   /// Writes two columns of four rows.
   static void columns_of(const double* const* row, int64_t p, double* to, int64_t stride) {
     __m256d r[2];
@@ -77,7 +85,9 @@ struct doubles {
 template <class T, int64_t W>
 struct plain {
   using number = T;
-  struct vector { T x[W]; };
+  struct vector {
+    T x[W];
+  };
   static constexpr int64_t width = W, tile_rows = 4, rows_from_memory = 0, row_vectors = 4, columns_at_once = 1;
 
   template <class F>
@@ -88,8 +98,12 @@ struct plain {
     return v;
   }
   static int64_t mask(int64_t n) { return n; }
-  static vector load(const T* p) { return each([p](int64_t i) { return p[i]; }); }
-  static vector load_part(const T* p, int64_t n) { return each([=](int64_t i) { return i < n ? p[i] : T{0}; }); }
+  static vector load(const T* p) {
+    return each([p](int64_t i) { return p[i]; });
+  }
+  static vector load_part(const T* p, int64_t n) {
+    return each([=](int64_t i) { return i < n ? p[i] : T{0}; });
+  }
   static void store(T* p, const vector& v) {
     for (int64_t i = 0; i < W; ++i)
       p[i] = v.x[i];
@@ -98,11 +112,19 @@ struct plain {
     for (int64_t i = 0; i < n; ++i)
       p[i] = v.x[i];
   }
-  static vector set(T x) { return each([x](int64_t) { return x; }); }
-  static vector fma(const vector& a, const vector& b, const vector& c) { return each([&](int64_t i) { return a.x[i] * b.x[i] + c.x[i]; }); }
+  static vector set(T x) {
+    return each([x](int64_t) { return x; });
+  }
+  static vector fma(const vector& a, const vector& b, const vector& c) {
+    return each([&](int64_t i) { return a.x[i] * b.x[i] + c.x[i]; });
+  }
   static vector fma(const T* a, const vector& b, const vector& c) { return fma(set(*a), b, c); }
-  static vector relu(const vector& a) { return each([&](int64_t i) { return a.x[i] < T{0} ? T{0} : a.x[i]; }); }
-  static vector where_positive(const vector& m, const vector& a) { return each([&](int64_t i) { return m.x[i] > T{0} ? a.x[i] : T{0}; }); }
+  static vector relu(const vector& a) {
+    return each([&](int64_t i) { return a.x[i] < T{0} ? T{0} : a.x[i]; });
+  }
+  static vector where_positive(const vector& m, const vector& a) {
+    return each([&](int64_t i) { return m.x[i] > T{0} ? a.x[i] : T{0}; });
+  }
   static void columns_of(const T* const* row, int64_t p, T* to, int64_t) {
     for (int64_t i = 0; i < W; ++i)
       to[i] = row[i][p];
@@ -115,18 +137,26 @@ using doubles = plain<double, 2>;
 
 }  // namespace
 
-void gemm_base::run(const gemm_shape& s, const gemm_operands<float>& x, std::byte* workspace) { product<floats>::run(s, x, workspace); }
-void gemm_base::run(const gemm_shape& s, const gemm_operands<double>& x, std::byte* workspace) { product<doubles>::run(s, x, workspace); }
-void gemm_base::run(const convolution& g, const float* x, const float* kernel, const float* bias, float* y, std::byte* workspace) {
+void gemm_base::run(const gemm_shape& s, const gemm_operands<float>& x, std::byte* workspace) {
+  product<floats>::run(s, x, workspace);
+}
+void gemm_base::run(const gemm_shape& s, const gemm_operands<double>& x, std::byte* workspace) {
+  product<doubles>::run(s, x, workspace);
+}
+void gemm_base::run(const convolution& g, const float* x, const float* kernel, const float* bias, float* y,
+                    std::byte* workspace) {
   image_convolution<floats>(g, x, kernel, bias, y, workspace).run();
 }
-void gemm_base::run(const convolution& g, const double* x, const double* kernel, const double* bias, double* y, std::byte* workspace) {
+void gemm_base::run(const convolution& g, const double* x, const double* kernel, const double* bias, double* y,
+                    std::byte* workspace) {
   image_convolution<doubles>(g, x, kernel, bias, y, workspace).run();
 }
-void gemm_base::run_kernel_gradient(const convolution& g, const float* x, const float* dy, float* dk, std::byte* workspace) {
+void gemm_base::run_kernel_gradient(const convolution& g, const float* x, const float* dy, float* dk,
+                                    std::byte* workspace) {
   kernel_gradient<floats>(g, x, dy, dk, workspace).run();
 }
-void gemm_base::run_kernel_gradient(const convolution& g, const double* x, const double* dy, double* dk, std::byte* workspace) {
+void gemm_base::run_kernel_gradient(const convolution& g, const double* x, const double* dy, double* dk,
+                                    std::byte* workspace) {
   kernel_gradient<doubles>(g, x, dy, dk, workspace).run();
 }
 

@@ -17,13 +17,20 @@ class product {
   static constexpr int64_t w = V::width, wide = 2 * w;
 
  public:
-  static void run(const gemm_shape& s, const gemm_operands<T>& x, std::byte* workspace) { product(s, x, workspace).run(); }
+  static void run(const gemm_shape& s, const gemm_operands<T>& x, std::byte* workspace) {
+    product(s, x, workspace).run();
+  }
 
  private:
   product(const gemm_shape& shape, const gemm_operands<T>& operands, std::byte* workspace)
-    : s(shape), x(operands), lda(x.lda ? x.lda : s.transpose_a ? s.m : s.k), ldb(x.ldb ? x.ldb : s.transpose_b ? s.k : s.n), ldc(x.ldc ? x.ldc : s.n),
-      pack(packing_of(s, lda, ldb)), places(places_of(s, pack, sizeof(T))), packed_a(reinterpret_cast<T*>(workspace)),
-      packed_b(reinterpret_cast<T*>(workspace + places.b)) {}
+    : s(shape), x(operands), lda(x.lda           ? x.lda
+                                 : s.transpose_a ? s.m
+                                                 : s.k),
+      ldb(x.ldb           ? x.ldb
+          : s.transpose_b ? s.k
+                          : s.n),
+      ldc(x.ldc ? x.ldc : s.n), pack(packing_of(s, lda, ldb)), places(places_of(s, pack, sizeof(T))),
+      packed_a(reinterpret_cast<T*>(workspace)), packed_b(reinterpret_cast<T*>(workspace + places.b)) {}
 
   /// A block: columns [j, end) of C, and `depth` steps of k from p on. `next_depth` is the depth of the following
   /// block.
@@ -34,7 +41,8 @@ class product {
   void run() {
     if (s.m == 1 && !s.transpose_b && (!s.transpose_a || lda == 1))
       return row();
-    const int64_t depths = (s.k + gemm_depth_block - 1) / gemm_depth_block, depth = depths > 1 ? ((s.k + depths - 1) / depths + 3) / 4 * 4 : gemm_depth_block;
+    const int64_t depths = (s.k + gemm_depth_block - 1) / gemm_depth_block,
+                  depth = depths > 1 ? ((s.k + depths - 1) / depths + 3) / 4 * 4 : gemm_depth_block;
     for (int64_t j = 0; j < s.n; j += gemm_column_block)
       for (int64_t p = 0; p == 0 || p < s.k; p += depth) {
         const int64_t now = least(depth, s.k - p);
@@ -63,7 +71,8 @@ class product {
 
   void row_tile(typename tiles<V, order::rows>::function of, int64_t j, int64_t columns) {
     T* const c = x.c + j;
-    of({s.k, x.a, lda, x.b + j, ldb, {}, {}}, {c, ldc, columns, c, x.bias ? x.bias + j : nullptr, true, true, x.relu, x.mask ? x.mask + j : nullptr});
+    of({s.k, x.a, lda, x.b + j, ldb, {}, {}},
+       {c, ldc, columns, c, x.bias ? x.bias + j : nullptr, true, true, x.relu, x.mask ? x.mask + j : nullptr});
   }
 
   const T* a_at(int64_t i, int64_t p) const { return s.transpose_a ? x.a + p * lda + i : x.a + i * lda + p; }
@@ -88,7 +97,14 @@ class product {
   /// Computes the tiles of one panel of B. If `panel` is given, the first tile reads B in place and copies it there.
   void tiles_of_panel(const block& at, int64_t i, int64_t rows, int64_t j, const T* a, const T* b, T* panel) {
     const int64_t columns = least(wide, s.n - j), tiles_a_panel = (rows + V::tile_rows - 1) / V::tile_rows;
-    ends<T> e{x.c + i * ldc + j, ldc, columns, nullptr, x.bias ? x.bias + j : nullptr, at.p == 0, at.p + at.depth >= s.k, x.relu,
+    ends<T> e{x.c + i * ldc + j,
+              ldc,
+              columns,
+              nullptr,
+              x.bias ? x.bias + j : nullptr,
+              at.p == 0,
+              at.p + at.depth >= s.k,
+              x.relu,
               x.mask ? x.mask + i * ldc + j : nullptr};
     const T* const beside = e.c + (j + wide < at.end ? wide : 0);
     factors<T> f{at.depth, a, 0, b, pack.b ? wide : ldb, {}, {}};
@@ -96,7 +112,8 @@ class product {
       const int64_t n = next_rows<V>(rows);
       f.a = a;
       f.stride = pack.a ? n : lda;
-      f.soon_a = pack.a      ? rows_soon(at, i, (j - at.j) / wide * tiles_a_panel + t, (at.end - at.j + wide - 1) / wide * tiles_a_panel)
+      f.soon_a = pack.a      ? rows_soon(at, i, (j - at.j) / wide * tiles_a_panel + t,
+                                         (at.end - at.j + wide - 1) / wide * tiles_a_panel)
                  : j == at.j ? tile_soon(a, n, rows - n)
                              : prefetches<T>{};
       f.soon_b = panel_soon(at, i, j, t, tiles_a_panel);
@@ -124,7 +141,8 @@ class product {
       return {};
     if (s.transpose_a) {  // A is stored in runs of `below` elements; a tile prefetches one half of each of its runs.
       const int64_t count = (2 * chunk + tiles - 1) / tiles, p = t / 2 * chunks(at.depth) * count;
-      return p < at.depth ? prefetches<T>{a_at(first + t % 2 * chunk, at.p + p), count, lda, count * lda} : prefetches<T>{};
+      return p < at.depth ? prefetches<T>{a_at(first + t % 2 * chunk, at.p + p), count, lda, count * lda}
+                          : prefetches<T>{};
     }
     const int64_t count = (below + tiles - 1) / tiles;
     return t * count < below ? prefetches<T>{a_at(first + t * count, at.p), count, lda, chunk} : prefetches<T>{};

@@ -38,9 +38,9 @@ template <class T>
 struct factors {
   int64_t k;
   const T* a;
-  int64_t stride;   ///< Between rows of op(A), or between its columns (see `order`).
+  int64_t stride;  ///< Between rows of op(A), or between its columns (see `order`).
   const T* b;
-  int64_t ldb;      ///< Between rows of op(B).
+  int64_t ldb;  ///< Between rows of op(B).
   struct repetition {
     int64_t count = 1, a = 0, b = 0;  ///< `a`, `b`: how far the operands advance after each repetition.
   } x, y;
@@ -53,11 +53,11 @@ template <class T>
 struct ends {
   T* c;
   int64_t ldc;
-  int64_t columns;      ///< Columns of the tile that exist in C.
-  const T* next;        ///< The following tile, to be prefetched.
-  const T* bias;        ///< Start of the sums; null: 0.
-  bool first;           ///< First block of k; later ones start from C.
-  bool last;            ///< Last block of k: applies mask and relu.
+  int64_t columns;  ///< Columns of the tile that exist in C.
+  const T* next;    ///< The following tile, to be prefetched.
+  const T* bias;    ///< Start of the sums; null: 0.
+  bool first;       ///< First block of k; later ones start from C.
+  bool last;        ///< Last block of k: applies mask and relu.
   bool relu;
   const T* mask;
 };
@@ -135,7 +135,8 @@ __attribute__((noinline)) void tile(const factors<typename V::number>& f, const 
                 sum[i][q] = V::fma(a + i, y[q], sum[i][q]);
               continue;
             }
-            const vector x = V::set(Order == order::rows ? *reinterpret_cast<const T*>(reinterpret_cast<const char*>(a) + row(i)) : a[i]);
+            const vector x = V::set(
+                Order == order::rows ? *reinterpret_cast<const T*>(reinterpret_cast<const char*>(a) + row(i)) : a[i]);
             for (int q = 0; q < Vectors; ++q)
               sum[i][q] = V::fma(x, y[q], sum[i][q]);
           }
@@ -186,7 +187,9 @@ class tiles {
     function at[V::tile_rows];
   };
   template <int Vectors, bool Part, int... I>
-  static constexpr table make(std::integer_sequence<int, I...>) { return {{tile<V, I + 1, Vectors, Order, Part>...}}; }
+  static constexpr table make(std::integer_sequence<int, I...>) {
+    return {{tile<V, I + 1, Vectors, Order, Part>...}};
+  }
   using rows_less_one = std::make_integer_sequence<int, V::tile_rows>;
   static constexpr table whole = make<2, false>(rows_less_one{});
   static constexpr table wide = make<2, true>(rows_less_one{});
@@ -204,7 +207,8 @@ constexpr int64_t next_rows(int64_t left) {
 /// Transposes up to `w` rows of k elements, `stride` apart, into k columns, `to_stride` apart. Each column is written
 /// as a whole vector.
 template <class V>
-void transpose_rows(int64_t rows, int64_t k, const typename V::number* from, int64_t stride, typename V::number* to, int64_t to_stride) {
+void transpose_rows(int64_t rows, int64_t k, const typename V::number* from, int64_t stride, typename V::number* to,
+                    int64_t to_stride) {
   using T = typename V::number;
   constexpr int64_t w = V::width;
   const T* row[w];
@@ -214,7 +218,9 @@ void transpose_rows(int64_t rows, int64_t k, const typename V::number* from, int
   for (; p + V::columns_at_once <= k; p += V::columns_at_once)
     V::columns_of(row, p, to + p * to_stride, to_stride);
   if (p < k && k >= V::columns_at_once)
-    V::columns_of(row, k - V::columns_at_once, to + (k - V::columns_at_once) * to_stride, to_stride);  // Writes some columns a second time.
+    V::columns_of(row, k - V::columns_at_once, to + (k - V::columns_at_once) * to_stride, to_stride);  // Writes some
+                                                                                                       // columns a
+                                                                                                       // second time.
   else
     for (; p < k; ++p)
       for (int64_t i = 0; i < rows; ++i)
@@ -223,7 +229,8 @@ void transpose_rows(int64_t rows, int64_t k, const typename V::number* from, int
 
 /// Packs k × columns elements of op(B) into rows that are `wide` elements apart.
 template <class V>
-void pack_panel(bool transposed, int64_t k, int64_t columns, const typename V::number* b, int64_t ldb, typename V::number* to) {
+void pack_panel(bool transposed, int64_t k, int64_t columns, const typename V::number* b, int64_t ldb,
+                typename V::number* to) {
   constexpr int64_t w = V::width, wide = 2 * w;
   if (transposed) {
     for (int64_t j = 0; j < columns; j += w)

@@ -41,14 +41,14 @@ struct walk {
 
 struct kernel_call {
   void (*run)(const kernel_call& c, run_state& s) = nullptr;
-  operand at[6];                ///< Their order depends on the kernel.
-  int64_t n[7] = {};            ///< Extents.
+  operand at[6];      ///< Their order depends on the kernel.
+  int64_t n[7] = {};  ///< Extents.
   int64_t first = 0;  ///< The index of the share's first item in the whole call, which offsets counters and positions.
   double number = 0, number2 = 0;
   uint64_t key = 0;
   uint32_t flags = 0;
-  bool recording = false;       ///< Skipped in runs that record nothing.
-  const struct walk* strides = nullptr;  ///< Owned by the plan.
+  bool recording = false;                    ///< Skipped in runs that record nothing.
+  const struct walk* strides = nullptr;      ///< Owned by the plan.
   const struct fused_body* fused = nullptr;  ///< Owned by the plan.
   const struct convolution* convolution = nullptr;
   const struct row_lookups* lookups = nullptr;
@@ -58,7 +58,9 @@ struct kernel_call {
     return reinterpret_cast<T*>(s.bases[at[i].base] + at[i].offset);
   }
   template <class T>
-  T* maybe(const run_state& s, int i) const { return at[i].offset < 0 ? nullptr : to<T>(s, i); }
+  T* maybe(const run_state& s, int i) const {
+    return at[i].offset < 0 ? nullptr : to<T>(s, i);
+  }
 };
 
 /// Whether all n indices are in [0, limit). Records the first one that is not in `s.bad`, unless that holds one

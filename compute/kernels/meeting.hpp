@@ -14,7 +14,8 @@ struct meeting {
 };
 
 /// Considers the elements [first, end) of the kernel, with the window at `at`.
-[[maybe_unused]] inline meeting meeting_of(const image_windows::axis& a, int64_t extent, int64_t at, int64_t first, int64_t end) {
+[[maybe_unused]] inline meeting meeting_of(const image_windows::axis& a, int64_t extent, int64_t at, int64_t first,
+                                           int64_t end) {
   meeting m;
   for (int64_t tap = first; tap < end; ++tap) {
     const int64_t source = at * a.stride + tap * a.dilation - a.pad;

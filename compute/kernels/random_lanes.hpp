@@ -22,12 +22,14 @@ inline eight_blocks philox8(const block& first, uint64_t key) {
   };
   const auto product = [](__m256i a, __m256i m) -> halves {
     const __m256i even = _mm256_mul_epu32(a, m), odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), m);
-    return {_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA), _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA)};
+    return {_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA),
+            _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA)};
   };
-  const __m256i m0 = broadcast(0xD2511F53), m1 = broadcast(0xCD9E8D57), w0 = broadcast(0x9E3779B9), w1 = broadcast(0xBB67AE85);
+  const __m256i m0 = broadcast(0xD2511F53), m1 = broadcast(0xCD9E8D57), w0 = broadcast(0x9E3779B9),
+                w1 = broadcast(0xBB67AE85);
   __m256i k0 = broadcast(static_cast<uint32_t>(key)), k1 = broadcast(static_cast<uint32_t>(key >> 32));
-  __m256i c0 = _mm256_add_epi32(broadcast(first[0]), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), c1 = broadcast(first[1]), c2 = broadcast(first[2]),
-          c3 = broadcast(first[3]);
+  __m256i c0 = _mm256_add_epi32(broadcast(first[0]), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)),
+          c1 = broadcast(first[1]), c2 = broadcast(first[2]), c3 = broadcast(first[3]);
   for (int round = 0; round < 10; ++round) {
     const halves p0 = product(c0, m0), p1 = product(c2, m1);
     c0 = _mm256_xor_si256(_mm256_xor_si256(p1.high, c1), k0);
@@ -52,11 +54,15 @@ inline void unit_doubles(const eight_blocks& b, double (&to)[8]) {
   // likewise for 2^84 + x·2^32. Both differences and their sum are exact.
   const __m256d at_low = _mm256_set1_pd(0x1p52), at_high = _mm256_set1_pd(0x1p84), scale = _mm256_set1_pd(0x1p-53);
   for (int half = 0; half < 8; half += 4) {
-    const auto wide = [half](const uint32_t (&from)[8]) { return _mm256_cvtepu32_epi64(_mm_load_si128(reinterpret_cast<const __m128i*>(from + half))); };
-    const __m256i bits = _mm256_srli_epi64(_mm256_or_si256(_mm256_slli_epi64(wide(b.words[0]), 32), wide(b.words[1])), 11);
+    const auto wide = [half](const uint32_t(&from)[8]) {
+      return _mm256_cvtepu32_epi64(_mm_load_si128(reinterpret_cast<const __m128i*>(from + half)));
+    };
+    const __m256i bits = _mm256_srli_epi64(_mm256_or_si256(_mm256_slli_epi64(wide(b.words[0]), 32), wide(b.words[1])),
+                                           11);
     const __m256i low = _mm256_blend_epi32(bits, _mm256_castpd_si256(at_low), 0xAA);
     const __m256i high = _mm256_or_si256(_mm256_srli_epi64(bits, 32), _mm256_castpd_si256(at_high));
-    const __m256d sum = _mm256_add_pd(_mm256_sub_pd(_mm256_castsi256_pd(high), at_high), _mm256_sub_pd(_mm256_castsi256_pd(low), at_low));
+    const __m256d sum = _mm256_add_pd(_mm256_sub_pd(_mm256_castsi256_pd(high), at_high),
+                                      _mm256_sub_pd(_mm256_castsi256_pd(low), at_low));
     _mm256_storeu_pd(to + half, _mm256_mul_pd(sum, scale));
   }
 }

@@ -7,10 +7,10 @@
 // If EIGEN_FAST_MATH is not 0, Eigen's square root starts from the processor's own approximation (rsqrtps), which
 // differs between makers of processors.
 #if defined(EIGEN_FAST_MATH) && EIGEN_FAST_MATH
-#error "Eigen was included before simd.hpp, or configured otherwise: its functions must be the exact ones"
+#  error "Eigen was included before simd.hpp, or configured otherwise: its functions must be the exact ones"
 #endif
 #ifndef EIGEN_FAST_MATH
-#define EIGEN_FAST_MATH 0
+#  define EIGEN_FAST_MATH 0
 #endif
 #include <Eigen/Core>
 
@@ -39,28 +39,46 @@ using Eigen::internal::psub;
 
 // Eigen has no packet functions of these names for every type, but its formulas work for any.
 template <class P>
-inline P expm1(const P& x) { return Eigen::internal::generic_expm1(x); }
+inline P expm1(const P& x) {
+  return Eigen::internal::generic_expm1(x);
+}
 template <class P>
-inline P log1p(const P& x) { return Eigen::internal::generic_plog1p(x); }
+inline P log1p(const P& x) {
+  return Eigen::internal::generic_plog1p(x);
+}
 template <class P>
-inline P pow(const P& x, const P& y) { return Eigen::internal::generic_pow(x, y); }
+inline P pow(const P& x, const P& y) {
+  return Eigen::internal::generic_pow(x, y);
+}
 inline packet<float> tanh(const packet<float>& x) { return Eigen::internal::ptanh(x); }
 
 template <class P>
-inline auto first(const P& x) { return Eigen::internal::pfirst(x); }
+inline auto first(const P& x) {
+  return Eigen::internal::pfirst(x);
+}
 template <class T>
-inline packet<T> set(T x) { return Eigen::internal::pset1<packet<T>>(x); }
+inline packet<T> set(T x) {
+  return Eigen::internal::pset1<packet<T>>(x);
+}
 template <class T>
-inline packet<T> load(const T* p) { return Eigen::internal::ploadu<packet<T>>(p); }
+inline packet<T> load(const T* p) {
+  return Eigen::internal::ploadu<packet<T>>(p);
+}
 template <class T>
-inline void store(T* p, const packet<T>& x) { Eigen::internal::pstoreu(p, x); }
+inline void store(T* p, const packet<T>& x) {
+  Eigen::internal::pstoreu(p, x);
+}
 
 #ifdef __AVX2__
 namespace detail {
 alignas(64) inline constexpr int32_t ones_then_zeros[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
 alignas(64) inline constexpr int64_t ones_then_zeros64[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
-inline __m256i mask(const float*, int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros + 8 - n)); }
-inline __m256i mask(const double*, int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros64 + 4 - n)); }
+inline __m256i mask(const float*, int64_t n) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros + 8 - n));
+}
+inline __m256i mask(const double*, int64_t n) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros64 + 4 - n));
+}
 }  // namespace detail
 /// The first n elements (1 <= n <= width), then zeros; nothing beyond them is touched.
 inline packet<float> load_part(const float* p, int64_t n) { return _mm256_maskload_ps(p, detail::mask(p, n)); }
@@ -96,7 +114,9 @@ inline T fold(const packet<T>& x, F f) {
 
 /// Loads the first n elements (1 <= n <= width).
 template <class T>
-inline packet<T> load_some(const T* p, int64_t n) { return n == width<T> ? load(p) : load_part(p, n); }
+inline packet<T> load_some(const T* p, int64_t n) {
+  return n == width<T> ? load(p) : load_part(p, n);
+}
 
 /// The sum of n numbers: in packets within chunks of 512, and of the chunks in double. f(i, count) yields the `count`
 /// numbers from i on.

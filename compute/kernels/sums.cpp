@@ -10,7 +10,8 @@ constexpr int64_t rows_in_chains = 512, rows_in_block = 64;
 /// Sums `Packets` adjacent packets of columns over the rows in order: enough to fill cache lines, since the next row
 /// may be far away.
 template <int Packets, class T, class Load>
-__attribute__((always_inline)) inline void add_rows(const T* x, int64_t rows, int64_t stride, Load load, simd::packet<T> (&sums)[Packets]) {
+__attribute__((always_inline)) inline void add_rows(const T* x, int64_t rows, int64_t stride, Load load,
+                                                    simd::packet<T> (&sums)[Packets]) {
   // Two chains for each packet hide the latency of addition; they are added at the end.
   simd::packet<T> odd[Packets];
   for (int p = 0; p < Packets; ++p)
@@ -30,8 +31,8 @@ __attribute__((always_inline)) inline void add_rows(const T* x, int64_t rows, in
 
 /// The same for any number of rows, scaled by the ratio.
 template <int Packets, class T, class Load>
-__attribute__((always_inline)) inline void add_and_scale(const T* x, int64_t rows, int64_t stride, Load load, const sum_ratio& by,
-                                                         simd::packet<T> (&sums)[Packets]) {
+__attribute__((always_inline)) inline void add_and_scale(const T* x, int64_t rows, int64_t stride, Load load,
+                                                         const sum_ratio& by, simd::packet<T> (&sums)[Packets]) {
   if (rows <= rows_in_chains) {
     add_rows(x, rows, stride, load, sums);
     const auto factor = simd::set(static_cast<T>(by.factor)), divisor = simd::set(static_cast<T>(by.divisor));
@@ -76,7 +77,8 @@ void sum_columns(const T* x, int64_t rows, int64_t columns, int64_t stride, T* y
     simd::store(y + j, sum[0]);
   }
   if (const int64_t n = columns - j; n > 0) {
-    add_and_scale(x + j, rows, stride, [n](const T* p) { return simd::load_part(p, n); }, by, sum);
+    add_and_scale(
+        x + j, rows, stride, [n](const T* p) { return simd::load_part(p, n); }, by, sum);
     simd::store_part(y + j, sum[0], n);
   }
 }

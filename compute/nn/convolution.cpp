@@ -1,7 +1,7 @@
-#include <troupe/nn/convolution_layers.hpp>
-
 #include "compute/nn/layer.hpp"
 #include "compute/operations/windows/windows.hpp"
+
+#include <troupe/nn/convolution_layers.hpp>
 
 #include <algorithm>
 
@@ -23,7 +23,8 @@ graph* checked(std::string_view layer, symbol x, std::initializer_list<count> co
   if (!g)
     return nullptr;
   if (!is_image(x)) {
-    refuse(*g, layer, "operand must be floating [batch, height, width, channels] with known extents, not " + describe(x), at);
+    refuse(*g, layer,
+           "operand must be floating [batch, height, width, channels] with known extents, not " + describe(x), at);
     return nullptr;
   }
   for (const auto& [name, value] : counts)
@@ -42,9 +43,13 @@ symbol finished(symbol y, int64_t outputs, bool bias, troupe::activation activat
 }
 
 /// A depthwise convolution, whose kernel is a variable in the current scope.
-symbol depthwise(symbol x, pair size, int64_t multiplier, const initializer& initial, troupe::conv2d_options options, std::source_location at) {
-  const symbol kernel = x.owner()->variable({.name = "depthwise_kernel", .dims = {size[0], size[1], features_of(x), multiplier}, .type = x.type(),
-                                             .initial = initial}, at);
+symbol depthwise(symbol x, pair size, int64_t multiplier, const initializer& initial, troupe::conv2d_options options,
+                 std::source_location at) {
+  const symbol kernel = x.owner()->variable({.name = "depthwise_kernel",
+                                             .dims = {size[0], size[1], features_of(x), multiplier},
+                                             .type = x.type(),
+                                             .initial = initial},
+                                            at);
   return troupe::depthwise_conv2d(x, kernel, options, at);
 }
 
@@ -61,12 +66,18 @@ symbol conv2d(symbol x, conv2d_options o, std::source_location at) {
   if (!g)
     return invalid_of({x});
   if (features_of(x) % o.groups != 0 || o.filters % o.groups != 0)
-    return refuse(*g, "conv2d", "groups must divide the filters and the channels of its operand: " + std::to_string(o.groups) + " do not divide "
-                                  + std::to_string(o.filters) + " filters and " + describe(x), at);
+    return refuse(*g, "conv2d",
+                  "groups must divide the filters and the channels of its operand: " + std::to_string(o.groups)
+                      + " do not divide " + std::to_string(o.filters) + " filters and " + describe(x),
+                  at);
   const auto scope = g->scope(o.name);
-  const symbol kernel = g->variable({.name = "kernel", .dims = {o.kernel_size[0], o.kernel_size[1], features_of(x) / o.groups, o.filters},
-                                     .type = x.type(), .initial = o.kernel}, at);
-  const symbol y = troupe::conv2d(x, kernel, {.strides = o.strides, .dilation = o.dilation, .padding = o.padding, .groups = o.groups}, at);
+  const symbol kernel = g->variable({.name = "kernel",
+                                     .dims = {o.kernel_size[0], o.kernel_size[1], features_of(x) / o.groups, o.filters},
+                                     .type = x.type(),
+                                     .initial = o.kernel},
+                                    at);
+  const symbol y = troupe::conv2d(
+      x, kernel, {.strides = o.strides, .dilation = o.dilation, .padding = o.padding, .groups = o.groups}, at);
   return finished(y, o.filters, o.bias, o.activation, at);
 }
 
@@ -75,9 +86,13 @@ symbol conv2d_transpose(symbol x, conv2d_transpose_options o, std::source_locati
   if (!g)
     return invalid_of({x});
   const auto scope = g->scope(o.name);
-  const symbol kernel = g->variable({.name = "kernel", .dims = {o.kernel_size[0], o.kernel_size[1], o.filters, features_of(x)}, .type = x.type(),
-                                     .initial = o.kernel}, at);
-  return finished(troupe::conv2d_transpose(x, kernel, {.strides = o.strides, .padding = o.padding}, at), o.filters, o.bias, o.activation, at);
+  const symbol kernel = g->variable({.name = "kernel",
+                                     .dims = {o.kernel_size[0], o.kernel_size[1], o.filters, features_of(x)},
+                                     .type = x.type(),
+                                     .initial = o.kernel},
+                                    at);
+  return finished(troupe::conv2d_transpose(x, kernel, {.strides = o.strides, .padding = o.padding}, at), o.filters,
+                  o.bias, o.activation, at);
 }
 
 symbol depthwise_conv2d(symbol x, depthwise_conv2d_options o, std::source_location at) {
@@ -85,23 +100,30 @@ symbol depthwise_conv2d(symbol x, depthwise_conv2d_options o, std::source_locati
   if (!g)
     return invalid_of({x});
   const auto scope = g->scope(o.name);
-  const symbol y = depthwise(x, o.kernel_size, o.depth_multiplier, o.kernel, {.strides = o.strides, .dilation = o.dilation, .padding = o.padding}, at);
+  const symbol y = depthwise(x, o.kernel_size, o.depth_multiplier, o.kernel,
+                             {.strides = o.strides, .dilation = o.dilation, .padding = o.padding}, at);
   return finished(y, y.valid() ? features_of(y) : 0, o.bias, o.activation, at);
 }
 
 symbol separable_conv2d(symbol x, separable_conv2d_options o, std::source_location at) {
-  graph* g = checked("separable_conv2d", x, {{"filters", o.filters}, of_kernel(o.kernel_size), {"depth_multiplier", o.depth_multiplier}}, at);
+  graph* g = checked("separable_conv2d", x,
+                     {{"filters", o.filters}, of_kernel(o.kernel_size), {"depth_multiplier", o.depth_multiplier}}, at);
   if (!g)
     return invalid_of({x});
   const auto scope = g->scope(o.name);
-  const symbol each = depthwise(x, o.kernel_size, o.depth_multiplier, o.kernel, {.strides = o.strides, .dilation = o.dilation, .padding = o.padding}, at);
+  const symbol each = depthwise(x, o.kernel_size, o.depth_multiplier, o.kernel,
+                                {.strides = o.strides, .dilation = o.dilation, .padding = o.padding}, at);
   if (!each.valid())
     return each;
-  const symbol kernel = g->variable({.name = "pointwise_kernel", .dims = {1, 1, features_of(each), o.filters}, .type = x.type(), .initial = o.kernel}, at);
+  const symbol kernel = g->variable(
+      {.name = "pointwise_kernel", .dims = {1, 1, features_of(each), o.filters}, .type = x.type(), .initial = o.kernel},
+      at);
   return finished(troupe::conv2d(each, kernel, {}, at), o.filters, o.bias, o.activation, at);
 }
 
-symbol max_pool(symbol x, max_pool_options o, std::source_location at) { return troupe::max_pool(x, pooled(o.size, o.strides, o.padding), at); }
+symbol max_pool(symbol x, max_pool_options o, std::source_location at) {
+  return troupe::max_pool(x, pooled(o.size, o.strides, o.padding), at);
+}
 symbol average_pool(symbol x, average_pool_options o, std::source_location at) {
   return troupe::average_pool(x, pooled(o.size, o.strides, o.padding), at);
 }
@@ -119,10 +141,13 @@ symbol flatten(symbol x, std::source_location at) {
     return x;
   const auto elements = x.rank() > 0 ? known_elements({x.dims().begin() + 1, x.dims().end()}) : std::nullopt;
   if (!elements)
-    return refuse(*g, "flatten", "operand must be [batch, ...] with known extents after the first, not " + describe(x), at);
+    return refuse(*g, "flatten", "operand must be [batch, ...] with known extents after the first, not " + describe(x),
+                  at);
   return x.rank() == 2 ? x : reshape(x, {x.dims()[0], extent{*elements}}, at);
 }
 
-symbol dropout(symbol x, bool training, dropout_options options, std::source_location at) { return troupe::dropout(x, options.rate, training, at); }
+symbol dropout(symbol x, bool training, dropout_options options, std::source_location at) {
+  return troupe::dropout(x, options.rate, training, at);
+}
 
 }  // namespace troupe::nn

@@ -17,7 +17,9 @@ inline symbol invalid_of(std::initializer_list<symbol> operands) {
 inline bool given(symbol x) { return x.owner() != nullptr; }
 
 /// Whether x is floating and has at least `rank` axes, of which the last is known.
-inline bool has_features(symbol x, int rank) { return is_floating(x.type()) && x.rank() >= rank && x.dims().back().known(); }
+inline bool has_features(symbol x, int rank) {
+  return is_floating(x.type()) && x.rank() >= rank && x.dims().back().known();
+}
 inline int64_t features_of(symbol x) { return x.dims().back().coefficient; }
 
 inline bool is_rate(double x) { return x >= 0 && x < 1; }

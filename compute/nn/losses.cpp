@@ -1,6 +1,6 @@
-#include <troupe/losses.hpp>
-
 #include "compute/graph/graph.hpp"
+
+#include <troupe/losses.hpp>
 
 #include <optional>
 #include <utility>
@@ -17,12 +17,16 @@ symbol ratio(graph& g, symbol total, symbol count, std::source_location at) {
 
 /// Opens a scope of the loss's name if the operands are floating and of one shape; else keeps an error. Also puts a
 /// check on `labels`: a label that is not finite fails the step.
-std::optional<graph::scope_guard> checked(std::string_view name, symbol& labels, symbol predictions, std::source_location at) {
+std::optional<graph::scope_guard> checked(std::string_view name, symbol& labels, symbol predictions,
+                                          std::source_location at) {
   graph* g = common_graph(name, {labels, predictions}, at);
   if (!g)
     return {};
   if (labels.type() != predictions.type() || !is_floating(labels.type()) || labels.dims() != predictions.dims()) {
-    refuse(*g, name, "labels and predictions must be floating and of one shape, not " + describe(labels) + " and " + describe(predictions), at);
+    refuse(*g, name,
+           "labels and predictions must be floating and of one shape, not " + describe(labels) + " and "
+               + describe(predictions),
+           at);
     return {};
   }
   auto scope = g->scope(name);
@@ -30,7 +34,9 @@ std::optional<graph::scope_guard> checked(std::string_view name, symbol& labels,
   return scope;
 }
 
-symbol invalid_of(symbol a, symbol b) { return a.owner() ? symbol_of(*a.owner(), -1) : b.owner() ? symbol_of(*b.owner(), -1) : symbol{}; }
+symbol invalid_of(symbol a, symbol b) {
+  return a.owner() ? symbol_of(*a.owner(), -1) : b.owner() ? symbol_of(*b.owner(), -1) : symbol{};
+}
 
 /// Returns the amount of label smoothing and sets it to 0 in the options. If it is invalid, keeps an error in the graph
 /// and returns nothing.
@@ -42,7 +48,9 @@ std::optional<double> take_smoothing(graph& g, std::string_view name, options& o
   return {};
 }
 
-symbol number(symbol like, double value, std::source_location at) { return fill(*like.owner(), value, like.type(), {}, at); }
+symbol number(symbol like, double value, std::source_location at) {
+  return fill(*like.owner(), value, like.type(), {}, at);
+}
 
 /// Label smoothing: (1 - s)·loss + s·(the loss under a uniform label), since the loss is linear in the labels.
 symbol smoothed(std::string_view name, symbol losses, symbol log_likelihoods, options& o, std::source_location at) {
@@ -61,7 +69,10 @@ symbol reduce(symbol losses, options o, std::source_location at) {
   if (!g)
     return losses;
   if (o.label_smoothing != 0)
-    return refuse(*g, "losses::reduce", "label_smoothing is for softmax_cross_entropy, sparse_softmax_cross_entropy and sigmoid_cross_entropy only", at);
+    return refuse(
+        *g, "losses::reduce",
+        "label_smoothing is for softmax_cross_entropy, sparse_softmax_cross_entropy and sigmoid_cross_entropy only",
+        at);
   const bool weighted = o.weights.owner() != nullptr;
   if (weighted) {
     if (!common_graph("losses::reduce", {losses, o.weights}, at))
@@ -80,7 +91,9 @@ symbol reduce(symbol losses, options o, std::source_location at) {
   if (!weighted || o.reduce == reduction::sum_over_batch_size)
     return reduce_mean(losses, {}, at);
   const symbol zero = number(losses, 0, at);
-  const symbol count = o.reduce == reduction::mean ? o.weights : stop_gradient(cast(not_equal(o.weights, zero, at), losses.type(), at), at);
+  const symbol count = o.reduce == reduction::mean
+                           ? o.weights
+                           : stop_gradient(cast(not_equal(o.weights, zero, at), losses.type(), at), at);
   return ratio(*g, total, reduce_sum(count, {}, at), at);
 }
 
@@ -88,7 +101,8 @@ symbol softmax_cross_entropy(symbol labels, symbol logits, options o, std::sourc
   const auto scope = checked("softmax_cross_entropy", labels, logits, at);
   if (!scope)
     return invalid_of(labels, logits);
-  const symbol likelihoods = log_softmax(logits, at), each = neg(reduce_sum(mul(labels, likelihoods, at), {{-1}}, at), at);
+  const symbol likelihoods = log_softmax(logits, at),
+               each = neg(reduce_sum(mul(labels, likelihoods, at), {{-1}}, at), at);
   return reduce(smoothed("softmax_cross_entropy", each, likelihoods, o, at), o, at);
 }
 
@@ -98,7 +112,8 @@ symbol sparse_softmax_cross_entropy(symbol labels, symbol logits, options o, std
     return invalid_of(labels, logits);
   symbol losses;
   if (logits.rank() == labels.rank() + 1 && logits.rank() != 2) {  // Flattens rows along any number of axes.
-    const symbol flat = reshape(labels, {extent{-1}}, at), rows = reshape(logits, {extent{-1}, logits.dims().back()}, at);
+    const symbol flat = reshape(labels, {extent{-1}}, at),
+                 rows = reshape(logits, {extent{-1}, logits.dims().back()}, at);
     losses = reshape(troupe::sparse_softmax_cross_entropy(flat, rows, at), symbol_shape{labels.dims()}, at);
   } else {
     losses = troupe::sparse_softmax_cross_entropy(labels, logits, at);

@@ -1,6 +1,6 @@
-#include <troupe/nn/normalisation.hpp>
-
 #include "compute/nn/layer.hpp"
+
+#include <troupe/nn/normalisation.hpp>
 
 namespace troupe::nn {
 namespace {
@@ -22,7 +22,8 @@ std::string trouble_with_rows(symbol x, int axes, double epsilon) {
   for (int i = 0; fits && i < axes; ++i)
     fits = x.dims()[x.dims().size() - 1 - static_cast<size_t>(i)].known();
   if (!fits)
-    return "the last " + std::to_string(axes) + " axes must be known extents of a floating operand, not of " + describe(x);
+    return "the last " + std::to_string(axes) + " axes must be known extents of a floating operand, not of "
+           + describe(x);
   return epsilon >= 0 ? "" : "epsilon must be at least 0, not " + std::to_string(epsilon);
 }
 
@@ -70,14 +71,20 @@ symbol batch_norm(symbol x, bool training, batch_norm_options options, std::sour
   if (!g)
     return x;
   if (!has_features(x, 2))
-    return refuse(*g, "batch_norm", "operand must be floating [batch, ..., features] with a known number of features, not " + describe(x), at);
+    return refuse(*g, "batch_norm",
+                  "operand must be floating [batch, ..., features] with a known number of features, not " + describe(x),
+                  at);
   if (!(options.momentum >= 0 && options.momentum <= 1) || !(options.epsilon >= 0))
-    return refuse(*g, "batch_norm", "momentum must be in [0, 1] and epsilon at least 0, not " + std::to_string(options.momentum) + " and "
-                                      + std::to_string(options.epsilon), at);
+    return refuse(*g, "batch_norm",
+                  "momentum must be in [0, 1] and epsilon at least 0, not " + std::to_string(options.momentum) + " and "
+                      + std::to_string(options.epsilon),
+                  at);
   const auto scope = g->scope(options.name);
   const shape dims = extents_of(x, 1);
-  const symbol moving_mean = g->variable({.name = "moving_mean", .dims = dims, .type = x.type(), .trainable = false}, at);
-  const symbol moving_variance = g->variable({.name = "moving_variance", .dims = dims, .type = x.type(), .initial = init::ones(), .trainable = false}, at);
+  const symbol moving_mean = g->variable({.name = "moving_mean", .dims = dims, .type = x.type(), .trainable = false},
+                                         at);
+  const symbol moving_variance = g->variable(
+      {.name = "moving_variance", .dims = dims, .type = x.type(), .initial = init::ones(), .trainable = false}, at);
   symbol mean = moving_mean, variance = moving_variance, centred;
   if (training) {
     std::vector<int> all_but_last;

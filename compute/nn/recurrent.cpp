@@ -1,6 +1,6 @@
-#include <troupe/nn/recurrent.hpp>
-
 #include "compute/nn/layer.hpp"
+
+#include <troupe/nn/recurrent.hpp>
 
 namespace troupe::nn {
 namespace {
@@ -26,26 +26,37 @@ symbol inputs_of_gates(symbol x, symbol kernel, symbol bias, std::source_locatio
 }
 
 /// Stacks one symbol [batch, units] per step to [batch, time, units].
-symbol sequence_of(const std::vector<symbol>& steps, std::source_location at) { return swap_time_and_batch(stack(steps, 0, at), at); }
-
-std::string needs_inputs(symbol x, int64_t units) {
-  return "needs a floating operand with a known number of features and units of at least 1, not " + describe(x) + " and " + std::to_string(units);
+symbol sequence_of(const std::vector<symbol>& steps, std::source_location at) {
+  return swap_time_and_batch(stack(steps, 0, at), at);
 }
 
-bool is_sequence(symbol x) { return has_features(x, 3) && x.rank() == 3 && x.dims()[1].known() && x.dims()[1].coefficient >= 1; }
+std::string needs_inputs(symbol x, int64_t units) {
+  return "needs a floating operand with a known number of features and units of at least 1, not " + describe(x)
+         + " and " + std::to_string(units);
+}
+
+bool is_sequence(symbol x) {
+  return has_features(x, 3) && x.rank() == 3 && x.dims()[1].known() && x.dims()[1].coefficient >= 1;
+}
 
 std::string needs_sequence(symbol x, int64_t units) {
-  return "needs floating [batch, time, features] of known time and features and units of at least 1, not " + describe(x) + " and " + std::to_string(units);
+  return "needs floating [batch, time, features] of known time and features and units of at least 1, not " + describe(x)
+         + " and " + std::to_string(units);
 }
 
 /// Whether s is of x's dtype and [batch, units].
-bool is_state(symbol s, symbol x, int64_t units) { return s.type() == x.type() && s.dims() == symbol_shape{x.dims()[0], extent{units}}; }
+bool is_state(symbol s, symbol x, int64_t units) {
+  return s.type() == x.type() && s.dims() == symbol_shape{x.dims()[0], extent{units}};
+}
 
 bool are_lengths(symbol lengths, symbol x) {
-  return !given(lengths) || ((lengths.type() == dtype::int32 || lengths.type() == dtype::int64) && lengths.dims() == symbol_shape{x.dims()[0]});
+  return !given(lengths)
+         || ((lengths.type() == dtype::int32 || lengths.type() == dtype::int64)
+             && lengths.dims() == symbol_shape{x.dims()[0]});
 }
 std::string needs_lengths(symbol lengths, symbol x) {
-  return "lengths must be int32 or int64 [" + to_string(*x.owner(), {x.dims()[0]}).substr(1) + ", not " + describe(lengths);
+  return "lengths must be int32 or int64 [" + to_string(*x.owner(), {x.dims()[0]}).substr(1) + ", not "
+         + describe(lengths);
 }
 
 /// Whether step `t` lies within each row's length, as [batch, 1].
@@ -58,20 +69,27 @@ symbol within(symbol lengths, size_t t, std::source_location at) {
 lstm_weights lstm_here(symbol x, const lstm_options& options, std::source_location at) {
   graph& g = *x.owner();
   const int64_t n = features_of(x), units = options.units;
-  return {g.variable({.name = "kernel", .dims = {n + units, 4 * units}, .type = x.type(), .initial = options.kernel}, at),
-          g.variable({.name = "bias", .dims = {4 * units}, .type = x.type()}, at), options.forget_bias, options.activation};
+  return {
+      g.variable({.name = "kernel", .dims = {n + units, 4 * units}, .type = x.type(), .initial = options.kernel}, at),
+      g.variable({.name = "bias", .dims = {4 * units}, .type = x.type()}, at), options.forget_bias, options.activation};
 }
 
 gru_weights gru_here(symbol x, const gru_options& options, std::source_location at) {
   graph& g = *x.owner();
   const int64_t n = features_of(x), units = options.units;
   return {g.variable({.name = "kernel", .dims = {n, 3 * units}, .type = x.type(), .initial = options.kernel}, at),
-          g.variable({.name = "recurrent_kernel", .dims = {units, 3 * units}, .type = x.type(), .initial = options.recurrent_kernel}, at),
+          g.variable({.name = "recurrent_kernel",
+                      .dims = {units, 3 * units},
+                      .type = x.type(),
+                      .initial = options.recurrent_kernel},
+                     at),
           g.variable({.name = "bias", .dims = {3 * units}, .type = x.type()}, at), options.activation};
 }
 
 /// The number of units of a bias for `gates` gates; 0 if it is not a vector of known extent.
-int64_t units_of(symbol bias, int64_t gates) { return bias.rank() == 1 && bias.dims()[0].known() ? bias.dims()[0].coefficient / gates : 0; }
+int64_t units_of(symbol bias, int64_t gates) {
+  return bias.rank() == 1 && bias.dims()[0].known() ? bias.dims()[0].coefficient / gates : 0;
+}
 
 /// The next c and h from the sums of the gates.
 lstm_state next_state(symbol gates, symbol c, int64_t units, const lstm_weights& w, std::source_location at) {
@@ -80,13 +98,15 @@ lstm_state next_state(symbol gates, symbol c, int64_t units, const lstm_weights&
   symbol forget = part[2];
   if (w.forget_bias != 0)
     forget = add(forget, fill(*gates.owner(), w.forget_bias, gates.type(), {}, at), at);
-  const symbol next = add(mul(sigmoid(forget, at), c, at), mul(sigmoid(input, at), w.activation(candidate, at), at), at);
+  const symbol next = add(mul(sigmoid(forget, at), c, at), mul(sigmoid(input, at), w.activation(candidate, at), at),
+                          at);
   return {next, mul(sigmoid(output, at), w.activation(next, at), at)};
 }
 
 /// The next state of a GRU. `from_x`: the products of the inputs for both gates and the candidate. `recurrent_gates`,
 /// `recurrent_h`: the parts of the recurrent kernel for the gates and for the candidate.
-symbol next_state(symbol from_x, symbol h, symbol recurrent_gates, symbol recurrent_h, int64_t units, activation f, std::source_location at) {
+symbol next_state(symbol from_x, symbol h, symbol recurrent_gates, symbol recurrent_h, int64_t units, activation f,
+                  std::source_location at) {
   const auto part = split(from_x, {2 * units, units}, 1, at);
   const auto gates = split(sigmoid(add(part[0], matmul(h, recurrent_gates, {}, at), at), at), {units, units}, 1, at);
   const symbol candidate = f(add(part[1], matmul(mul(gates[1], h, at), recurrent_h, {}, at), at), at);
@@ -118,8 +138,10 @@ lstm_state lstm_cell(symbol x, const lstm_state& state, const lstm_weights& w, s
   const int64_t units = units_of(w.bias, 4);
   if (!has_features(x, 2) || x.rank() != 2 || !is_state(state.c, x, units) || !is_state(state.h, x, units)
       || w.kernel.dims() != symbol_shape{features_of(x) + units, 4 * units}) {
-    refuse(*g, "lstm_cell", describe(x) + " and the state " + describe(state.c) + ", " + describe(state.h) + " do not fit the kernel "
-                              + describe(w.kernel), at);
+    refuse(*g, "lstm_cell",
+           describe(x) + " and the state " + describe(state.c) + ", " + describe(state.h) + " do not fit the kernel "
+               + describe(w.kernel),
+           at);
     return {invalid, invalid};
   }
   const auto scope = g->scope("lstm_cell");
@@ -144,7 +166,10 @@ lstm_sequence lstm(symbol x, lstm_options options, lstm_state initial, std::sour
   if (!common_graph("initial state", {x, state.c, state.h}, at))
     return nothing;
   if (!is_state(state.c, x, units) || !is_state(state.h, x, units)) {
-    refuse(*g, "lstm", "the initial state must be two of " + describe(zeros) + ", not " + describe(state.c) + " and " + describe(state.h), at);
+    refuse(*g, "lstm",
+           "the initial state must be two of " + describe(zeros) + ", not " + describe(state.c) + " and "
+               + describe(state.h),
+           at);
     return nothing;
   }
   if (given(options.lengths) && !common_graph("lengths", {x, options.lengths}, at))
@@ -189,12 +214,16 @@ symbol gru_cell(symbol x, symbol state, const gru_weights& w, std::source_locati
   if (!g)
     return invalid_of({x, state, w.kernel});
   const int64_t units = units_of(w.bias, 3);
-  if (!has_features(x, 2) || x.rank() != 2 || !is_state(state, x, units) || w.kernel.dims() != symbol_shape{features_of(x), 3 * units}
+  if (!has_features(x, 2) || x.rank() != 2 || !is_state(state, x, units)
+      || w.kernel.dims() != symbol_shape{features_of(x), 3 * units}
       || w.recurrent_kernel.dims() != symbol_shape{units, 3 * units})
-    return refuse(*g, "gru_cell", describe(x) + " and the state " + describe(state) + " do not fit the kernel " + describe(w.kernel), at);
+    return refuse(*g, "gru_cell",
+                  describe(x) + " and the state " + describe(state) + " do not fit the kernel " + describe(w.kernel),
+                  at);
   const auto scope = g->scope("gru_cell");
   const auto recurrent = split(w.recurrent_kernel, {2 * units, units}, 1, at);
-  return next_state(add(matmul(x, w.kernel, {}, at), w.bias, at), state, recurrent[0], recurrent[1], units, w.activation, at);
+  return next_state(add(matmul(x, w.kernel, {}, at), w.bias, at), state, recurrent[0], recurrent[1], units,
+                    w.activation, at);
 }
 
 gru_sequence gru(symbol x, gru_options options, symbol initial, std::source_location at) {
@@ -211,7 +240,8 @@ gru_sequence gru(symbol x, gru_options options, symbol initial, std::source_loca
   if (!common_graph("initial state", {x, state}, at))
     return {invalid, invalid};
   if (!is_state(state, x, units))
-    return {refuse(*g, "gru", "the initial state must be " + describe(zeros) + ", not " + describe(state), at), invalid};
+    return {refuse(*g, "gru", "the initial state must be " + describe(zeros) + ", not " + describe(state), at),
+            invalid};
   if (given(options.lengths) && !common_graph("lengths", {x, options.lengths}, at))
     return {invalid, invalid};
   if (!are_lengths(options.lengths, x))

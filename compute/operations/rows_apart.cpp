@@ -14,13 +14,13 @@ namespace {
 
 struct dependence {
   enum class kind : uint8_t {
-    none,    ///< The same value for every batch.
+    none,  ///< The same value for every batch.
     rows,
     offset,  ///< Whole numbers [batch, 1, ...]: `stride` times the index of the row.
     mixed,   ///< Any other.
   };
   kind is = kind::mixed;
-  int axis = 0;         ///< rows: the axis that contains the batch.
+  int axis = 0;  ///< rows: the axis that contains the batch.
   int64_t repeats = 1;
   int64_t stride = 0;
 
@@ -53,7 +53,8 @@ class row_search {
   int batch_axis(const symbol_shape& dims) const {
     const auto unknown = [](const extent& e) { return !e.known(); };
     const auto at = std::find_if(dims.begin(), dims.end(), unknown);
-    if (at == dims.end() || std::any_of(at + 1, dims.end(), unknown) || g_.unknowns[static_cast<size_t>(at->unknown)] != "batch")
+    if (at == dims.end() || std::any_of(at + 1, dims.end(), unknown)
+        || g_.unknowns[static_cast<size_t>(at->unknown)] != "batch")
       return -1;
     return static_cast<int>(at - dims.begin());
   }
@@ -62,7 +63,8 @@ class row_search {
   bool has_rows(const node& n, size_t i) const { return at(n, i).is == kind::rows; }
   bool is_free(const node& n, size_t i) const { return at(n, i).is == kind::none; }
   bool all(const node& n, kind k) const {
-    return std::all_of(n.inputs.begin(), n.inputs.end(), [&](int32_t i) { return found_[static_cast<size_t>(i)].is == k; });
+    return std::all_of(n.inputs.begin(), n.inputs.end(),
+                       [&](int32_t i) { return found_[static_cast<size_t>(i)].is == k; });
   }
   /// Whether all operands have rows, along the same axis and with the same `repeats`.
   bool alike(const node& n) const {
@@ -82,14 +84,19 @@ class row_search {
       return dependence::mixed();  // The value depends on the number of rows.
     if (all(n, kind::none)) {
       const bool known = std::all_of(n.dims.begin(), n.dims.end(), [](const extent& e) { return e.known(); });
-      return known ? dependence::free() : axis >= 0 && n.op == &ops::broadcast_to ? dependence::rows(axis) : dependence::mixed();
+      return known                                     ? dependence::free()
+             : axis >= 0 && n.op == &ops::broadcast_to ? dependence::rows(axis)
+                                                       : dependence::mixed();
     }
     if (axis < 0)
       return dependence::mixed();
     if (const auto offset = offset_of(n); offset.is == kind::offset)
       return offset;
     const auto made = kept(n);
-    return made.is == kind::rows && made.axis == axis && n.dims[static_cast<size_t>(axis)].coefficient % made.repeats == 0 ? made : dependence::mixed();
+    return made.is == kind::rows && made.axis == axis
+                   && n.dims[static_cast<size_t>(axis)].coefficient % made.repeats == 0
+               ? made
+               : dependence::mixed();
   }
 
   /// The rows of operand i if its batch axis is also that of the result, counted from the last axis; else mixed.
@@ -120,14 +127,20 @@ class row_search {
   dependence reshaped(const node& n) const {
     const auto& x = in(n, 0).dims;
     const int axis = batch_axis(n.dims);
-    const int64_t outer = product(x.begin(), x.begin() + at(n, 0).axis) * at(n, 0).repeats, before = product(n.dims.begin(), n.dims.begin() + axis);
-    return has_rows(n, 0) && before > 0 && outer > 0 && outer % before == 0 ? dependence::rows(axis, outer / before) : dependence::mixed();
+    const int64_t outer = product(x.begin(), x.begin() + at(n, 0).axis) * at(n, 0).repeats,
+                  before = product(n.dims.begin(), n.dims.begin() + axis);
+    return has_rows(n, 0) && before > 0 && outer > 0 && outer % before == 0 ? dependence::rows(axis, outer / before)
+                                                                            : dependence::mixed();
   }
 
   /// The rows of operand i, whose batch axis has become `axis` of the result.
-  dependence moved(const node& n, size_t i, int axis) const { return has_rows(n, i) ? dependence::rows(axis, at(n, i).repeats) : dependence::mixed(); }
+  dependence moved(const node& n, size_t i, int axis) const {
+    return has_rows(n, i) ? dependence::rows(axis, at(n, i).repeats) : dependence::mixed();
+  }
   dependence given(bool right, const dependence& made) const { return right ? made : dependence::mixed(); }
-  static bool has(const std::vector<int>& axes, int axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+  static bool has(const std::vector<int>& axes, int axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  }
 
   dependence reduced(const node& n) const {
     const auto& axes = n.attr.axes;
@@ -141,7 +154,8 @@ class row_search {
     if (is_free(n, 0))
       return moved(n, 1, at(n, 1).axis + axis);
     if (is_free(n, 1))
-      return given(at(n, 0).axis != axis, moved(n, 0, at(n, 0).axis < axis ? at(n, 0).axis : at(n, 0).axis - 1 + indices));
+      return given(at(n, 0).axis != axis,
+                   moved(n, 0, at(n, 0).axis < axis ? at(n, 0).axis : at(n, 0).axis - 1 + indices));
     return given(axis == 0 && stays_in_its_row(n), dependence::rows(0));
   }
 
@@ -152,8 +166,8 @@ class row_search {
       return false;
     const int64_t c = in(look_up, 0).dims[0].coefficient;
     for (const size_t i : {size_t{0}, size_t{1}})
-      if (at(sum, i).is == kind::offset && at(sum, i).stride == c && at(sum, 1 - i) == dependence::rows(0) && is_within(in(sum, 1 - i), c)
-          && sum.dims[0].coefficient == 1)
+      if (at(sum, i).is == kind::offset && at(sum, i).stride == c && at(sum, 1 - i) == dependence::rows(0)
+          && is_within(in(sum, 1 - i), c) && sum.dims[0].coefficient == 1)
         return true;
     return false;
   }
@@ -184,9 +198,10 @@ class row_search {
   /// ...].
   dependence offset_of(const node& n) const {
     if (n.op == &ops::reshape && at(n, 0).is == kind::offset)
-      return given(n.dims[0].coefficient == 1 && !n.dims[0].known() && product(n.dims.begin() + 1, n.dims.end()) == 1, at(n, 0));
-    if (n.op != &ops::cumsum || n.type != dtype::int64 || n.attr.axis != 0 || !n.attr.exclusive || n.attr.reverse || n.dims.size() != 1
-        || n.dims[0].coefficient != 1)
+      return given(n.dims[0].coefficient == 1 && !n.dims[0].known() && product(n.dims.begin() + 1, n.dims.end()) == 1,
+                   at(n, 0));
+    if (n.op != &ops::cumsum || n.type != dtype::int64 || n.attr.axis != 0 || !n.attr.exclusive || n.attr.reverse
+        || n.dims.size() != 1 || n.dims[0].coefficient != 1)
       return dependence::mixed();
     const auto stride = number_in(in(n, 0));
     return stride ? dependence{kind::offset, 0, 1, *stride} : dependence::mixed();
@@ -195,7 +210,9 @@ class row_search {
   /// The rows of a node of which an input depends on the batch and whose result has the batch on one axis.
   dependence kept(const node& n) const {
     const operation* op = n.op;
-    const auto is = [op](std::initializer_list<const operation*> list) { return std::find(list.begin(), list.end(), op) != list.end(); };
+    const auto is = [op](std::initializer_list<const operation*> list) {
+      return std::find(list.begin(), list.end(), op) != list.end();
+    };
     const auto& a = n.attr;
     const int first = at(n, 0).axis, last = static_cast<int>(n.dims.size()) - 1;
     if (op->elementwise)
@@ -229,8 +246,8 @@ class row_search {
       return gathered(n);
     if (is({&ops::conv2d, &ops::conv2d_image_gradient}))
       return given(first == 0 && is_free(n, 1), at(n, 0));
-    if (is({&ops::max_pool, &ops::max_pool_pick, &ops::max_pool_gradient, &ops::average_pool, &ops::average_pool_gradient,
-            &ops::sparse_softmax_cross_entropy, &ops::cross_entropy_gradient}))
+    if (is({&ops::max_pool, &ops::max_pool_pick, &ops::max_pool_gradient, &ops::average_pool,
+            &ops::average_pool_gradient, &ops::sparse_softmax_cross_entropy, &ops::cross_entropy_gradient}))
       return given(alike(n) && first == 0, at(n, 0));
     return dependence::mixed();
   }

@@ -11,8 +11,9 @@ namespace {
 constexpr int64_t number_most = elements_max;
 
 /// Stored as text, since JSON has no numbers for these.
-constexpr std::pair<std::string_view, double> not_finite[] = {
-  {"inf", std::numeric_limits<double>::infinity()}, {"-inf", -std::numeric_limits<double>::infinity()}, {"nan", std::numeric_limits<double>::quiet_NaN()}};
+constexpr std::pair<std::string_view, double> not_finite[] = {{"inf", std::numeric_limits<double>::infinity()},
+                                                              {"-inf", -std::numeric_limits<double>::infinity()},
+                                                              {"nan", std::numeric_limits<double>::quiet_NaN()}};
 
 stored_value as_value(double x) {
   for (const auto& [text, number] : not_finite)
@@ -81,7 +82,9 @@ bool from_value(const stored_value& v, symbol_shape& into) {
 }
 
 /// Stores a field of both window axes as the pair {y, x}.
-stored_value pair_of(const windows& w, int64_t windows::axis::*field) { return std::vector<int64_t>{w.y.*field, w.x.*field}; }
+stored_value pair_of(const windows& w, int64_t windows::axis::*field) {
+  return std::vector<int64_t>{w.y.*field, w.x.*field};
+}
 bool set_pair(const stored_value& v, windows& w, int64_t windows::axis::*field) {
   std::vector<int64_t> both;
   return from_value(v, both) && both.size() == 2 && (w.y.*field = both[0], w.x.*field = both[1], true);
@@ -90,24 +93,42 @@ bool set_pair(const stored_value& v, windows& w, int64_t windows::axis::*field) 
 /// Calls f(member) for the attribute called `name`, or pair(field) if it is a field of the window axes.
 template <class Attributes, class F, class Pair>
 auto with_field(Attributes& a, std::string_view name, F f, Pair pair) {
-  if (name == "number") return f(a.number);
-  if (name == "number2") return f(a.number2);
-  if (name == "per") return f(a.per);
-  if (name == "axes") return f(a.axes);
-  if (name == "keep") return f(a.keep);
-  if (name == "transpose_a") return f(a.transpose_a);
-  if (name == "transpose_b") return f(a.transpose_b);
-  if (name == "low") return f(a.low);
-  if (name == "high") return f(a.high);
-  if (name == "step") return f(a.step);
-  if (name == "axis") return f(a.axis);
-  if (name == "reverse") return f(a.reverse);
-  if (name == "exclusive") return f(a.exclusive);
-  if (name == "key") return f(a.key);
-  if (name == "groups") return f(a.window.groups);
-  if (name == "size") return pair(&windows::axis::size);
-  if (name == "strides") return pair(&windows::axis::stride);
-  if (name == "dilation") return pair(&windows::axis::dilation);
+  if (name == "number")
+    return f(a.number);
+  if (name == "number2")
+    return f(a.number2);
+  if (name == "per")
+    return f(a.per);
+  if (name == "axes")
+    return f(a.axes);
+  if (name == "keep")
+    return f(a.keep);
+  if (name == "transpose_a")
+    return f(a.transpose_a);
+  if (name == "transpose_b")
+    return f(a.transpose_b);
+  if (name == "low")
+    return f(a.low);
+  if (name == "high")
+    return f(a.high);
+  if (name == "step")
+    return f(a.step);
+  if (name == "axis")
+    return f(a.axis);
+  if (name == "reverse")
+    return f(a.reverse);
+  if (name == "exclusive")
+    return f(a.exclusive);
+  if (name == "key")
+    return f(a.key);
+  if (name == "groups")
+    return f(a.window.groups);
+  if (name == "size")
+    return pair(&windows::axis::size);
+  if (name == "strides")
+    return pair(&windows::axis::stride);
+  if (name == "dilation")
+    return pair(&windows::axis::dilation);
   assert(name == "padding");
   return pair(&windows::axis::pad);
 }
@@ -115,13 +136,15 @@ auto with_field(Attributes& a, std::string_view name, F f, Pair pair) {
 }  // namespace
 
 stored_value read_attribute(const attributes& from, std::string_view name) {
-  return with_field(from, name, [](const auto& member) { return as_value(member); },
-                    [&](int64_t windows::axis::*field) { return pair_of(from.window, field); });
+  return with_field(
+      from, name, [](const auto& member) { return as_value(member); },
+      [&](int64_t windows::axis::*field) { return pair_of(from.window, field); });
 }
 
 bool write_attribute(attributes& to, std::string_view name, const stored_value& value) {
-  return with_field(to, name, [&](auto& member) { return from_value(value, member); },
-                    [&](int64_t windows::axis::*field) { return set_pair(value, to.window, field); });
+  return with_field(
+      to, name, [&](auto& member) { return from_value(value, member); },
+      [&](int64_t windows::axis::*field) { return set_pair(value, to.window, field); });
 }
 
 }  // namespace troupe

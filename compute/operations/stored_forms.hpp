@@ -9,10 +9,10 @@ namespace troupe {
 /// The stored data of a node that is being restored.
 struct remaking {
   graph& g;
-  const std::vector<symbol>& x;             ///< The inputs: as many as the form allows.
+  const std::vector<symbol>& x;  ///< The inputs: as many as the form allows.
   const attributes& a;
   dtype type;
-  const symbol_shape& dims;                 ///< No coefficient is negative.
+  const symbol_shape& dims;  ///< No coefficient is negative.
   std::source_location at;
 
   const symbol_shape& in(size_t i) const { return x[i].dims(); }

@@ -31,13 +31,19 @@ std::string constant_name(const graph_contents& g, size_t& next) {
 }
 
 expected<stored_node> store(const graph_contents& g, const node& n) {
-  stored_node s{.name = n.name, .operation = std::string{n.op->name}, .inputs = {}, .type = n.type, .dims = n.dims, .attributes = {}};
+  stored_node s{.name = n.name,
+                .operation = std::string{n.op->name},
+                .inputs = {},
+                .type = n.type,
+                .dims = n.dims,
+                .attributes = {}};
   if (n.op == &ops::variable) {
     s.attributes[std::string{trainable_attribute}] = g.variables[static_cast<size_t>(n.attr.index)].options.trainable;
   } else if (n.op != &ops::placeholder && n.op != &ops::constant) {
     const auto* form = stored_form_of(n.op->name);
     if (!form)
-      return fail(errc::unimplemented, "'" + n.name + "' is made by " + std::string{n.op->name} + ", an operation that cannot be stored");
+      return fail(errc::unimplemented,
+                  "'" + n.name + "' is made by " + std::string{n.op->name} + ", an operation that cannot be stored");
     for (const auto name : form->attributes)
       s.attributes[std::string{name}] = read_attribute(n.attr, name);
   }
@@ -71,7 +77,8 @@ class restoring {
 
  private:
   tl::unexpected<error> damaged(const std::string& what) const {
-    return fail(errc::data_loss, "node " + std::to_string(number_) + " '" + stored_->name + "' (" + stored_->operation + "): " + what);
+    return fail(errc::data_loss,
+                "node " + std::to_string(number_) + " '" + stored_->name + "' (" + stored_->operation + "): " + what);
   }
 
   expected<symbol> restore() {
@@ -125,8 +132,8 @@ class restoring {
     if (!s.valid())
       return g_.status() ? expected<symbol>{damaged("there is no input of that name")} : fail(g_.status().error());
     if (s.type() != stored_->type || s.dims() != dims)
-      return fail(errc::type, "'" + stored_->name + "' is " + describe(s) + ", and the exported model takes " + std::string{to_string(stored_->type)} + " "
-                                + to_string(g_, dims));
+      return fail(errc::type, "'" + stored_->name + "' is " + describe(s) + ", and the exported model takes "
+                                  + std::string{to_string(stored_->type)} + " " + to_string(g_, dims));
     return s;
   }
 
@@ -137,8 +144,8 @@ class restoring {
     const tensor& t = sources_.tensors->at(name);
     if (known_elements(dims) && known_shape(dims) == t.dims() && t.type() == stored_->type)
       return t;
-    return damaged("it is " + std::string{to_string(stored_->type)} + " " + to_string(g_, dims) + ", and its tensor '" + name + "' is "
-                   + std::string{to_string(t.type())} + " " + to_text(t.dims()));
+    return damaged("it is " + std::string{to_string(stored_->type)} + " " + to_string(g_, dims) + ", and its tensor '"
+                   + name + "' is " + std::string{to_string(t.type())} + " " + to_text(t.dims()));
   }
 
   expected<symbol> variable(const symbol_shape& dims) {
@@ -150,7 +157,12 @@ class restoring {
     auto start = tensor_of(stored_->name, dims);
     if (!start)
       return fail(start.error());
-    return g_.variable({.name = stored_->name, .dims = start->dims(), .type = stored_->type, .initial = init::values(*start), .trainable = *trainable}, at_);
+    return g_.variable({.name = stored_->name,
+                        .dims = start->dims(),
+                        .type = stored_->type,
+                        .initial = init::values(*start),
+                        .trainable = *trainable},
+                       at_);
   }
 
   expected<symbol> constant(const symbol_shape& dims) {
@@ -195,8 +207,9 @@ class restoring {
   expected<symbol> operation_node(const symbol_shape& dims) {
     const auto* form = stored_form_of(stored_->operation);
     if (!form)
-      return fail(errc::unimplemented, "node " + std::to_string(number_) + " '" + stored_->name + "' has the operation '" + stored_->operation
-                                         + "', which this program does not know");
+      return fail(errc::unimplemented, "node " + std::to_string(number_) + " '" + stored_->name
+                                           + "' has the operation '" + stored_->operation
+                                           + "', which this program does not know");
     const size_t count = stored_->inputs.size();
     if (count < form->inputs_least || count > form->inputs_most)
       return damaged("it has " + std::to_string(count) + " inputs, and takes " + std::to_string(form->inputs_least)
@@ -215,8 +228,8 @@ class restoring {
       return damaged("no such node is ever made of these inputs");
     const node& n = impl_.nodes.back();
     if (n.type != stored_->type || n.dims != dims)
-      return damaged("it is stored as " + std::string{to_string(stored_->type)} + " " + to_string(g_, dims) + ", and its inputs make it "
-                     + std::string{to_string(n.type)} + " " + to_string(g_, n.dims));
+      return damaged("it is stored as " + std::string{to_string(stored_->type)} + " " + to_string(g_, dims)
+                     + ", and its inputs make it " + std::string{to_string(n.type)} + " " + to_string(g_, n.dims));
     for (const auto name : form->attributes)
       if (read_attribute(n.attr, name) != read_attribute(*a, name))
         return damaged("its attribute '" + std::string{name} + "' cannot be with these inputs");
@@ -229,7 +242,7 @@ class restoring {
   graph_contents& impl_;
   const graph_sources& sources_;
   std::source_location at_;
-  std::vector<int32_t> unknowns_;     ///< By stored unknown: the unknown of this graph.
+  std::vector<int32_t> unknowns_;  ///< By stored unknown: the unknown of this graph.
   std::vector<symbol> made_;
   const stored_node* stored_ = nullptr;
   size_t number_ = 0;
@@ -266,7 +279,8 @@ expected<graph_slice> slice_of(const graph& g, std::span<const int32_t> roots) {
   return slice;
 }
 
-expected<std::vector<symbol>> restore_nodes(const stored_graph& from, graph& g, const graph_sources& sources, std::source_location at) {
+expected<std::vector<symbol>> restore_nodes(const stored_graph& from, graph& g, const graph_sources& sources,
+                                            std::source_location at) {
   return restoring{from, g, sources, at}.run();
 }
 

@@ -30,7 +30,8 @@ struct graph_sources {
 /// Appends the nodes to `g` and returns a symbol for each. Variables start from their tensors and get no scope.
 /// data_loss, naming node and field, for an invalid field; unimplemented for an unknown operation. An error that `g`
 /// keeps already is returned as it is.
-expected<std::vector<symbol>> restore_nodes(const stored_graph& from, graph& g, const graph_sources& sources, TROUPE_AT);
+expected<std::vector<symbol>> restore_nodes(const stored_graph& from, graph& g, const graph_sources& sources,
+                                            TROUPE_AT);
 
 /// Whether each root has the batch as its first axis, and its row i depends on row i of each placeholder alone. Rows
 /// can then be computed in any grouping, a few at a time or with rows that are not needed. False if that cannot be

@@ -8,10 +8,13 @@ template <class T>
 void update(const adadelta& o, const update_terms& terms, const update_range<T>& x) {
   const auto minus_rate = packet_of<T>(-terms.rate), epsilon = packet_of<T>(o.epsilon);
   const auto rho = packet_of<T>(o.rho), rest = packet_of<T>(1 - static_cast<double>(o.rho));
-  const auto mean_square = [=](auto before, auto y) { return simd::pmadd(rho, before, simd::pmul(simd::pmul(rest, y), y)); };
+  const auto mean_square = [=](auto before, auto y) {
+    return simd::pmadd(rho, before, simd::pmul(simd::pmul(rest, y), y));
+  };
   update_packets<2>(terms, x, [=](auto g, auto v, auto* s) {
     s[0] = mean_square(s[0], g);
-    const auto d = simd::pmul(g, simd::pdiv(simd::psqrt(simd::padd(s[1], epsilon)), simd::psqrt(simd::padd(s[0], epsilon))));
+    const auto d = simd::pmul(
+        g, simd::pdiv(simd::psqrt(simd::padd(s[1], epsilon)), simd::psqrt(simd::padd(s[0], epsilon))));
     s[1] = mean_square(s[1], d);
     return simd::pmadd(minus_rate, d, v);
   });

@@ -16,17 +16,27 @@ bool update_wide(const adam& o, const update_terms& terms, const update_range<T>
   if constexpr (std::is_same_v<T, float>)
     if (uses_avx512()) {
       const auto as_float = [](double number) { return static_cast<float>(number); };
-      adam_avx512::run({.beta1 = as_float(o.beta1), .rest1 = as_float(1 - o.beta1), .beta2 = as_float(o.beta2), .rest2 = as_float(1 - o.beta2),
-                        .minus_rate = as_float(-corrected_rate(o, terms)), .epsilon = as_float(o.epsilon), .surrounded = is_surrounded(terms, x),
-                        .clip_value = as_float(terms.clip_value), .gradient_scale = as_float(terms.gradient_scale),
-                        .keep = as_float(terms.keep), .average_rest = as_float(1 - terms.average_decay)}, x);
+      adam_avx512::run({.beta1 = as_float(o.beta1),
+                        .rest1 = as_float(1 - o.beta1),
+                        .beta2 = as_float(o.beta2),
+                        .rest2 = as_float(1 - o.beta2),
+                        .minus_rate = as_float(-corrected_rate(o, terms)),
+                        .epsilon = as_float(o.epsilon),
+                        .surrounded = is_surrounded(terms, x),
+                        .clip_value = as_float(terms.clip_value),
+                        .gradient_scale = as_float(terms.gradient_scale),
+                        .keep = as_float(terms.keep),
+                        .average_rest = as_float(1 - terms.average_decay)},
+                       x);
       return true;
     }
   return false;
 }
 #else
 template <class T>
-bool update_wide(const adam&, const update_terms&, const update_range<T>&) { return false; }
+bool update_wide(const adam&, const update_terms&, const update_range<T>&) {
+  return false;
+}
 #endif
 
 }  // namespace
@@ -37,7 +47,8 @@ void update(const adam& o, const update_terms& terms, const update_range<T>& x) 
     return;
   const double b1 = o.beta1, b2 = o.beta2;
   const auto minus_rate = packet_of<T>(-corrected_rate(o, terms)), epsilon = packet_of<T>(o.epsilon);
-  const auto beta1 = packet_of<T>(b1), rest1 = packet_of<T>(1 - b1), beta2 = packet_of<T>(b2), rest2 = packet_of<T>(1 - b2);
+  const auto beta1 = packet_of<T>(b1), rest1 = packet_of<T>(1 - b1), beta2 = packet_of<T>(b2),
+             rest2 = packet_of<T>(1 - b2);
   update_packets<2>(terms, x, [=](auto g, auto v, auto* s) {
     s[0] = simd::pmadd(beta1, s[0], simd::pmul(rest1, g));
     s[1] = simd::pmadd(beta2, s[1], simd::pmul(simd::pmul(rest2, g), g));

@@ -4,10 +4,11 @@
 // The loop is bound by the divider, which the division and the exact root of each element occupy for 22 cycles per
 // vector. Therefore three of five roots are computed by multiplications, rounded to the same bits, while the divider
 // works on the others. With more of them, the multiplications would be the bound.
-#include <immintrin.h>
+#include "compute/optimizers/adam_avx512.hpp"
 
 #include "compute/kernels/prefetch.hpp"
-#include "compute/optimizers/adam_avx512.hpp"
+
+#include <immintrin.h>
 
 namespace troupe {
 namespace {
@@ -22,7 +23,8 @@ constexpr int64_t width = 16;
 vector root_by_products(vector x) {
   constexpr int smallest = 0x12800000, largest = 0x7b800000;  // The bits of 2^-90 and of 2^120.
   const __m512i bits = _mm512_castps_si512(x);
-  const auto unusual = _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(bits, _mm512_set1_epi32(smallest)), _mm512_set1_epi32(largest - smallest));
+  const auto unusual = _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(bits, _mm512_set1_epi32(smallest)),
+                                               _mm512_set1_epi32(largest - smallest));
   if (__builtin_expect(unusual != 0, 0))
     return _mm512_sqrt_ps(x);
   const vector half = _mm512_set1_ps(0.5f);
@@ -44,10 +46,10 @@ struct pass {
   const vector beta1, rest1, beta2, rest2, minus_rate, epsilon, most, least, scale, keep, average_rest;
 
   pass(const adam_avx512::factors& f, const update_range<float>& range)
-    : x(range), beta1(_mm512_set1_ps(f.beta1)), rest1(_mm512_set1_ps(f.rest1)), beta2(_mm512_set1_ps(f.beta2)), rest2(_mm512_set1_ps(f.rest2)),
-      minus_rate(_mm512_set1_ps(f.minus_rate)), epsilon(_mm512_set1_ps(f.epsilon)), most(_mm512_set1_ps(f.clip_value)),
-      least(_mm512_set1_ps(-f.clip_value)), scale(_mm512_set1_ps(f.gradient_scale)), keep(_mm512_set1_ps(f.keep)),
-      average_rest(_mm512_set1_ps(f.average_rest)) {}
+    : x(range), beta1(_mm512_set1_ps(f.beta1)), rest1(_mm512_set1_ps(f.rest1)), beta2(_mm512_set1_ps(f.beta2)),
+      rest2(_mm512_set1_ps(f.rest2)), minus_rate(_mm512_set1_ps(f.minus_rate)), epsilon(_mm512_set1_ps(f.epsilon)),
+      most(_mm512_set1_ps(f.clip_value)), least(_mm512_set1_ps(-f.clip_value)), scale(_mm512_set1_ps(f.gradient_scale)),
+      keep(_mm512_set1_ps(f.keep)), average_rest(_mm512_set1_ps(f.average_rest)) {}
 
   /// The same operations as in adam.cpp and packet_update.hpp, in the same order, on one packet.
   template <vector root_of(vector)>

@@ -10,7 +10,7 @@ struct factors {
   float beta1, rest1, beta2, rest2;  ///< β1, 1-β1, β2, 1-β2.
   float minus_rate;                  ///< Minus the learning rate, with both biases corrected.
   float epsilon;
-  bool surrounded;                   ///< Whether one of the four fields below has an effect.
+  bool surrounded;  ///< Whether one of the four fields below has an effect.
   float clip_value, gradient_scale, keep, average_rest;
 };
 

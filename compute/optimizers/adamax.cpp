@@ -6,7 +6,8 @@ namespace troupe {
 template <class T>
 void update(const adamax& o, const update_terms& terms, const update_range<T>& x) {
   const double b1 = o.beta1;
-  const auto minus_rate = packet_of<T>(-terms.rate / (1 - elementary::power(b1, terms.t))), epsilon = packet_of<T>(o.epsilon);
+  const auto minus_rate = packet_of<T>(-terms.rate / (1 - elementary::power(b1, terms.t))),
+             epsilon = packet_of<T>(o.epsilon);
   const auto beta1 = packet_of<T>(b1), rest1 = packet_of<T>(1 - b1), beta2 = packet_of<T>(o.beta2);
   update_packets<2>(terms, x, [=](auto g, auto v, auto* s) {
     s[0] = simd::pmadd(beta1, s[0], simd::pmul(rest1, g));

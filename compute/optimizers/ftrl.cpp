@@ -9,7 +9,8 @@ namespace {
 template <class T, class Power>
 void update_with(const ftrl& o, const update_terms& terms, const update_range<T>& x, Power power) {
   const auto rate = packet_of<T>(terms.rate), most = packet_of<T>(o.l1), least = packet_of<T>(-o.l1);
-  const auto twice_l2 = packet_of<T>(2 * static_cast<double>(o.l2)), twice_shrinkage = packet_of<T>(2 * static_cast<double>(o.l2_shrinkage));
+  const auto twice_l2 = packet_of<T>(2 * static_cast<double>(o.l2)),
+             twice_shrinkage = packet_of<T>(2 * static_cast<double>(o.l2_shrinkage));
   update_packets<2>(terms, x, [=](auto g, auto v, auto* s) {
     const auto before = power(s[0]);
     s[0] = simd::pmadd(g, g, s[0]);

@@ -17,7 +17,8 @@ struct lamb_direction {
     decay = packet_of<T>(terms.weight_decay);
   }
   simd::packet<T> operator()(const simd::packet<T>& m, const simd::packet<T>& s, const simd::packet<T>& v) const {
-    const auto adapted = simd::pdiv(simd::pmul(correction1, m), simd::padd(simd::psqrt(simd::pmul(correction2, s)), epsilon));
+    const auto adapted = simd::pdiv(simd::pmul(correction1, m),
+                                    simd::padd(simd::psqrt(simd::pmul(correction2, s)), epsilon));
     return simd::pmadd(decay, v, adapted);
   }
 };
@@ -27,8 +28,10 @@ struct lamb_direction {
 template <class T>
 void update(const lamb& o, const update_terms& terms, const update_range<T>& x) {
   const double b1 = o.beta1, b2 = o.beta2;
-  const auto beta1 = packet_of<T>(b1), rest1 = packet_of<T>(1 - b1), beta2 = packet_of<T>(b2), rest2 = packet_of<T>(1 - b2);
-  const auto most = packet_of<T>(terms.clip_value), least = packet_of<T>(-terms.clip_value), scale = packet_of<T>(terms.gradient_scale);
+  const auto beta1 = packet_of<T>(b1), rest1 = packet_of<T>(1 - b1), beta2 = packet_of<T>(b2),
+             rest2 = packet_of<T>(1 - b2);
+  const auto most = packet_of<T>(terms.clip_value), least = packet_of<T>(-terms.clip_value),
+             scale = packet_of<T>(terms.gradient_scale);
   const lamb_direction<T> direction{o, terms};
   double squares = 0;
   T r[norm_chunk];
@@ -49,7 +52,8 @@ void update(const lamb& o, const update_terms& terms, const update_range<T>& x) 
   const auto minus_rate = packet_of<T>(-terms.rate * ratio), rest = packet_of<T>(1 - terms.average_decay);
   for (int64_t i = 0; i < x.n; i += simd::width<T>) {
     const auto v = simd::load(x.v + i);
-    const auto to = simd::pmadd(minus_rate, direction(simd::load(x.slot_to[0] + i), simd::load(x.slot_to[1] + i), v), v);
+    const auto to = simd::pmadd(minus_rate, direction(simd::load(x.slot_to[0] + i), simd::load(x.slot_to[1] + i), v),
+                                v);
     simd::store(x.v_to + i, to);
     if (x.average) {
       const auto average = simd::load(x.average + i);

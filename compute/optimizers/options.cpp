@@ -58,7 +58,8 @@ expected<void> check_schedule(const learning_rate_schedule& s) {
   std::visit([&first](const auto& kind) { first.check(kind); }, s);
   if (const auto* p = std::get_if<piecewise_constant>(&s)) {
     if (p->values.size() != p->boundaries.size() + 1)
-      first.refuse("values", "must be one more than the " + std::to_string(p->boundaries.size()) + " boundaries, not " + std::to_string(p->values.size()));
+      first.refuse("values", "must be one more than the " + std::to_string(p->boundaries.size()) + " boundaries, not "
+                                 + std::to_string(p->values.size()));
     if (std::adjacent_find(p->boundaries.begin(), p->boundaries.end(), std::greater_equal{}) != p->boundaries.end())
       first.refuse("boundaries", "must ascend, not be " + option_text(p->boundaries));
   }
@@ -70,7 +71,8 @@ bool ends_at_zero(const learning_rate_schedule& s) {
   const auto* polynomial = std::get_if<polynomial_decay>(&s);
   const auto* cosine = std::get_if<cosine_decay>(&s);
   const auto* restarts = std::get_if<cosine_decay_restarts>(&s);
-  return (polynomial && polynomial->end_rate == 0) || (cosine && cosine->alpha == 0) || (restarts && restarts->alpha == 0);
+  return (polynomial && polynomial->end_rate == 0) || (cosine && cosine->alpha == 0)
+         || (restarts && restarts->alpha == 0);
 }
 
 expected<void> check_surroundings(const optimizer& o) {

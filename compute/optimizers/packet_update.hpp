@@ -63,7 +63,9 @@ void update_packets(const update_terms& terms, const update_range<T>& x, F f) {
 }
 
 template <class T>
-simd::packet<T> packet_of(double x) { return simd::set(static_cast<T>(x)); }
+simd::packet<T> packet_of(double x) {
+  return simd::set(static_cast<T>(x));
+}
 
 /// rate·sqrt(1-β2^t)/(1-β1^t): Adam's rate, both biases corrected.
 template <class Rule>

@@ -7,7 +7,8 @@ namespace troupe {
 template <class T>
 void update(const rmsprop& o, const update_terms& terms, const update_range<T>& x) {
   const auto rate = packet_of<T>(terms.rate), inertia = packet_of<T>(o.momentum), epsilon = packet_of<T>(o.epsilon);
-  const auto decay = packet_of<T>(o.decay), rest = packet_of<T>(1 - static_cast<double>(o.decay)), zero = packet_of<T>(0);
+  const auto decay = packet_of<T>(o.decay), rest = packet_of<T>(1 - static_cast<double>(o.decay)),
+             zero = packet_of<T>(0);
   const auto moved = [=](auto g, auto spread, auto& m) {
     m = simd::pmadd(inertia, m, simd::pdiv(simd::pmul(rate, g), simd::psqrt(simd::padd(spread, epsilon))));
     return m;

@@ -26,12 +26,15 @@ double scheduled(const polynomial_decay& o, double rate, int64_t step) {
 }
 
 double scheduled(const piecewise_constant& o, double, int64_t step) {
-  return o.values[static_cast<size_t>(std::lower_bound(o.boundaries.begin(), o.boundaries.end(), step) - o.boundaries.begin())];
+  return o.values[static_cast<size_t>(std::lower_bound(o.boundaries.begin(), o.boundaries.end(), step)
+                                      - o.boundaries.begin())];
 }
 
 double scheduled(const cosine_decay& o, double rate, int64_t step) {
   const double alpha = o.alpha;
-  return rate * ((1 - alpha) * cosine(std::min(static_cast<double>(step) / static_cast<double>(o.decay_steps), 1.0)) + alpha);
+  return rate
+         * ((1 - alpha) * cosine(std::min(static_cast<double>(step) / static_cast<double>(o.decay_steps), 1.0))
+            + alpha);
 }
 
 double scheduled(const cosine_decay_restarts& o, double rate, int64_t step) {
@@ -70,6 +73,8 @@ double rate_of_rule(const optimizer& o, int32_t g, int64_t step) { return before
 
 double rate_at(const optimizer& o, int64_t step) { return rate_of_rule(o, own_rule, step); }
 
-double schedule_factor(const optimizer& o, int32_t g, int64_t step) { return before_warmup(o, g, step) / before_warmup(o, g, 0) * warmth(o, step); }
+double schedule_factor(const optimizer& o, int32_t g, int64_t step) {
+  return before_warmup(o, g, step) / before_warmup(o, g, 0) * warmth(o, step);
+}
 
 }  // namespace troupe

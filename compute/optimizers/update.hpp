@@ -28,14 +28,17 @@ struct slot_description {
 // optimizer's.
 
 inline constexpr int32_t own_rule = -1;
-inline const update_rule& rule_at(const optimizer& o, int32_t g) { return g == own_rule ? o.rule : *o.groups[static_cast<size_t>(g)].rule; }
+inline const update_rule& rule_at(const optimizer& o, int32_t g) {
+  return g == own_rule ? o.rule : *o.groups[static_cast<size_t>(g)].rule;
+}
 /// The slots that each variable under a rule has, in order: those of the rule, then the moving average.
 std::vector<slot_description> slots_of(const optimizer& o, int32_t g = own_rule);
 /// Whether updating a part of a variable needs the whole of it, so that slices must consist of whole variables.
 bool needs_whole_variables(const update_rule& rule);
 /// Whether one of the optimizer's rules needs whole variables.
 bool any_needs_whole_variables(const optimizer& o);
-inline constexpr std::string_view no_decay_of_ftrl = "means nothing to ftrl, whose variables are made anew at each step; it has l2 and l2_shrinkage";
+inline constexpr std::string_view
+    no_decay_of_ftrl = "means nothing to ftrl, whose variables are made anew at each step; it has l2 and l2_shrinkage";
 /// Whether rows that do not occur in a batch are updated with a zero gradient rather than skipped.
 bool updates_every_row(const update_rule& rule);
 
@@ -83,27 +86,39 @@ struct update_range {
 
 /// The terms of one update that are the same for all elements of a range.
 struct update_terms {
-  int64_t t = 1;               ///< The update being made, counted from 1.
-  double rate = 0;             ///< The learning rate; replaces the rule's own.
+  int64_t t = 1;    ///< The update being made, counted from 1.
+  double rate = 0;  ///< The learning rate; replaces the rule's own.
   double clip_value = std::numeric_limits<double>::infinity();
-  double gradient_scale = 1;   ///< Applied after clipping by value.
-  double keep = 1;             ///< 1 - decoupled weight decay; multiplies the variable first.
-  double weight_decay = 0;     ///< For rules with their own decay.
+  double gradient_scale = 1;  ///< Applied after clipping by value.
+  double keep = 1;            ///< 1 - decoupled weight decay; multiplies the variable first.
+  double weight_decay = 0;    ///< For rules with their own decay.
   double average_decay = 0;
 };
 
-template <class T> void update(const gradient_descent& o, const update_terms& terms, const update_range<T>& x);
-template <class T> void update(const proximal_gradient_descent& o, const update_terms& terms, const update_range<T>& x);
-template <class T> void update(const momentum& o, const update_terms& terms, const update_range<T>& x);
-template <class T> void update(const adagrad& o, const update_terms& terms, const update_range<T>& x);
-template <class T> void update(const rmsprop& o, const update_terms& terms, const update_range<T>& x);
-template <class T> void update(const adadelta& o, const update_terms& terms, const update_range<T>& x);
-template <class T> void update(const adam& o, const update_terms& terms, const update_range<T>& x);
-template <class T> void update(const adamw& o, const update_terms& terms, const update_range<T>& x);
-template <class T> void update(const adamax& o, const update_terms& terms, const update_range<T>& x);
-template <class T> void update(const amsgrad& o, const update_terms& terms, const update_range<T>& x);
-template <class T> void update(const ftrl& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const gradient_descent& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const proximal_gradient_descent& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const momentum& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const adagrad& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const rmsprop& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const adadelta& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const adam& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const adamw& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const adamax& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const amsgrad& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const ftrl& o, const update_terms& terms, const update_range<T>& x);
 /// x is one whole variable.
-template <class T> void update(const lamb& o, const update_terms& terms, const update_range<T>& x);
+template <class T>
+void update(const lamb& o, const update_terms& terms, const update_range<T>& x);
 
 }  // namespace troupe

@@ -16,7 +16,8 @@ template <class F>
 void variable_groups::each_fitting(std::string_view variable, F f) const {
   for (const auto& [prefix, suffix] : lengths_)
     if (prefix <= variable.size() && suffix <= variable.size())
-      if (const auto found = by_ends_.find({variable.substr(0, prefix), variable.substr(variable.size() - suffix)}); found != by_ends_.end())
+      if (const auto found = by_ends_.find({variable.substr(0, prefix), variable.substr(variable.size() - suffix)});
+          found != by_ends_.end())
         f(found->second);
 }
 

@@ -20,22 +20,24 @@ void add(T* into, const T* a, const T* b, int64_t n) {
 /// into = a + b for bytes [first, last) of vectors of one layout.
 void add_bytes(dtype type, std::byte* into, const std::byte* a, const std::byte* b, int64_t first, int64_t last) {
   if (type == dtype::float64)
-    add(reinterpret_cast<double*>(into + first), reinterpret_cast<const double*>(a + first), reinterpret_cast<const double*>(b + first),
-        (last - first) / 8);
+    add(reinterpret_cast<double*>(into + first), reinterpret_cast<const double*>(a + first),
+        reinterpret_cast<const double*>(b + first), (last - first) / 8);
   else
-    add(reinterpret_cast<float*>(into + first), reinterpret_cast<const float*>(a + first), reinterpret_cast<const float*>(b + first),
-        (last - first) / 4);
+    add(reinterpret_cast<float*>(into + first), reinterpret_cast<const float*>(a + first),
+        reinterpret_cast<const float*>(b + first), (last - first) / 4);
 }
 
 /// The dense part of into = a + b.
 void add_dense(const parameter_layout& layout, std::byte* into, const std::byte* a, const std::byte* b) {
   for (const auto& run : layout.ranges())
-    for_dense_parts(layout.sparse(), run.first, run.last, [&](int64_t first, int64_t last) { add_bytes(run.type, into, a, b, first, last); });
+    for_dense_parts(layout.sparse(), run.first, run.last,
+                    [&](int64_t first, int64_t last) { add_bytes(run.type, into, a, b, first, last); });
 }
 
 /// into += from for the sparse rows, and for their bits.
 void add_rows(const sparse_rows& s, std::byte* into, const std::byte* from) {
-  for_touched_lines(s, from, {s.first, s.last}, [&](int64_t first, int64_t last) { add_bytes(s.type, into, into, from, first, last); });
+  for_touched_lines(s, from, {s.first, s.last},
+                    [&](int64_t first, int64_t last) { add_bytes(s.type, into, into, from, first, last); });
   auto* bits = reinterpret_cast<uint64_t*>(into + s.bits);
   for (int64_t word = 0; word < (s.rows + 63) / 64; ++word)
     bits[word] |= touched_bits(s, from)[word];
@@ -77,8 +79,12 @@ void add_gradients(const parameter_layout& layout, std::byte* into, const std::b
   for (const auto& s : layout.sparse()) {
     const std::pair whole{s.first, s.last};
     const auto bit_bytes = static_cast<size_t>((s.rows + 63) / 64 * 8);
-    for_touched_lines(s, into, whole, [&](int64_t first, int64_t last) { std::memset(into + first, 0, static_cast<size_t>(last - first)); });
-    for_touched_lines(s, a, whole, [&](int64_t first, int64_t last) { std::memcpy(into + first, a + first, static_cast<size_t>(last - first)); });
+    for_touched_lines(s, into, whole, [&](int64_t first, int64_t last) {
+      std::memset(into + first, 0, static_cast<size_t>(last - first));
+    });
+    for_touched_lines(s, a, whole, [&](int64_t first, int64_t last) {
+      std::memcpy(into + first, a + first, static_cast<size_t>(last - first));
+    });
     std::memcpy(into + s.bits, a + s.bits, bit_bytes);
     add_rows(s, into, b);
   }
@@ -88,10 +94,14 @@ bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice
   bool all = true;
   for (const auto& run : layout.ranges()) {
     const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last);
-    for_dense_parts(layout.sparse(), first, last, [&](int64_t from, int64_t to) { all = run_is_finite(run.type, gradient + from, to - from) && all; });
+    for_dense_parts(layout.sparse(), first, last, [&](int64_t from, int64_t to) {
+      all = run_is_finite(run.type, gradient + from, to - from) && all;
+    });
   }
   for (const auto& s : layout.sparse())
-    for_touched_lines(s, gradient, slice, [&](int64_t first, int64_t last) { all = run_is_finite(s.type, gradient + first, last - first) && all; });
+    for_touched_lines(s, gradient, slice, [&](int64_t first, int64_t last) {
+      all = run_is_finite(s.type, gradient + first, last - first) && all;
+    });
   return all;
 }
 

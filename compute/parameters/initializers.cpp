@@ -1,7 +1,8 @@
 // Initial values, each drawn from (seed, variable's name, element): independent of the order of creation.
+#include "compute/parameters/initializers.hpp"
+
 #include "compute/kernels/elementary.hpp"
 #include "compute/kernels/random_lanes.hpp"
-#include "compute/parameters/initializers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -120,7 +121,8 @@ std::vector<double> orthonormal(int64_t count, int64_t length, const draws& d) {
 
 template <class T>
 void fill_orthogonal(T* x, const shape& dims, double gain, const draws& d) {
-  const int64_t columns = dims.rank() == 0 ? 1 : dims[dims.rank() - 1], rows = dims.elements() / std::max<int64_t>(1, columns);
+  const int64_t columns = dims.rank() == 0 ? 1 : dims[dims.rank() - 1],
+                rows = dims.elements() / std::max<int64_t>(1, columns);
   const bool wide = columns > rows;
   const int64_t count = wide ? rows : columns, length = wide ? columns : rows;
   const auto q = orthonormal(count, length, d);

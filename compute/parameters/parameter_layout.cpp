@@ -1,7 +1,6 @@
-#include "compute/parameters/parameter_store.hpp"
-
 #include "compute/graph/operation.hpp"
 #include "compute/optimizers/update.hpp"
+#include "compute/parameters/parameter_store.hpp"
 
 #include <troupe/options/option_field.hpp>
 
@@ -32,9 +31,11 @@ expected<void> check_groups(const graph& g, const variable_groups& groups) {
     if (v.options.trainable)
       trainable.push_back(v.options.name);
   if (const auto* unused = groups.first_without(trainable))
-    return fail(errc::invalid_argument, "optimizer: no trainable variable belongs to the group \"" + unused->prefix + "*" + unused->suffix + "\"");
+    return fail(errc::invalid_argument, "optimizer: no trainable variable belongs to the group \"" + unused->prefix
+                                            + "*" + unused->suffix + "\"");
   if (!variables.empty()
-      && std::all_of(variables.begin(), variables.end(), [&](const auto& v) { return !v.options.trainable || groups.freeze(v.options.name); })
+      && std::all_of(variables.begin(), variables.end(),
+                     [&](const auto& v) { return !v.options.trainable || groups.freeze(v.options.name); })
       && std::any_of(variables.begin(), variables.end(), [](const auto& v) { return v.options.trainable; }))
     return fail(errc::invalid_argument, "optimizer: every trainable variable is frozen");
   return {};
@@ -45,16 +46,19 @@ expected<void> check_decay(const graph& g, const optimizer& o, const variable_gr
   for (const auto& v : contents_of(g).variables) {
     const auto& name = v.options.name;
     const auto* group = groups.of(name);
-    if (!v.options.trainable || (group && group->frozen) || !std::holds_alternative<ftrl>(rule_at(o, groups.rule_of(name))))
+    if (!v.options.trainable || (group && group->frozen)
+        || !std::holds_alternative<ftrl>(rule_at(o, groups.rule_of(name))))
       continue;
     if (const float decay = group ? group->weight_decay.value_or(o.weight_decay) : o.weight_decay; decay != 0)
-      return fail(errc::invalid_argument, "optimizer: weight_decay, " + option_text(decay) + " for '" + name + "', " + std::string{no_decay_of_ftrl});
+      return fail(errc::invalid_argument, "optimizer: weight_decay, " + option_text(decay) + " for '" + name + "', "
+                                              + std::string{no_decay_of_ftrl});
   }
   return {};
 }
 
 /// By variable of the graph: the rule that updates it, if one does.
-std::vector<std::optional<int32_t>> rules_of(const graph& g, const std::optional<optimizer>& o, const variable_groups& groups) {
+std::vector<std::optional<int32_t>> rules_of(const graph& g, const std::optional<optimizer>& o,
+                                             const variable_groups& groups) {
   std::vector<std::optional<int32_t>> rules;
   for (const auto& v : contents_of(g).variables) {
     const bool updated = o && v.options.trainable && !groups.freeze(v.options.name);
@@ -117,14 +121,18 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
       const auto& options = variables[i].options;
       if (rules[i] != rule || options.type != type)
         continue;
-      layout.entries_.push_back({options.name, type, options.dims, true, false, true, options.replicas, options.initial, length,
-                                 layout.gradient_bytes_ + length});
+      layout.entries_.push_back({options.name, type, options.dims, true, false, true, options.replicas, options.initial,
+                                 length, layout.gradient_bytes_ + length});
       length += padded(options.dims.elements() * size_of(type));
     }
     const size_t last = layout.entries_.size();
     if (first == last)
       continue;
-    gradient_range range{.type = type, .first = layout.gradient_bytes_, .last = layout.gradient_bytes_ + length, .slots = {}, .rule = rule};
+    gradient_range range{.type = type,
+                         .first = layout.gradient_bytes_,
+                         .last = layout.gradient_bytes_ + length,
+                         .slots = {},
+                         .rule = rule};
     layout.gradient_bytes_ += length;
     for (size_t vector = 0; vector <= slots.size(); ++vector) {
       const int64_t start = staggered(layout.arena_bytes_, vectors++);
@@ -153,14 +161,18 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     layout.ranges_.push_back(std::move(range));
   }
   for (dtype type : {dtype::float32, dtype::float64}) {
-    gradient_range range{.type = type, .first = layout.gradient_bytes_, .last = layout.gradient_bytes_,
-                     .variables = staggered(layout.arena_bytes_, vectors), .slots = {}, .assigned = true};
+    gradient_range range{.type = type,
+                         .first = layout.gradient_bytes_,
+                         .last = layout.gradient_bytes_,
+                         .variables = staggered(layout.arena_bytes_, vectors),
+                         .slots = {},
+                         .assigned = true};
     for (const auto& v : contents_of(g).variables) {
       const auto& options = v.options;
       if (!o || v.next < 0 || options.type != type)
         continue;
-      layout.entries_.push_back({options.name, type, options.dims, false, false, true, options.replicas, options.initial,
-                                 range.variables + range.last - range.first, range.last});
+      layout.entries_.push_back({options.name, type, options.dims, false, false, true, options.replicas,
+                                 options.initial, range.variables + range.last - range.first, range.last});
       range.last += padded(options.dims.elements() * size_of(type));
     }
     if (range.first == range.last)
@@ -176,8 +188,9 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
   for (const auto& range : layout.ranges_)
     for (size_t i = 0; i < variables.size(); ++i) {
       const auto& options = variables[i].options;
-      if (range.assigned || rules[i] != range.rule || options.type != range.type || needs_whole_variables(rule_at(*o, range.rule))
-          || options.dims.elements() == 0 || !looked_up[static_cast<size_t>(variables[i].node)])
+      if (range.assigned || rules[i] != range.rule || options.type != range.type
+          || needs_whole_variables(rule_at(*o, range.rule)) || options.dims.elements() == 0
+          || !looked_up[static_cast<size_t>(variables[i].node)])
         continue;
       const int32_t entry = layout.find(options.name);
       const auto& e = layout.entries_[static_cast<size_t>(entry)];
@@ -190,14 +203,17 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     const auto& options = variables[i].options;
     if (rules[i] || (o && variables[i].next >= 0))
       continue;
-    layout.entries_.push_back({options.name, options.type, options.dims, options.trainable, false, false, options.replicas, options.initial,
-                               layout.shared_bytes_, -1});
+    layout.entries_.push_back({options.name, options.type, options.dims, options.trainable, false, false,
+                               options.replicas, options.initial, layout.shared_bytes_, -1});
     layout.shared_bytes_ += padded(options.dims.elements() * size_of(options.type));
   }
   layout.sort_names();
-  const auto name_of = [&layout](int32_t i) -> const std::string& { return layout.entries_[static_cast<size_t>(i)].name; };
+  const auto name_of = [&layout](int32_t i) -> const std::string& {
+    return layout.entries_[static_cast<size_t>(i)].name;
+  };
   const auto same = [&](int32_t a, int32_t b) { return name_of(a) == name_of(b); };
-  if (const auto twice = std::adjacent_find(layout.by_name_.begin(), layout.by_name_.end(), same); twice != layout.by_name_.end())
+  if (const auto twice = std::adjacent_find(layout.by_name_.begin(), layout.by_name_.end(), same);
+      twice != layout.by_name_.end())
     return fail(errc::invalid_argument, "two variables or slots are named '" + name_of(*twice) + "'");
   return layout;
 }
@@ -205,13 +221,15 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
 void parameter_layout::sort_names() {
   by_name_.resize(entries_.size());
   std::iota(by_name_.begin(), by_name_.end(), 0);
-  std::sort(by_name_.begin(), by_name_.end(),
-            [this](int32_t a, int32_t b) { return entries_[static_cast<size_t>(a)].name < entries_[static_cast<size_t>(b)].name; });
+  std::sort(by_name_.begin(), by_name_.end(), [this](int32_t a, int32_t b) {
+    return entries_[static_cast<size_t>(a)].name < entries_[static_cast<size_t>(b)].name;
+  });
 }
 
 int32_t parameter_layout::find(std::string_view name) const {
-  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                                   [this](int32_t i, std::string_view wanted) { return entries_[static_cast<size_t>(i)].name < wanted; });
+  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name, [this](int32_t i, std::string_view wanted) {
+    return entries_[static_cast<size_t>(i)].name < wanted;
+  });
   return at != by_name_.end() && entries_[static_cast<size_t>(*at)].name == name ? *at : -1;
 }
 

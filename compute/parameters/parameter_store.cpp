@@ -29,8 +29,9 @@ expected<std::shared_ptr<parameter_store>> parameter_store::create(parameter_lay
     all = all && i->arenas.back();
   }
   if (!all)
-    return fail(errc::resource_exhausted, "no memory for " + std::to_string(arenas) + " arenas of " + std::to_string(layout.arena_bytes())
-                                            + " bytes and " + std::to_string(layout.shared_bytes()) + " shared ones");
+    return fail(errc::resource_exhausted, "no memory for " + std::to_string(arenas) + " arenas of "
+                                              + std::to_string(layout.arena_bytes()) + " bytes and "
+                                              + std::to_string(layout.shared_bytes()) + " shared ones");
   i->layout = std::move(layout);
   // Also fills the padding, which updates treat like the elements before it: a rule may divide by the root of a slot.
   for (const auto& e : i->layout.entries())
@@ -45,7 +46,9 @@ expected<std::shared_ptr<parameter_store>> parameter_store::create(parameter_lay
 
 const parameter_layout& parameter_store::layout() const noexcept { return impl_->layout; }
 std::byte* parameter_store::arena(int index) noexcept { return impl_->arenas[static_cast<size_t>(index)].get(); }
-const std::byte* parameter_store::arena(int index) const noexcept { return impl_->arenas[static_cast<size_t>(index)].get(); }
+const std::byte* parameter_store::arena(int index) const noexcept {
+  return impl_->arenas[static_cast<size_t>(index)].get();
+}
 std::byte* parameter_store::shared() noexcept { return impl_->shared.get(); }
 const std::byte* parameter_store::shared() const noexcept { return impl_->shared.get(); }
 int parameter_store::arenas() const noexcept { return static_cast<int>(impl_->arenas.size()); }
@@ -54,7 +57,8 @@ void parameter_store::initialise(uint64_t seed) {
   const auto entries = impl_->layout.entries();
   for (const auto& e : entries)
     if (e.starts_as_variable)  // The entry of the variable comes before that of its slot.
-      std::memcpy(impl_->at(0, e), impl_->at(0, entries[static_cast<size_t>(e.variable)]), static_cast<size_t>(e.dims.elements() * size_of(e.type)));
+      std::memcpy(impl_->at(0, e), impl_->at(0, entries[static_cast<size_t>(e.variable)]),
+                  static_cast<size_t>(e.dims.elements() * size_of(e.type)));
     else
       troupe::initialise(e, seed, impl_->at(0, e));
 }
@@ -65,8 +69,9 @@ expected<void> parameter_store::assign(std::string_view name, const tensor& valu
     return fail(errc::not_found, "no variable named '" + std::string{name} + "'");
   const auto& e = impl_->layout.entries()[static_cast<size_t>(i)];
   if (value.type() != e.type || value.dims() != e.dims)
-    return fail(errc::invalid_argument, "'" + std::string{name} + "' is " + std::string{to_string(e.type)} + " " + to_text(e.dims) + ", not "
-                                          + std::string{to_string(value.type())} + " " + to_text(value.dims()));
+    return fail(errc::invalid_argument, "'" + std::string{name} + "' is " + std::string{to_string(e.type)} + " "
+                                            + to_text(e.dims) + ", not " + std::string{to_string(value.type())} + " "
+                                            + to_text(value.dims()));
   std::memcpy(impl_->at(0, e), value.data(), static_cast<size_t>(value.byte_size()));
   return {};
 }
@@ -78,8 +83,9 @@ tensor parameter_store::view(int arena, int32_t entry) const {
 
 tensor parameter_store::view(int arena, const parameter_piece& piece) const {
   const auto& e = impl_->layout.entries()[static_cast<size_t>(piece.entry)];
-  return {e.type, shape{piece.count},
-          std::shared_ptr<const std::byte>{impl_->owner(arena, e), impl_->at(arena, e) + piece.first * size_of(e.type)}};
+  return {
+      e.type, shape{piece.count},
+      std::shared_ptr<const std::byte>{impl_->owner(arena, e), impl_->at(arena, e) + piece.first * size_of(e.type)}};
 }
 
 }  // namespace troupe

@@ -22,17 +22,17 @@ namespace troupe {
 
 /// One stored variable or slot.
 struct parameter_entry {
-  std::string name;        ///< "dense/kernel", "dense/kernel/Adam"
+  std::string name;  ///< "dense/kernel", "dense/kernel/Adam"
   dtype type = dtype::float32;
   shape dims;
   bool trainable = false;
   bool slot = false;
-  bool updated = true;     ///< False: no step writes it; it lies in the shared part.
+  bool updated = true;  ///< False: no step writes it; it lies in the shared part.
   combine replicas = combine::mean;
   initializer initial;
-  int64_t offset = 0;      ///< Bytes from the arena's base (updated), or from the shared part's.
-  int64_t gradient_offset = -1;  ///< Bytes from the gradient vector's base; -1 unless trainable or assigned.
-  int32_t variable = -1;   ///< slot: index of its variable's entry.
+  int64_t offset = 0;               ///< Bytes from the arena's base (updated), or from the shared part's.
+  int64_t gradient_offset = -1;     ///< Bytes from the gradient vector's base; -1 unless trainable or assigned.
+  int32_t variable = -1;            ///< slot: index of its variable's entry.
   bool starts_as_variable = false;  ///< slot: starts as a copy of its variable instead of `initial`.
 };
 
@@ -55,7 +55,7 @@ struct gradient_range {
   int64_t variables = 0;
   std::vector<int64_t> slots;
   bool assigned = false;
-  int32_t rule = -1;             ///< The variable group whose rule updates them; -1: the optimizer's own.
+  int32_t rule = -1;  ///< The variable group whose rule updates them; -1: the optimizer's own.
 };
 
 /// A variable that the model reads only by gather along its first axis. The gradient has one bit for each of its rows.

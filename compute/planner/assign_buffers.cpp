@@ -13,10 +13,10 @@ namespace {
 constexpr int64_t line = 64, page = 4096, stagger = 5 * line;
 
 struct tenant {
-  int64_t bytes = 0;         ///< Size with padding.
-  int64_t used = 0;          ///< Size without padding.
-  int first = 0, last = 0;   ///< Lifetime: the first and the last call.
-  int32_t value = -1;        ///< -1: the workspace of call `first`.
+  int64_t bytes = 0;        ///< Size with padding.
+  int64_t used = 0;         ///< Size without padding.
+  int first = 0, last = 0;  ///< Lifetime: the first and the last call.
+  int32_t value = -1;       ///< -1: the workspace of call `first`.
   int64_t offset = -1;
 };
 
@@ -55,7 +55,8 @@ void find_lifetimes(program_draft& p) {
 /// Whether the call also reads memory of `root` in another shape than `dims`. Such an operand, a slice that is a view
 /// and is broadcast to the output, is still read after other elements have been written.
 bool reads_otherwise(const program_draft& p, const planned_call& call, int32_t root, const shape& dims) {
-  return std::any_of(call.in.begin(), call.in.end(), [&](int32_t i) { return p.root(i) == root && p.value(i).dims != dims; });
+  return std::any_of(call.in.begin(), call.in.end(),
+                     [&](int32_t i) { return p.root(i) == root && p.value(i).dims != dims; });
 }
 
 /// In-place update: an operation that allows it writes its last output over an operand that no later call reads.
@@ -68,9 +69,9 @@ void reuse_operands(program_draft& p) {
     for (int32_t i : call.in) {
       const int32_t r = p.root(i);
       auto& from = p.value(r);
-      if (from.read_only || from.where.offset >= 0 || from.last != c || from.first == c || from.type != p.value(out).type
-          || from.bytes() != p.value(out).bytes() || p.value(i).dims != p.value(out).dims
-          || reads_otherwise(p, call, r, p.value(out).dims))
+      if (from.read_only || from.where.offset >= 0 || from.last != c || from.first == c
+          || from.type != p.value(out).type || from.bytes() != p.value(out).bytes()
+          || p.value(i).dims != p.value(out).dims || reads_otherwise(p, call, r, p.value(out).dims))
         continue;
       from.last = std::max(from.last, p.value(out).last);
       p.value(out).view_of = r;
@@ -157,7 +158,8 @@ void assign_buffers(program_draft& p) {
     auto& call = p.calls[c];
     call.workspace_bytes = call.op->workspace ? whole_lines(call.op->workspace(lowering{p, call})) : 0;
     if (call.workspace_bytes > 0)
-      waiting.push_back({stretched(call.workspace_bytes * call.shares), call.workspace_bytes * call.shares, static_cast<int>(c), static_cast<int>(c), -1});
+      waiting.push_back({stretched(call.workspace_bytes * call.shares), call.workspace_bytes * call.shares,
+                         static_cast<int>(c), static_cast<int>(c), -1});
   }
   p.live_bytes_max = most_at_once(waiting, p.calls.size());
   const arrangement found = smallest(waiting, p.live_bytes_max);

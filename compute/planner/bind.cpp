@@ -54,7 +54,8 @@ struct binding {
     for (int64_t e : extents)
       elements = elements ? product_within_limit(*elements, e) : elements;
     if (!elements)
-      return fail(errc::invalid_argument, n.name + ": " + to_string(g, n.dims) + " would have more than 2^48 elements" + place_of(n));
+      return fail(errc::invalid_argument,
+                  n.name + ": " + to_string(g, n.dims) + " would have more than 2^48 elements" + place_of(n));
     return shape{std::span<const int64_t>{extents}};
   }
 };
@@ -65,8 +66,9 @@ expected<void> bind_variable(planned_value& v, const node& n, const parameter_la
     return fail(errc::invalid_argument, "the store has no variable named '" + n.name + "'" + place_of(n));
   const auto& e = layout.entries()[static_cast<size_t>(at)];
   if (e.type != v.type || e.dims != v.dims)
-    return fail(errc::invalid_argument, "variable '" + n.name + "' is " + std::string{to_string(v.type)} + " " + to_text(v.dims) + " here and "
-                                          + std::string{to_string(e.type)} + " " + to_text(e.dims) + " in the store" + place_of(n));
+    return fail(errc::invalid_argument, "variable '" + n.name + "' is " + std::string{to_string(v.type)} + " "
+                                            + to_text(v.dims) + " here and " + std::string{to_string(e.type)} + " "
+                                            + to_text(e.dims) + " in the store" + place_of(n));
   v.where = {e.updated ? base_parameters : base_shared, e.offset};
   v.read_only = true;
   return {};
@@ -74,7 +76,8 @@ expected<void> bind_variable(planned_value& v, const node& n, const parameter_la
 
 }  // namespace
 
-expected<program_draft> bind_unknowns(const graph_contents& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options) {
+expected<program_draft> bind_unknowns(const graph_contents& g, std::span<const int32_t> roots,
+                                      const parameter_layout& layout, const program_options& options) {
   binding b{g, std::vector<int64_t>(g.unknowns.size())};
   for (size_t i = 0; i < g.unknowns.size(); ++i)
     b.unknowns[i] = g.unknowns[i] == "batch" ? options.batch : 0;
@@ -111,7 +114,11 @@ expected<program_draft> bind_unknowns(const graph_contents& g, std::span<const i
       v.view_of = n.inputs[0];
       v.read_only = p.value(n.inputs[0]).read_only;
     } else {
-      planned_call c{.op = n.op, .in = n.inputs, .out = {static_cast<int32_t>(i)}, .nodes = {static_cast<int32_t>(i)}, .attr = n.attr};
+      planned_call c{.op = n.op,
+                     .in = n.inputs,
+                     .out = {static_cast<int32_t>(i)},
+                     .nodes = {static_cast<int32_t>(i)},
+                     .attr = n.attr};
       for (const extent& e : n.attr.per) {
         auto x = b.number(e, n);
         if (!x)

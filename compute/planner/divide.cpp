@@ -1,6 +1,6 @@
-// Intra-operation parallelism: calls are divided among threads. Kernels are unaware of it: each share is a kernel call of its own, whose operands
-// begin where the share begins. An item's result depends on its own operands only, so the bits are those of the
-// undivided call.
+// Intra-operation parallelism: calls are divided among threads. Kernels are unaware of it: each share is a kernel call
+// of its own, whose operands begin where the share begins. An item's result depends on its own operands only, so the
+// bits are those of the undivided call.
 #include "compute/planner/program_draft.hpp"
 
 namespace troupe {
@@ -89,7 +89,8 @@ std::vector<kernel_call> kernels_of(program_draft& p, const planned_call& c) {
     lowering l{p, c, static_cast<int>(share)};
     c.op->lower(l);
     l.kernel.recording = c.recording;
-    const int64_t first = units * share / shares * d.unit, end = std::min(d.items, units * (share + 1) / shares * d.unit);
+    const int64_t first = units * share / shares * d.unit,
+                  end = std::min(d.items, units * (share + 1) / shares * d.unit);
     narrow(l, first, end - first);
     all.push_back(l.kernel);
   }

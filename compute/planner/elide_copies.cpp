@@ -44,7 +44,8 @@ class elision {
   /// Whether the value's location can still be chosen.
   bool is_free(int32_t value) const {
     const auto& v = draft_.value(value);
-    return v.view_of < 0 && v.where.offset < 0 && !v.read_only && v.bytes() > 0 && v.constant.elements() == 0 && made_[static_cast<size_t>(value)];
+    return v.view_of < 0 && v.where.offset < 0 && !v.read_only && v.bytes() > 0 && v.constant.elements() == 0
+           && made_[static_cast<size_t>(value)];
   }
 
   /// Offset of the slice from the beginning of the operand, in bytes; nothing when the slice has to be copied.

@@ -16,8 +16,8 @@ bool alike(const program_draft& p, const planned_call& a, const planned_call& b)
   auto other = b.attr;
   other.number = a.attr.number;
   other.number2 = a.attr.number2;
-  return a.attr == other && bits(a.attr.number) == bits(b.attr.number) && bits(a.attr.number2) == bits(b.attr.number2) && a.divisor == b.divisor
-         && x.type == y.type && x.dims == y.dims;
+  return a.attr == other && bits(a.attr.number) == bits(b.attr.number) && bits(a.attr.number2) == bits(b.attr.number2)
+         && a.divisor == b.divisor && x.type == y.type && x.dims == y.dims;
 }
 
 bool same_bytes(const tensor& a, const tensor& b) {

@@ -45,14 +45,22 @@ std::optional<double> evaluate(const program_draft& p, const planned_call& c) {
   const dtype type = p.value(c.out[0]).type;
   if (x.empty() || !is_floating(type))
     return {};
-  if (is(ops::broadcast_to)) return x[0];
-  if (is(ops::scale)) return held(type, x[0] * held(type, c.attr.number)) / c.divisor;
-  if (is(ops::neg)) return -x[0];
-  if (is(ops::square)) return x[0] * x[0];
-  if (is(ops::add)) return x[0] + x[1];
-  if (is(ops::sub)) return x[0] - x[1];
-  if (is(ops::mul)) return x[0] * x[1];
-  if (is(ops::div)) return x[0] / x[1];
+  if (is(ops::broadcast_to))
+    return x[0];
+  if (is(ops::scale))
+    return held(type, x[0] * held(type, c.attr.number)) / c.divisor;
+  if (is(ops::neg))
+    return -x[0];
+  if (is(ops::square))
+    return x[0] * x[0];
+  if (is(ops::add))
+    return x[0] + x[1];
+  if (is(ops::sub))
+    return x[0] - x[1];
+  if (is(ops::mul))
+    return x[0] * x[1];
+  if (is(ops::div))
+    return x[0] / x[1];
   return {};
 }
 
@@ -104,7 +112,8 @@ void fold_constants(program_draft& p) {
     simplify_product(p, c);
     if (c.op == &ops::scale)
       multiply_if_exact(c);
-    if (c.op == &ops::scale && c.attr.number == 1 && c.divisor == 1 && !p.value(c.out[0]).keep && !p.value(c.in[0]).read_only) {
+    if (c.op == &ops::scale && c.attr.number == 1 && c.divisor == 1 && !p.value(c.out[0]).keep
+        && !p.value(c.in[0]).read_only) {
       p.value(c.out[0]).view_of = c.in[0];
       c.removed = true;
     }
@@ -120,7 +129,9 @@ void remove_dead_code(program_draft& p) {
   // Backwards: the readers of a value come after the call that yields it.
   for (size_t i = p.calls.size(); i-- > 0;) {
     auto& c = p.calls[i];
-    c.removed = c.removed || std::none_of(c.out.begin(), c.out.end(), [&](int32_t out) { return needed[static_cast<size_t>(out)]; });
+    c.removed = c.removed || std::none_of(c.out.begin(), c.out.end(), [&](int32_t out) {
+                  return needed[static_cast<size_t>(out)];
+                });
     if (!c.removed)
       std::for_each(c.in.begin(), c.in.end(), need);
   }
@@ -133,7 +144,8 @@ void mark_recording(program_draft& p, std::span<const int32_t> roots) {
     needed[static_cast<size_t>(p.root(r))] = true;
   for (size_t i = p.calls.size(); i-- > 0;) {
     auto& c = p.calls[i];
-    c.recording = std::none_of(c.out.begin(), c.out.end(), [&](int32_t out) { return needed[static_cast<size_t>(p.root(out))]; });
+    c.recording = std::none_of(c.out.begin(), c.out.end(),
+                               [&](int32_t out) { return needed[static_cast<size_t>(p.root(out))]; });
     if (!c.recording)
       for (int32_t in : c.in)
         needed[static_cast<size_t>(p.root(in))] = true;

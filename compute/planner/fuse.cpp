@@ -8,7 +8,8 @@ namespace {
 /// call's operands, and the value between the two is not looked up again.
 class connections {
  public:
-  explicit connections(program_draft& p) : draft_(p), uses_(p.values.size()), viewed_(p.values.size()), producer_(p.values.size(), -1) {
+  explicit connections(program_draft& p)
+    : draft_(p), uses_(p.values.size()), viewed_(p.values.size()), producer_(p.values.size(), -1) {
     for (const auto& v : p.values)
       if (v.view_of >= 0)
         viewed_[static_cast<size_t>(v.view_of)] = true;
@@ -58,7 +59,9 @@ planned_call* sole_product(const program_draft& p, const connections& all, int32
   planned_call* const c = all.sole_producer(value);
   if (!c || c->relu || c->mask >= 0)
     return nullptr;
-  const auto depthwise = [&] { return c->attr.window.groups > 1 && c->attr.window.groups == p.value(c->in[0]).dims[3]; };
+  const auto depthwise = [&] {
+    return c->attr.window.groups > 1 && c->attr.window.groups == p.value(c->in[0]).dims[3];
+  };
   return c->op == &ops::matmul || (c->op == &ops::conv2d && !depthwise()) ? c : nullptr;
 }
 
@@ -69,7 +72,8 @@ void fuse_bias(program_draft& p, const connections& all, planned_call& c) {
     planned_call* inner = sole_product(p, all, c.in[product]);
     const int32_t bias = c.in[1 - product];
     const shape& out = p.value(c.out[0]).dims;
-    if (!inner || inner->bias >= 0 || p.value(c.in[product]).dims != out || p.value(bias).dims != shape{out[out.rank() - 1]})
+    if (!inner || inner->bias >= 0 || p.value(c.in[product]).dims != out
+        || p.value(bias).dims != shape{out[out.rank() - 1]})
       continue;
     absorb(c, *inner);
     c.bias = static_cast<int32_t>(c.in.size());
@@ -91,13 +95,15 @@ void fuse_mask(program_draft& p, const connections& all, planned_call& c) {
   if (c.op != &ops::relu_gradient)
     return;
   const int32_t mask = c.in[1];
-  if (planned_call* pooled = all.sole_producer(c.in[0], ops::max_pool_gradient); pooled && !pooled->relu && pooled->in[0] == mask) {
+  if (planned_call* pooled = all.sole_producer(c.in[0], ops::max_pool_gradient);
+      pooled && !pooled->relu && pooled->in[0] == mask) {
     absorb(c, *pooled);
     c.relu = true;
     return;
   }
   planned_call* inner = all.sole_producer(c.in[0], ops::matmul);
-  if (!inner || inner->relu || inner->mask >= 0 || p.value(mask).dims != p.value(c.out[0]).dims || p.value(c.in[0]).dims != p.value(c.out[0]).dims)
+  if (!inner || inner->relu || inner->mask >= 0 || p.value(mask).dims != p.value(c.out[0]).dims
+      || p.value(c.in[0]).dims != p.value(c.out[0]).dims)
     return;
   absorb(c, *inner);
   c.mask = static_cast<int32_t>(c.in.size());
@@ -121,7 +127,8 @@ void fuse_cross_entropy(program_draft& p) {
     if (loss.removed || loss.op != &ops::sparse_softmax_cross_entropy)
       continue;
     for (auto& gradient : p.calls) {
-      if (gradient.removed || gradient.op != &ops::cross_entropy_gradient || gradient.in[0] != loss.in[0] || gradient.in[1] != loss.in[1])
+      if (gradient.removed || gradient.op != &ops::cross_entropy_gradient || gradient.in[0] != loss.in[0]
+          || gradient.in[1] != loss.in[1])
         continue;
       const auto& dy = p.value(p.root(gradient.in[2])).splat;
       if (!dy)

@@ -10,8 +10,8 @@ namespace troupe {
 struct program_draft : planned_values {
   std::vector<planned_call> calls;
   int64_t arena_bytes = 0;
-  int64_t live_bytes_max = 0;    ///< Largest total size of the values that are live at one call.
-  int threads = 1;               ///< Threads that share the calls.
+  int64_t live_bytes_max = 0;  ///< Largest total size of the values that are live at one call.
+  int threads = 1;             ///< Threads that share the calls.
 };
 
 /// A new value with the dtype and shape of `from`, which no call yields yet; the caller adds the call that fills it.
@@ -20,7 +20,8 @@ int32_t add_copy_of(program_draft& p, int32_t from);
 // -- passes, in the order they run ---------------------------------------------------
 
 /// The nodes that `roots` need, bound; value i of the draft is node i of the graph.
-expected<program_draft> bind_unknowns(const graph_contents& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options);
+expected<program_draft> bind_unknowns(const graph_contents& g, std::span<const int32_t> roots,
+                                      const parameter_layout& layout, const program_options& options);
 /// Sparse gradient: a sum of scatter_adds is written row by row, as `rows` says. Returns the value that replaces it;
 /// nothing when the gradient is anything else.
 std::optional<int32_t> scatter_rows(program_draft& p, int32_t gradient, const sparse_rows& rows);

@@ -19,12 +19,12 @@ enum class measuring : uint8_t {
 };
 
 struct program_options {
-  int64_t batch = 1;       ///< Rows of the shard that this program computes: the unknown "batch".
-  int32_t shards = 1;      ///< S: the loss is scaled by 1/S before differentiation (MEAN over shards).
-  uint64_t seed = 0;       ///< Seed of the keyed random operations.
-  bool fuse = true;        ///< Element-wise operations over the same elements become one kernel; the bits are the same.
-  bool eliminate_common_calls = true;       ///< Common subexpression elimination; the bits are the same.
-  bool elide = true;       ///< Copy elision for contiguous slices and concatenations; the bits are the same.
+  int64_t batch = 1;   ///< Rows of the shard that this program computes: the unknown "batch".
+  int32_t shards = 1;  ///< S: the loss is scaled by 1/S before differentiation (MEAN over shards).
+  uint64_t seed = 0;   ///< Seed of the keyed random operations.
+  bool fuse = true;    ///< Element-wise operations over the same elements become one kernel; the bits are the same.
+  bool eliminate_common_calls = true;  ///< Common subexpression elimination; the bits are the same.
+  bool elide = true;  ///< Copy elision for contiguous slices and concatenations; the bits are the same.
   /// The threads that share the kernels, started as the plan needs them; null: only the thread that runs the program.
   /// The bits do not depend on the number of threads.
   std::shared_ptr<thread_pool> pool = nullptr;
@@ -47,23 +47,25 @@ inline constexpr int64_t automatic_work_a_thread = 200'000;
 
 /// The number of threads for a run of estimated `work`: one for each `work_a_thread`, at least 1, at most `threads`.
 constexpr int threads_for(int64_t work, int64_t work_a_thread, int threads) noexcept {
-  return work_a_thread > 0 && work / work_a_thread < threads ? static_cast<int>(work / work_a_thread > 1 ? work / work_a_thread : 1) : threads;
+  return work_a_thread > 0 && work / work_a_thread < threads
+             ? static_cast<int>(work / work_a_thread > 1 ? work / work_a_thread : 1)
+             : threads;
 }
 
 /// Describes one kernel call of a program, for people.
 struct kernel_facts {
   struct buffer {
-    std::string name;            ///< The node whose value it holds.
+    std::string name;  ///< The node whose value it holds.
     dtype type = dtype::float32;
     shape dims;
-    std::string where;           ///< "arena+64", "parameters+0", "feed 1"
+    std::string where;  ///< "arena+64", "parameters+0", "feed 1"
     int64_t bytes() const { return dims.elements() * size_of(type); }
   };
-  std::string title;             ///< "matmul +bias +relu", "fused: exp, square"
+  std::string title;  ///< "matmul +bias +relu", "fused: exp, square"
   std::vector<buffer> reads, writes;
   int64_t workspace_bytes = 0, workspace_offset = -1;
-  int64_t flops = 0;             ///< Multiply-adds × 2 in products and convolutions; else 0.
-  bool recording = false;        ///< For summaries only.
+  int64_t flops = 0;       ///< Multiply-adds × 2 in products and convolutions; else 0.
+  bool recording = false;  ///< For summaries only.
 };
 
 }  // namespace troupe

@@ -51,7 +51,10 @@ class network {
   }
 
  private:
-  struct half { int32_t to; int64_t capacity; };  // The reverse of edge e is edge e ^ 1.
+  struct half {
+    int32_t to;
+    int64_t capacity;
+  };  // The reverse of edge e is edge e ^ 1.
 
   void find_levels(int32_t source) {
     level_.assign(leaving_.size(), -1);
@@ -90,7 +93,8 @@ class network {
 class recomputation {
  public:
   recomputation(program_draft& p, int32_t gradients_from)
-    : draft_(p), gradients_from_(gradients_from), calls_(std::move(p.calls)), made_by_(p.values.size(), -1), kept_(p.values.size()) {
+    : draft_(p), gradients_from_(gradients_from), calls_(std::move(p.calls)), made_by_(p.values.size(), -1),
+      kept_(p.values.size()) {
     for (size_t v = 0; v < p.values.size(); ++v)
       if (p.values[v].keep)
         kept_[static_cast<size_t>(p.root(static_cast<int32_t>(v)))] = true;
@@ -115,8 +119,12 @@ class recomputation {
   bool is_forward(const planned_call& c) const { return c.out[0] < gradients_from_; }
   /// Whether a forward call yields the value and it is not kept to the end: only the forward pass and the gradients use
   /// it.
-  bool passes_over(int32_t root) const { return made_by_[static_cast<size_t>(root)] >= 0 && !kept_[static_cast<size_t>(root)]; }
-  const planned_call& maker(int32_t root) const { return calls_[static_cast<size_t>(made_by_[static_cast<size_t>(root)])]; }
+  bool passes_over(int32_t root) const {
+    return made_by_[static_cast<size_t>(root)] >= 0 && !kept_[static_cast<size_t>(root)];
+  }
+  const planned_call& maker(int32_t root) const {
+    return calls_[static_cast<size_t>(made_by_[static_cast<size_t>(root)])];
+  }
   bool repeatable(int32_t root) const { return !maker(root).op->flops && maker(root).out.size() == 1; }
 
   /// Finds the minimum cut and fills `stored_`.
@@ -178,13 +186,13 @@ class recomputation {
 
   program_draft& draft_;
   int32_t gradients_from_;
-  std::vector<planned_call> calls_;       ///< The original calls.
-  std::vector<int32_t> made_by_;          ///< By value: the forward call that yields it, or -1.
-  std::vector<bool> kept_;                ///< By root: stays in the arena to the end in any case.
+  std::vector<planned_call> calls_;  ///< The original calls.
+  std::vector<int32_t> made_by_;     ///< By value: the forward call that yields it, or -1.
+  std::vector<bool> kept_;           ///< By root: stays in the arena to the end in any case.
   network network_;
-  std::map<int32_t, int32_t> gates_;      ///< By root: the input node of its gate.
-  std::map<int32_t, bool> stored_;        ///< By root: kept from the forward pass to the gradients.
-  std::map<int32_t, int32_t> again_;      ///< Recomputed values, by the value that they equal.
+  std::map<int32_t, int32_t> gates_;  ///< By root: the input node of its gate.
+  std::map<int32_t, bool> stored_;    ///< By root: kept from the forward pass to the gradients.
+  std::map<int32_t, int32_t> again_;  ///< Recomputed values, by the value that they equal.
 };
 
 }  // namespace

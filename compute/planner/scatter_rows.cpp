@@ -18,7 +18,8 @@ bool is_zero(const program_draft& p, int32_t value) {
   if (known.elements() > 0)
     return std::all_of(known.bytes().begin(), known.bytes().end(), [](std::byte b) { return b == std::byte{0}; });
   const int32_t c = producer(p, value);
-  return c >= 0 && p.calls[static_cast<size_t>(c)].op == &ops::broadcast_to && is_zero(p, p.calls[static_cast<size_t>(c)].in[0]);
+  return c >= 0 && p.calls[static_cast<size_t>(c)].op == &ops::broadcast_to
+         && is_zero(p, p.calls[static_cast<size_t>(c)].in[0]);
 }
 
 /// Collects indices and updates of each scatter_add, in the order of the sum; false where the sum has any other term.

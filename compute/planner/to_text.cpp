@@ -34,7 +34,10 @@ std::string title(const planned_call& c) {
 std::vector<kernel_facts> describe(const program_draft& p) {
   std::vector<kernel_facts> all;
   for (const auto& c : p.calls) {
-    kernel_facts k{.title = title(c), .workspace_bytes = c.workspace_bytes * c.shares, .workspace_offset = c.workspace_offset, .flops = c.flops,
+    kernel_facts k{.title = title(c),
+                   .workspace_bytes = c.workspace_bytes * c.shares,
+                   .workspace_offset = c.workspace_offset,
+                   .flops = c.flops,
                    .recording = c.recording};
     const auto add = [&](std::vector<kernel_facts::buffer>& to, const std::vector<int32_t>& values) {
       for (int32_t i : values)
@@ -51,8 +54,8 @@ std::string to_text(const program_draft& p) {
   int64_t flops = 0;
   for (const auto& c : p.calls)
     flops += c.flops;
-  std::string text = "arena " + std::to_string(p.arena_bytes) + " bytes, " + std::to_string(p.calls.size()) + " kernels, "
-                     + std::to_string(flops) + " FLOPs\n";
+  std::string text = "arena " + std::to_string(p.arena_bytes) + " bytes, " + std::to_string(p.calls.size())
+                     + " kernels, " + std::to_string(flops) + " FLOPs\n";
   for (const auto& k : describe(p)) {
     text += k.title + "\n";
     for (const auto& b : k.reads)
@@ -60,7 +63,8 @@ std::string to_text(const program_draft& p) {
     for (const auto& b : k.writes)
       text += "  > " + to_text(b) + ", " + std::to_string(b.bytes()) + " bytes\n";
     if (k.workspace_bytes > 0)
-      text += "  workspace @arena+" + std::to_string(k.workspace_offset) + ", " + std::to_string(k.workspace_bytes) + " bytes\n";
+      text += "  workspace @arena+" + std::to_string(k.workspace_offset) + ", " + std::to_string(k.workspace_bytes)
+              + " bytes\n";
     if (k.flops > 0)
       text += "  " + std::to_string(k.flops) + " FLOPs\n";
   }

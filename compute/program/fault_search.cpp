@@ -79,15 +79,19 @@ const fault_search::origin* fault_search::origin_of(int32_t value) {
 std::string fault_search::place(int32_t value) const {
   const auto& v = draft_.value(value);
   if (v.gradient_of >= 0)
-    return std::string{v.op->name} + ", of the gradient of " + draft_.value(v.gradient_of).name + ", which is " + place(v.gradient_of);
-  return std::string{v.op ? v.op->name : "copy"} + (v.op ? " at " + file_name_of(v.at.file_name()) + ":" + std::to_string(v.at.line()) : "");
+    return std::string{v.op->name} + ", of the gradient of " + draft_.value(v.gradient_of).name + ", which is "
+           + place(v.gradient_of);
+  return std::string{v.op ? v.op->name : "copy"}
+         + (v.op ? " at " + file_name_of(v.at.file_name()) + ":" + std::to_string(v.at.line()) : "");
 }
 
 std::string fault_search::operand_text(int32_t value, const origin& o) const {
   const auto& v = draft_.value(value);
   const int32_t from = holder(value);
   const auto* source = draft_.value(from).op;
-  std::string text = source == &ops::variable ? "operand variable " : source == &ops::placeholder ? "operand fed, " : "operand ";
+  std::string text = source == &ops::variable      ? "operand variable "
+                     : source == &ops::placeholder ? "operand fed, "
+                                                   : "operand ";
   text += v.name + ": " + range_text(v.type, v.dims, at(value));
   const auto& result = draft_.value(o.value);
   if (v.dims == result.dims && v.dims.rank() > 0)
@@ -101,7 +105,9 @@ numeric_fault fault_search::describe(const origin& o) const {
   f.name = v.name;
   f.value = o.what + index_text(v.dims, o.first);
   if (o.call < 0) {
-    f.what = v.op == &ops::placeholder ? numeric_fault::kind::feed : v.op == &ops::variable ? numeric_fault::kind::variable : numeric_fault::kind::constant;
+    f.what = v.op == &ops::placeholder ? numeric_fault::kind::feed
+             : v.op == &ops::variable  ? numeric_fault::kind::variable
+                                       : numeric_fault::kind::constant;
     f.updated = v.op == &ops::variable && v.where.base == base_parameters;
     f.details.push_back(f.name + ": " + range_text(v.type, v.dims, at(o.value)));
     if (f.what == numeric_fault::kind::feed && v.dims.rank() > 0) {
@@ -112,16 +118,19 @@ numeric_fault fault_search::describe(const origin& o) const {
     return f;
   }
   const auto& call = draft_.calls[static_cast<size_t>(o.call)];
-  f.details.push_back(f.name + " is " + place(o.value) + "; " + std::to_string(o.count) + " of its " + std::to_string(v.dims.elements())
+  f.details.push_back(f.name + " is " + place(o.value) + "; " + std::to_string(o.count) + " of its "
+                      + std::to_string(v.dims.elements())
                       + (v.dims.elements() == 1 ? " element is not finite" : " elements are not finite"));
   if (call.nodes.size() > 1) {
-    f.details.push_back("one kernel computes " + joined(call.nodes, ", ", [this](int32_t n) { return draft_.value(n).name; }));
+    f.details.push_back("one kernel computes "
+                        + joined(call.nodes, ", ", [this](int32_t n) { return draft_.value(n).name; }));
   }
   for (int32_t in : call.in)
     f.details.push_back(operand_text(in, o));
   const double& known = call.divisor == 1 ? call.attr.number : call.divisor;
   if (!std::isfinite(known) || call.divisor == 0)
-    f.details.push_back("operand that is known while planning: " + element_text(dtype::float64, reinterpret_cast<const std::byte*>(&known), 0));
+    f.details.push_back("operand that is known while planning: "
+                        + element_text(dtype::float64, reinterpret_cast<const std::byte*>(&known), 0));
   return f;
 }
 

@@ -18,7 +18,7 @@ class fault_search {
   void after(size_t call);
 
   struct origin {
-    int32_t call = -1;   ///< -1: a variable, a component fed or a constant.
+    int32_t call = -1;  ///< -1: a variable, a component fed or a constant.
     int32_t value = -1;
     int64_t count = 0;   ///< The number of non-finite elements.
     int64_t first = -1;  ///< Index of the first one.
@@ -32,20 +32,20 @@ class fault_search {
   numeric_fault describe(const origin& o) const;
 
  private:
-  int32_t holder(int32_t value) const;         ///< Follows views to the value that a call yields, or to the end.
+  int32_t holder(int32_t value) const;  ///< Follows views to the value that a call yields, or to the end.
   const std::byte* at(int32_t value) const;
-  void tell_wholes(int32_t part);              ///< Passes its state on to concatenations that contain it in place.
+  void tell_wholes(int32_t part);                ///< Passes its state on to concatenations that contain it in place.
   int32_t examine(int32_t value, int32_t call);  ///< `finite`, or the number of a new origin.
-  std::string place(int32_t value) const;      ///< "log at model.cpp:12".
+  std::string place(int32_t value) const;        ///< "log at model.cpp:12".
   std::string operand_text(int32_t value, const origin& o) const;
 
   const program_draft& draft_;
   const std::vector<std::byte*>& bases_;
   static constexpr int32_t finite = -1, unknown = -2;
-  std::vector<int32_t> state_;    ///< By value: unknown (not examined), finite, or the number of its origin.
-  std::vector<bool> made_;        ///< By value: a call yields it.
-  std::vector<origin> origins_;   ///< In order of discovery.
-  int32_t inherited_ = finite;    ///< The state that the call about to run inherits from its operands.
+  std::vector<int32_t> state_;   ///< By value: unknown (not examined), finite, or the number of its origin.
+  std::vector<bool> made_;       ///< By value: a call yields it.
+  std::vector<origin> origins_;  ///< In order of discovery.
+  int32_t inherited_ = finite;   ///< The state that the call about to run inherits from its operands.
 };
 
 }  // namespace troupe

@@ -20,7 +20,7 @@ struct numeric_fault {
     variable,   ///< It was not finite when the step began.
     feed,       ///< A component of the batch.
     constant,
-    sum,        ///< The gradient of a variable, or its assigned value: the parts are finite, their sum is not.
+    sum,  ///< The gradient of a variable, or its assigned value: the parts are finite, their sum is not.
   } what = kind::operation;
   std::string name;                  ///< Scoped name of the node; or name of the variable or component.
   std::string value;                 ///< "nan at [3, 0]": the first non-finite element.
@@ -38,6 +38,7 @@ std::string to_string(const numeric_fault& f);
 std::optional<numeric_fault> first_fault(const parameter_layout& layout, const std::byte* gradient);
 
 /// For the error of a step that was not repeated: how to learn more.
-inline constexpr const char* debug_numerics_hint = "debug_numerics (--debug-numerics) names the first operation, variable or row that was not finite";
+inline constexpr const char* debug_numerics_hint =
+    "debug_numerics (--debug-numerics) names the first operation, variable or row that was not finite";
 
 }  // namespace troupe

@@ -67,8 +67,8 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
       if (rows.first == s.first)
         s.rows = rows;
     auto* before = u.segments_.empty() ? nullptr : &u.segments_.back();
-    if (before && !each_alone && !s.rows && !before->rows && before->range == s.range && before->rate_factor == s.rate_factor
-        && before->weight_decay == s.weight_decay)
+    if (before && !each_alone && !s.rows && !before->rows && before->range == s.range
+        && before->rate_factor == s.rate_factor && before->weight_decay == s.weight_decay)
       before->last = s.last;
     else if (s.first < s.last)
       u.segments_.push_back(s);
@@ -79,7 +79,8 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
 /// Σ g² of elements after clipping by value.
 template <class T>
 double planned_update::clipped_squares(const segment& s, const std::byte* gradient) const {
-  const double limit = optimizer_.clip.value > 0 ? static_cast<double>(optimizer_.clip.value) : std::numeric_limits<double>::infinity();
+  const double limit = optimizer_.clip.value > 0 ? static_cast<double>(optimizer_.clip.value)
+                                                 : std::numeric_limits<double>::infinity();
   constexpr auto size = static_cast<int64_t>(sizeof(T));
   const T* g = reinterpret_cast<const T*>(gradient + s.first);
   const auto squares = [g, limit](int64_t i) {
@@ -89,8 +90,9 @@ double planned_update::clipped_squares(const segment& s, const std::byte* gradie
   if (!s.rows)
     return chunked_sum((s.last - s.first) / size, squares);
   chunked_total sum;
-  for_touched_lines(*s.rows, gradient, {s.first, s.last},
-                    [&](int64_t first, int64_t last) { sum.add((first - s.first) / size, (last - s.first) / size, squares); });
+  for_touched_lines(*s.rows, gradient, {s.first, s.last}, [&](int64_t first, int64_t last) {
+    sum.add((first - s.first) / size, (last - s.first) / size, squares);
+  });
   return sum.total();
 }
 
@@ -102,7 +104,8 @@ void planned_update::prepare(std::pair<int64_t, int64_t> slice, const std::byte*
   for (auto& s : segments_) {
     if (clip.global_norm == 0 && (s.last <= slice.first || slice.second <= s.first))
       continue;
-    const double sum = ranges_[s.range].type == dtype::float64 ? clipped_squares<double>(s, gradient) : clipped_squares<float>(s, gradient);
+    const double sum = ranges_[s.range].type == dtype::float64 ? clipped_squares<double>(s, gradient)
+                                                               : clipped_squares<float>(s, gradient);
     s.gradient_scale = scale_to(clip.norm, std::sqrt(sum));
     squares += sum * s.gradient_scale * s.gradient_scale;
   }
@@ -117,8 +120,10 @@ update_range<T> planned_update::range(const segment& s, int64_t first, int64_t l
   const int64_t into = first - range.first;
   const auto read = [&](int64_t vector) { return reinterpret_cast<const T*>(at.from + vector + into); };
   const auto write = [&](int64_t vector) { return reinterpret_cast<T*>(at.to + vector + into); };
-  update_range<T> x{.n = (last - first) / static_cast<int64_t>(sizeof(T)), .g = reinterpret_cast<const T*>(at.gradient + first),
-                    .v = read(range.variables), .v_to = write(range.variables)};
+  update_range<T> x{.n = (last - first) / static_cast<int64_t>(sizeof(T)),
+                    .g = reinterpret_cast<const T*>(at.gradient + first),
+                    .v = read(range.variables),
+                    .v_to = write(range.variables)};
   size_t rule_slots = range.slots.size();
   if (optimizer_.moving_average > 0) {
     x.average = read(range.slots[--rule_slots]);
@@ -132,8 +137,8 @@ update_range<T> planned_update::range(const segment& s, int64_t first, int64_t l
 }
 
 template <class T, class Rule>
-void planned_update::apply_to_elements(const Rule& rule, const segment& s, const update_terms& terms, int64_t first, int64_t last,
-                                       const places& at) const {
+void planned_update::apply_to_elements(const Rule& rule, const segment& s, const update_terms& terms, int64_t first,
+                                       int64_t last, const places& at) const {
   while (first < last) {
     const int64_t begin = first / line * line;
     if (begin == first && last - first >= line) {
@@ -156,19 +161,21 @@ void planned_update::apply_to_elements(const Rule& rule, const segment& s, const
     update(rule, terms, x);
     for (size_t i = 0; i < std::size(outputs); ++i)
       if (belong[i])
-        std::memcpy(reinterpret_cast<std::byte*>(belong[i]) + (first - begin), reinterpret_cast<const std::byte*>(made[i]) + (first - begin),
-                    static_cast<size_t>(end - first));
+        std::memcpy(reinterpret_cast<std::byte*>(belong[i]) + (first - begin),
+                    reinterpret_cast<const std::byte*>(made[i]) + (first - begin), static_cast<size_t>(end - first));
     first = end;
   }
 }
 
 template <class T>
-void planned_update::apply_to_rows(const segment& s, const update_terms& terms, int64_t first, int64_t last, places at) const {
+void planned_update::apply_to_rows(const segment& s, const update_terms& terms, int64_t first, int64_t last,
+                                   places at) const {
   const bool every = updates_every_row(rule_of(s));
   if (!every && at.from != at.to) {
     const auto& range = ranges_[s.range];
     const auto copy = [&](int64_t vector) {
-      std::memcpy(at.to + vector + (first - range.first), at.from + vector + (first - range.first), static_cast<size_t>(last - first));
+      std::memcpy(at.to + vector + (first - range.first), at.from + vector + (first - range.first),
+                  static_cast<size_t>(last - first));
     };
     copy(range.variables);
     std::for_each(range.slots.begin(), range.slots.end(), copy);
@@ -176,28 +183,32 @@ void planned_update::apply_to_rows(const segment& s, const update_terms& terms, 
   }
   auto others = terms;
   others.keep = 1;
-  std::visit([&](const auto& rule) {
-    for_row_runs(*s.rows, at.gradient, {first, last}, [&](int64_t from, int64_t to, bool touched) {
-      if (touched || every)
-        apply_to_elements<T>(rule, s, touched ? terms : others, from, to, at);
-      else if (optimizer_.moving_average > 0)
-        apply_to_elements<T>(unmoved{}, s, others, from, to, at);
-    });
-  }, rule_of(s));
+  std::visit(
+      [&](const auto& rule) {
+        for_row_runs(*s.rows, at.gradient, {first, last}, [&](int64_t from, int64_t to, bool touched) {
+          if (touched || every)
+            apply_to_elements<T>(rule, s, touched ? terms : others, from, to, at);
+          else if (optimizer_.moving_average > 0)
+            apply_to_elements<T>(unmoved{}, s, others, from, to, at);
+        });
+      },
+      rule_of(s));
 }
 
 template <class T>
-void planned_update::apply_to(const segment& s, const update_terms& terms, int64_t first, int64_t last, const places& at) const {
+void planned_update::apply_to(const segment& s, const update_terms& terms, int64_t first, int64_t last,
+                              const places& at) const {
   if (s.rows && !(updates_every_row(rule_of(s)) && terms.keep == 1))
     return apply_to_rows<T>(s, terms, first, last, at);
   std::visit([&](const auto& rule) { update(rule, terms, range<T>(s, first, last, at)); }, rule_of(s));
 }
 
-void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to,
-                           double rate_factor) const {
+void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient,
+                           const std::byte* from, std::byte* to, double rate_factor) const {
   const auto& clip = optimizer_.clip;
   for (const auto& range : ranges_)
-    if (const int64_t first = std::max(slice.first, range.first), last = std::min(slice.second, range.last); range.assigned && first < last)
+    if (const int64_t first = std::max(slice.first, range.first), last = std::min(slice.second, range.last);
+        range.assigned && first < last)
       std::memcpy(to + range.variables + (first - range.first), gradient + first, static_cast<size_t>(last - first));
   update_terms common{.t = step + 1, .average_decay = optimizer_.moving_average};
   if (const auto t = static_cast<double>(common.t); optimizer_.moving_average_ramps)

@@ -19,8 +19,8 @@ class planned_update {
   /// Updates the prepared slice, or a part of it that begins and ends at a multiple of 64 bytes. Threads may update
   /// different parts at the same time. `rate_factor` multiplies the learning rate of every rule, and weight decay that
   /// is proportional to it.
-  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to,
-             double rate_factor = 1) const;
+  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from,
+             std::byte* to, double rate_factor = 1) const;
   /// Whether a slice may be updated in parts: not if a rule uses a variable's own norm.
   bool divides() const noexcept { return !any_needs_whole_variables(optimizer_); }
 
@@ -50,7 +50,8 @@ class planned_update {
   void apply_to_rows(const segment& s, const update_terms& terms, int64_t first, int64_t last, places at) const;
   /// Updates elements that may begin and end within a line. The other elements of the line must not change.
   template <class T, class Rule>
-  void apply_to_elements(const Rule& rule, const segment& s, const update_terms& terms, int64_t first, int64_t last, const places& at) const;
+  void apply_to_elements(const Rule& rule, const segment& s, const update_terms& terms, int64_t first, int64_t last,
+                         const places& at) const;
 
   optimizer optimizer_;
   std::vector<gradient_range> ranges_;

@@ -26,7 +26,8 @@ expected<wanted_values> metric_sums(const graph& g, const model_spec& spec) {
     int32_t part = 0;
     for (const symbol s : one.sums) {
       if (!s.valid() || s.owner() != &g || !is_floating(s.type()) || !known_elements(s.dims()))
-        return fail(trouble("sum " + std::to_string(part) + " of metric '" + name + "' must be a floating symbol of this graph whose shape is known"));
+        return fail(trouble("sum " + std::to_string(part) + " of metric '" + name
+                            + "' must be a floating symbol of this graph whose shape is known"));
       all.outputs.push_back({program_output::kind::metric_sum, name, index, part++});
       all.nodes.push_back(s.node());
     }
@@ -48,7 +49,8 @@ expected<wanted_values> wanted(const graph& g, const model_spec& spec, mode what
     if (!spec.loss.valid() || spec.loss.owner() != &g)
       return fail(trouble("the loss is not a valid symbol of this graph"));
     if (!is_one_number(g, spec.loss))
-      return fail(trouble("the loss must be one floating number, not " + std::string{to_string(spec.loss.type())} + " " + to_string(g, spec.loss.dims())));
+      return fail(trouble("the loss must be one floating number, not " + std::string{to_string(spec.loss.type())} + " "
+                          + to_string(g, spec.loss.dims())));
     add(kind::loss, "", 0, spec.loss);
   }
   if (what == mode::evaluate) {
@@ -71,10 +73,12 @@ expected<wanted_values> wanted(const graph& g, const model_spec& spec, mode what
   for (const auto& name : options.expose) {
     const auto value = spec.predictions.find(name);
     if (value == spec.predictions.end())
-      return fail(trouble("the model makes no prediction '" + name + "' while it trains, which another one is to read: its spec needs one in that mode too"));
+      return fail(trouble("the model makes no prediction '" + name
+                          + "' while it trains, which another one is to read: its spec needs one in that mode too"));
     const auto& dims = value->second.dims();
     if (value->second.owner() != &g || dims.empty() || dims.front().known() || dims.front().coefficient != 1)
-      return fail(trouble("prediction '" + name + "', which another model is to read, must have a row for each example, not the shape "
+      return fail(trouble("prediction '" + name
+                          + "', which another model is to read, must have a row for each example, not the shape "
                           + to_string(g, dims)));
     add(kind::exposed, name, index++, value->second);
   }
@@ -109,12 +113,14 @@ void send_gradient(program_draft& p, int32_t value, int64_t offset) {
 }
 
 struct training {
-  std::vector<int32_t> nodes;            ///< Nodes of the gradients, then of assigned values, in the variables' order.
-  std::vector<int64_t> offsets;          ///< Their places in the flat vector.
+  std::vector<int32_t> nodes;    ///< Nodes of the gradients, then of assigned values, in the variables' order.
+  std::vector<int64_t> offsets;  ///< Their places in the flat vector.
 };
 
 /// value / S
-symbol share_of(symbol value, int32_t shards) { return scale_per(value, 1, {extent{shards}}, std::source_location::current()); }
+symbol share_of(symbol value, int32_t shards) {
+  return scale_per(value, 1, {extent{shards}}, std::source_location::current());
+}
 
 /// One shard's term of the sum that becomes the variable. For a mean: value / S; for a sum: value - before + before /
 /// S.
@@ -125,7 +131,8 @@ symbol share_of(graph& g, const graph_variable& v, int32_t shards) {
   return v.options.replicas == combine::sum ? sub(value, scale(before, 1 - 1.0 / shards)) : share_of(value, shards);
 }
 
-expected<training> differentiate(graph& g, symbol loss, const optimizer& o, const parameter_layout& layout, int32_t shards) {
+expected<training> differentiate(graph& g, symbol loss, const optimizer& o, const parameter_layout& layout,
+                                 int32_t shards) {
   training t;
   std::vector<symbol> variables;
   const variable_groups groups{o.groups};
@@ -226,23 +233,27 @@ std::vector<int32_t> finish(program_draft& p, const demand& d, const program_opt
 
 }  // namespace
 
-expected<std::unique_ptr<program>> program::make(const graph& g, const model_spec& spec, const parameter_layout& layout, const program_options& options) {
+expected<std::unique_ptr<program>> program::make(const graph& g, const model_spec& spec, const parameter_layout& layout,
+                                                 const program_options& options) {
   return make_program(g, spec, layout, options, false);
 }
 
-expected<std::unique_ptr<program>> program::make_forward(const graph& g, const model_spec& spec, const parameter_layout& layout,
+expected<std::unique_ptr<program>> program::make_forward(const graph& g, const model_spec& spec,
+                                                         const parameter_layout& layout,
                                                          const program_options& options) {
   return make_program(g, spec, layout, options, true);
 }
 
-expected<std::unique_ptr<program>> program::make_program(const graph& source, const model_spec& spec, const parameter_layout& layout, const program_options& options,
-                                                 bool forward_only) {
+expected<std::unique_ptr<program>> program::make_program(const graph& source, const model_spec& spec,
+                                                         const parameter_layout& layout, const program_options& options,
+                                                         bool forward_only) {
   if (auto status = source.status(); !status)
     return fail(status.error());
   if (const auto& level = chosen_vectors(); !level)
     return fail(level.error());
   if (options.batch < 1 || options.shards < 1)
-    return fail(trouble("batch and shards must be at least 1, not " + std::to_string(options.batch) + " and " + std::to_string(options.shards)));
+    return fail(trouble("batch and shards must be at least 1, not " + std::to_string(options.batch) + " and "
+                        + std::to_string(options.shards)));
   const mode what = spec.mode.value_or(mode::train);
   const bool trains = what == mode::train && !forward_only;
   auto outputs = wanted(source, spec, what, options);
@@ -304,7 +315,8 @@ expected<std::unique_ptr<program>> program::make_program(const graph& source, co
       if (t.offsets[n] == s.first) {
         const auto by_row = scatter_rows(p, t.nodes[n], s);
         if (!by_row)
-          return fail(trouble("this graph does more with variable '" + layout.entries()[static_cast<size_t>(s.entry)].name
+          return fail(trouble("this graph does more with variable '"
+                              + layout.entries()[static_cast<size_t>(s.entry)].name
                               + "' than to look rows up, as the one that the store was made for does"));
         t.nodes[n] = *by_row;
       }
@@ -319,7 +331,10 @@ expected<std::unique_ptr<program>> program::make_program(const graph& source, co
   fuse_cross_entropy(p);
   fuse_scaled_sum(p);
   remove_dead_code(p);
-  demand d{.outputs = outputs->nodes, .recorded = {}, .measured = measured.nodes, .measures_always = options.measure == measuring::always,
+  demand d{.outputs = outputs->nodes,
+           .recorded = {},
+           .measured = measured.nodes,
+           .measures_always = options.measure == measuring::always,
            .gradients = std::move(t)};
   for (const auto& r : recorded)
     d.recorded.push_back(r.value);
@@ -339,7 +354,8 @@ expected<std::unique_ptr<program>> program::make_program(const graph& source, co
     i->pool = options.pool;
   }
   i->share_bytes = std::max<int64_t>(64, options.least_work * 4);
-  if (auto ready = i->prepare(contents_of(g), std::move(outputs->outputs), kept, layout, what == mode::predict, trains); !ready)
+  if (auto ready = i->prepare(contents_of(g), std::move(outputs->outputs), kept, layout, what == mode::predict, trains);
+      !ready)
     return fail(ready.error());
   return std::unique_ptr<program>{new program(std::move(i))};
 }

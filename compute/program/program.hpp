@@ -30,13 +30,13 @@ namespace troupe {
 
 /// The inputs of one run.
 struct step_input {
-  int64_t step = 0;                        ///< Absolute step; keys random numbers.
-  int32_t shard = 0;                       ///< In [0, S); keys random numbers.
-  const std::byte* parameters = nullptr;   ///< Base of the arena with variables and slots.
-  const std::byte* shared = nullptr;       ///< Base of the part that no step updates.
+  int64_t step = 0;                       ///< Absolute step; keys random numbers.
+  int32_t shard = 0;                      ///< In [0, S); keys random numbers.
+  const std::byte* parameters = nullptr;  ///< Base of the arena with variables and slots.
+  const std::byte* shared = nullptr;      ///< Base of the part that no step updates.
   /// One pointer for each component, in the order of `inputs()`. Memory that is not 64-byte aligned is copied first.
   std::span<const std::byte* const> feeds;
-  bool record = false;                     ///< Also computes what only summaries and observed values need.
+  bool record = false;                        ///< Also computes what only summaries and observed values need.
   const std::atomic<bool>* cancel = nullptr;  ///< Checked between kernels. When it is set, the run ends as `cancelled`.
 };
 
@@ -48,7 +48,8 @@ class program {
                                                  const program_options& options);
   /// To train: makes a program that computes, by `run`, only the loss and the exposed predictions, with the bits of the
   /// whole program. It has no gradients, no update and no summaries.
-  static expected<std::unique_ptr<program>> make_forward(const graph& g, const model_spec& spec, const parameter_layout& layout,
+  static expected<std::unique_ptr<program>> make_forward(const graph& g, const model_spec& spec,
+                                                         const parameter_layout& layout,
                                                          const program_options& options);
   ~program();
 
@@ -81,7 +82,8 @@ class program {
   /// Applies the optimizer's update for bytes [slice) of the gradient vector, which must be complete. Reads variables
   /// and slots from `from` and writes them to `to` (the same base: in place). `rate_factor` multiplies the learning
   /// rate of every rule.
-  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to, double rate_factor = 1);
+  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from,
+             std::byte* to, double rate_factor = 1);
 
   /// The loss of the last run, unscaled by S, as float64.
   double loss() const noexcept;
@@ -92,9 +94,9 @@ class program {
   std::vector<tensor> recorded() const;
   /// Train: the observed values, in the order of graph_contents::observed, under the same condition.
   std::vector<tensor> observed() const;
-  /// Train: the sums of the metrics, in the order of the metrics' names. `program_options::measure` says whether every run
-  /// computes them, or only a run that records. `measured_at`: the memory of one sum after such a run, valid until the
-  /// next.
+  /// Train: the sums of the metrics, in the order of the metrics' names. `program_options::measure` says whether every
+  /// run computes them, or only a run that records. `measured_at`: the memory of one sum after such a run, valid until
+  /// the next.
   std::span<const program_output> measured() const noexcept;
   const std::byte* measured_at(int32_t index) const noexcept;
   /// Memory of an output of the last run, valid until the next.
@@ -109,7 +111,8 @@ class program {
   std::vector<kernel_facts> describe() const;
   /// Multiply-adds ×2 of one run, forward and backward.
   int64_t flops() const noexcept;
-  /// Estimated work of a run that records nothing, roughly in nanoseconds of one thread: a function of the program alone.
+  /// Estimated work of a run that records nothing, roughly in nanoseconds of one thread: a function of the program
+  /// alone.
   int64_t work() const noexcept;
   /// The threads that share a run, the caller's included.
   int threads() const noexcept;
@@ -118,8 +121,9 @@ class program {
 
  private:
   struct impl;
-  static expected<std::unique_ptr<program>> make_program(const graph& g, const model_spec& spec, const parameter_layout& layout, const program_options& options,
-                                                 bool forward_only);
+  static expected<std::unique_ptr<program>> make_program(const graph& g, const model_spec& spec,
+                                                         const parameter_layout& layout, const program_options& options,
+                                                         bool forward_only);
   explicit program(std::unique_ptr<impl> i);
   std::unique_ptr<impl> impl_;
 };

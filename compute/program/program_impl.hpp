@@ -11,24 +11,29 @@ namespace troupe {
 
 struct program::impl {
   program_draft draft;
-  std::vector<kernel_call> calls;         ///< Each call of the draft: the whole, or its first share.
-  std::vector<kernel_call> others;        ///< The other shares, call after call.
+  std::vector<kernel_call> calls;                 ///< Each call of the draft: the whole, or its first share.
+  std::vector<kernel_call> others;                ///< The other shares, call after call.
   std::vector<std::pair<size_t, int>> others_of;  ///< By call: its first other share, and their number.
   std::shared_ptr<thread_pool> pool;
-  int64_t share_bytes = 0;                ///< The fewest bytes of the gradient that are worth a thread.
-  std::vector<run_state> states;          ///< One for each thread that shares calls.
+  int64_t share_bytes = 0;        ///< The fewest bytes of the gradient that are worth a thread.
+  std::vector<run_state> states;  ///< One for each thread that shares calls.
   std::shared_ptr<std::byte> arena;
   std::vector<std::byte*> bases;
   std::vector<component> inputs;
   std::vector<program_output> outputs;
-  std::vector<int32_t> kept;              ///< The value that holds each output.
-  mutable buffer_pool copies{16};         ///< Buffers for copies of outputs and recorded values.
-  struct recorded_output { int32_t value = -1; int64_t rows_max = 0; };  ///< `rows_max`: rows that are kept; 0: all.
+  std::vector<int32_t> kept;       ///< The value that holds each output.
+  mutable buffer_pool copies{16};  ///< Buffers for copies of outputs and recorded values.
+  struct recorded_output {
+    int32_t value = -1;
+    int64_t rows_max = 0;
+  };  ///< `rows_max`: rows that are kept; 0: all.
   std::vector<recorded_output> for_summaries, observed;
-  std::vector<int32_t> measured;          ///< The values of the sums of metrics, while training.
+  std::vector<int32_t> measured;  ///< The values of the sums of metrics, while training.
   std::vector<program_output> measured_outputs;
-  bool recorded = false;                  ///< Whether the last run recorded.
-  struct feed { int64_t bytes = 0, copy_offset = -1; };
+  bool recorded = false;  ///< Whether the last run recorded.
+  struct feed {
+    int64_t bytes = 0, copy_offset = -1;
+  };
   std::vector<feed> feeds;
   /// Ranges of the gradient vector that no kernel writes: padding, and variables that the graph does not have.
   std::vector<std::pair<int64_t, int64_t>> gaps;
@@ -62,7 +67,8 @@ struct program::impl {
     if (shares == 1)
       return f(slice.first, slice.second);
     pool->run(static_cast<int>(shares), [&](int share) {
-      f(slice.first + lines * share / shares * line, std::min(slice.first + lines * (share + 1) / shares * line, slice.second));
+      f(slice.first + lines * share / shares * line,
+        std::min(slice.first + lines * (share + 1) / shares * line, slice.second));
     });
   }
   step_status run(const step_input& in, std::byte* gradient);

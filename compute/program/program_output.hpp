@@ -10,14 +10,14 @@ namespace troupe {
 struct program_output {
   enum class kind : uint8_t {
     loss,
-    metric_sum,   ///< One of the sums of a metric over one batch: evaluate, and train if measured.
-    prediction,   ///< Predict.
-    exposed,      ///< Train: a prediction that other programs read.
+    metric_sum,  ///< One of the sums of a metric over one batch: evaluate, and train if measured.
+    prediction,  ///< Predict.
+    exposed,     ///< Train: a prediction that other programs read.
   };
   kind what = kind::loss;
-  std::string name;               ///< Name of the metric or the prediction.
-  int32_t index = 0;              ///< Index among the model's metrics or predictions, or among the exposed predictions.
-  int32_t part = 0;               ///< metric_sum: index among the sums of the metric.
+  std::string name;   ///< Name of the metric or the prediction.
+  int32_t index = 0;  ///< Index among the model's metrics or predictions, or among the exposed predictions.
+  int32_t part = 0;   ///< metric_sum: index among the sums of the metric.
   dtype type = dtype::float32;
   shape dims;
 };

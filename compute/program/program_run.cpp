@@ -29,8 +29,9 @@ std::vector<std::pair<int64_t, int64_t>> gaps_between(std::vector<std::pair<int6
 
 }  // namespace
 
-expected<void> program::impl::prepare(const graph_contents& g, std::vector<program_output> named, std::vector<int32_t> values,
-                                      const parameter_layout& layout, bool predicts, bool trains_) {
+expected<void> program::impl::prepare(const graph_contents& g, std::vector<program_output> named,
+                                      std::vector<int32_t> values, const parameter_layout& layout, bool predicts,
+                                      bool trains_) {
   arena = allocate_zeroed_buffer(draft.arena_bytes);
   if (!arena)
     return fail(errc::resource_exhausted, "no memory for an arena of " + std::to_string(draft.arena_bytes) + " bytes");
@@ -144,7 +145,8 @@ double program::impl::loss() const {
   if (!has_loss)
     return 0;
   const std::byte* at = address(loss_at);
-  return loss_type == dtype::float64 ? *reinterpret_cast<const double*>(at) : static_cast<double>(*reinterpret_cast<const float*>(at));
+  return loss_type == dtype::float64 ? *reinterpret_cast<const double*>(at)
+                                     : static_cast<double>(*reinterpret_cast<const float*>(at));
 }
 
 step_status program::gradients(const step_input& in, std::byte* gradient) {
@@ -170,32 +172,38 @@ error program::last_error() const {
   const auto& call = impl_->draft.calls[static_cast<size_t>(s.bad.call - impl_->calls.data())];
   const auto& v = impl_->draft.value(call.nodes.empty() ? call.out.back() : call.nodes.front());
   const bool label = call.op->index_is == "label";
-  const auto number_text = [](double number) { return element_text(dtype::float64, reinterpret_cast<const std::byte*>(&number), 0); };
+  const auto number_text = [](double number) {
+    return element_text(dtype::float64, reinterpret_cast<const std::byte*>(&number), 0);
+  };
   const std::string place = v.name + " (" + v.at.file_name() + ":" + std::to_string(v.at.line()) + ")";
   if (call.op == &ops::check_numerics)
-    e.message = call.attr.key + ": " + number_text(s.bad.number)
-                + index_text(v.dims, s.bad.index) + " is not finite: " + place;
+    e.message = call.attr.key + ": " + number_text(s.bad.number) + index_text(v.dims, s.bad.index)
+                + " is not finite: " + place;
   else if (call.op == &ops::check_range)
     e.message = call.attr.key + ": " + number_text(s.bad.number) + index_text(v.dims, s.bad.index) + " is not in "
-                + (std::isinf(call.attr.number) ? "(" : "[") + number_text(call.attr.number) + ", " + number_text(call.attr.number2)
-                + (std::isinf(call.attr.number2) ? "): " : "]: ") + place;
+                + (std::isinf(call.attr.number) ? "(" : "[") + number_text(call.attr.number) + ", "
+                + number_text(call.attr.number2) + (std::isinf(call.attr.number2) ? "): " : "]: ") + place;
   else
-    e.message = std::string{call.op->index_is} + " " + std::to_string(s.bad.value) + (label ? " of row " : " at position ") + std::to_string(s.bad.index)
-                + " is outside [0, " + std::to_string(s.bad.limit) + "): " + place;
+    e.message = std::string{call.op->index_is} + " " + std::to_string(s.bad.value)
+                + (label ? " of row " : " at position ") + std::to_string(s.bad.index) + " is outside [0, "
+                + std::to_string(s.bad.limit) + "): " + place;
   return e;
 }
 
-void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to,
-                    double rate_factor) {
+void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from,
+                    std::byte* to, double rate_factor) {
   const flush_denormals tiny_is_zero;
   const auto& update = impl_->update;
   impl_->update.prepare(slice, gradient);
   if (!update.divides())
     return update.apply(step, slice, gradient, from, to, rate_factor);
-  impl_->share_out(slice, [&](int64_t first, int64_t last) { update.apply(step, {first, last}, gradient, from, to, rate_factor); });
+  impl_->share_out(slice, [&](int64_t first, int64_t last) {
+    update.apply(step, {first, last}, gradient, from, to, rate_factor);
+  });
 }
 
-bool program::is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) const {
+bool program::is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice,
+                        const std::byte* gradient) const {
   std::atomic<bool> all = true;
   impl_->share_out(slice, [&](int64_t first, int64_t last) {
     if (!troupe::is_finite(layout, {first, last}, gradient))

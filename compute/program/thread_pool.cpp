@@ -6,7 +6,7 @@
 #include <system_error>
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#  include <immintrin.h>
 #endif
 
 namespace troupe {
@@ -42,9 +42,12 @@ void tell(std::atomic<uint32_t>& x, uint32_t value) {
 }  // namespace
 
 // With fewer processors than threads, spinning only delays the thread that is waited for.
-thread_pool::thread_pool(int threads) : threads_(threads), looks_(static_cast<int>(std::thread::hardware_concurrency()) < threads ? 0 : 1000) {}
+thread_pool::thread_pool(int threads)
+  : threads_(threads), looks_(static_cast<int>(std::thread::hardware_concurrency()) < threads ? 0 : 1000) {}
 
-std::shared_ptr<thread_pool> thread_pool::of(int threads) { return std::shared_ptr<thread_pool>{new thread_pool{threads}}; }
+std::shared_ptr<thread_pool> thread_pool::of(int threads) {
+  return std::shared_ptr<thread_pool>{new thread_pool{threads}};
+}
 
 expected<std::shared_ptr<thread_pool>> thread_pool::start(int threads) {
   auto pool = of(threads);
@@ -58,8 +61,9 @@ expected<void> thread_pool::begin(int threads) {
     try {
       begun->thread = std::thread{[this, w = begun.get(), share] { work(*w, share); }};
     } catch (const std::system_error& e) {
-      return fail(errc::resource_exhausted, "intra_op_threads = " + std::to_string(threads) + ": the system gave no thread after "
-                                              + std::to_string(share) + " (" + e.what() + ")");
+      return fail(errc::resource_exhausted, "intra_op_threads = " + std::to_string(threads)
+                                                + ": the system gave no thread after " + std::to_string(share) + " ("
+                                                + e.what() + ")");
     }
     workers_.push_back(std::move(begun));
   }
@@ -77,7 +81,8 @@ thread_pool::~thread_pool() {
 /// True for whichever of the two takes the task first, the worker or the caller: that one computes the share.
 bool thread_pool::take(worker& w, uint32_t number) {
   uint32_t before = number - 1;
-  return w.taken.load(std::memory_order_relaxed) == before && w.taken.compare_exchange_strong(before, number, std::memory_order_acq_rel);
+  return w.taken.load(std::memory_order_relaxed) == before
+         && w.taken.compare_exchange_strong(before, number, std::memory_order_acq_rel);
 }
 
 void thread_pool::run_task(task t, int shares) {

@@ -37,7 +37,8 @@ class thread_pool {
   /// done. Allocates nothing.
   template <class F>
   void run(int shares, F&& f) {
-    run_task({[](void* context, int share) { (*static_cast<std::remove_reference_t<F>*>(context))(share); }, &f}, shares);
+    run_task({[](void* context, int share) { (*static_cast<std::remove_reference_t<F>*>(context))(share); }, &f},
+             shares);
   }
 
  private:
@@ -60,7 +61,7 @@ class thread_pool {
 
   task task_;
   const int threads_;
-  const int looks_;           ///< How often a thread spins before it sleeps.
+  const int looks_;  ///< How often a thread spins before it sleeps.
   std::vector<std::unique_ptr<worker>> workers_;
 };
 

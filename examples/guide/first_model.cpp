@@ -33,9 +33,8 @@ int main(int argc, char** argv) {
 
   const tr::estimator estimator{clothes(), {.model_dir = "runs/first", .seed = 1, .save_checkpoints_steps = 234}};
   const auto trained = tr::train_and_evaluate(
-    estimator,
-    {.input = data->train.shuffle().batch(128).repeat(), .max_steps = argc > 1 ? std::atoi(argv[1]) : 468},
-    {.input = data->test.batch(500), .throttle_secs = 0});
+      estimator, {.input = data->train.shuffle().batch(128).repeat(), .max_steps = argc > 1 ? std::atoi(argv[1]) : 468},
+      {.input = data->test.batch(500), .throttle_secs = 0});
   if (const int status = tr::print_result(trained); status != 0)
     return status;
   // train ends

@@ -15,21 +15,19 @@ inline tr::model_spec late_orders(tr::graph& g, const tr::features& order, const
   g.observe("hidden_mean", tr::reduce_mean(hidden));  // A hook may ask for it by this name.
   const auto logits = tr::nn::dense(hidden, {.units = 2});
   return tr::multi_class_head{.classes = 2}.spec(
-    g, {.mode = mode, .logits = logits, .labels = late, .optimizer = tr::adam{.rate = 0.003f}});
+      g, {.mode = mode, .logits = logits, .labels = late, .optimizer = tr::adam{.rate = 0.003f}});
 }
 
 // watch begins
 /// Prints two values of every hundredth step. Training does not wait for it.
 struct print_values : tr::hook {
-  tr::needs begin(int64_t) override {
-    return {.steps = {{.first = 100, .every = 100}}, .values = {"hidden_mean"}};
-  }
+  tr::needs begin(int64_t) override { return {.steps = {{.first = 100, .every = 100}}, .values = {"hidden_mean"}}; }
   void on_step(const tr::step_facts& facts, tr::job_control&) override {
     if (facts.values.empty())
       return;  // The state where the job starts: none of its steps led there.
     const auto number = [&](const char* name) { return facts.values.at(name).as<float>()[0]; };
-    std::cout << "step " << facts.step << ": loss " << number("loss") << ", hidden_mean "
-              << number("hidden_mean") << std::endl;
+    std::cout << "step " << facts.step << ": loss " << number("loss") << ", hidden_mean " << number("hidden_mean")
+              << std::endl;
   }
 };
 // watch ends

@@ -34,9 +34,9 @@ tr::symbol highway(tr::symbol x, highway_options options = {}, TROUPE_AT) {
   const auto scope = g.scope(options.name);
   const auto block = tr::nn::dense(x, {.units = n, .activation = options.activation, .name = "block"}, at);
   const auto kernel = g.variable(
-    {.name = "gate/kernel", .dims = {n, n}, .type = x.type(), .initial = tr::init::glorot_uniform()}, at);
-  const auto bias = g.variable(
-    {.name = "gate/bias", .dims = {n}, .type = x.type(), .initial = tr::init::constant(-1)}, at);
+      {.name = "gate/kernel", .dims = {n, n}, .type = x.type(), .initial = tr::init::glorot_uniform()}, at);
+  const auto bias = g.variable({.name = "gate/bias", .dims = {n}, .type = x.type(), .initial = tr::init::constant(-1)},
+                               at);
   const auto t = tr::sigmoid(tr::matmul(x, kernel, {}, at) + bias, at);
   return t * block + (1 - t) * x;
 }
@@ -52,7 +52,7 @@ tr::head quantile_head(double share) {
     tr::model_spec spec;
     spec.predictions = {{"quantile", o.logits}};
     if (o.mode == tr::mode::predict)
-      return spec;  // There are no labels.
+      return spec;                                                // There are no labels.
     const auto label = tr::expand_dims(o.labels.get(at), 1, at);  // [batch, 1], as the logits.
     const auto above = label - o.logits;
     spec.loss = tr::reduce_mean(tr::maximum(share * above, (share - 1) * above, at), {}, at);
@@ -78,14 +78,15 @@ int main(int argc, char** argv) {
   // use begins
   const auto head = quantile_head(0.9);
   const tr::model model{"highway", [head](tr::graph& g, const tr::features& x, const tr::labels& y, tr::mode mode) {
-    auto h = tr::nn::dense(x["x"], {.units = 16, .activation = mish});
-    h = in_eighths(highway(h, {.activation = mish}));
-    const auto logits = tr::nn::dense(h, {.units = head.logits, .name = "logits"});
-    return head.spec(g, {.mode = mode, .logits = logits, .labels = y, .optimizer = tr::adam{.rate = 0.01f}});
-  }};
+                          auto h = tr::nn::dense(x["x"], {.units = 16, .activation = mish});
+                          h = in_eighths(highway(h, {.activation = mish}));
+                          const auto logits = tr::nn::dense(h, {.units = head.logits, .name = "logits"});
+                          return head.spec(
+                              g, {.mode = mode, .logits = logits, .labels = y, .optimizer = tr::adam{.rate = 0.01f}});
+                        }};
   // use ends
   const tr::estimator estimator{model, {.model_dir = argc > 1 ? argv[1] : "runs/parts", .seed = 1}};
-  return tr::print_result(tr::train_and_evaluate(
-    estimator, {.input = points->skip(500).shuffle().batch(50).repeat(), .max_steps = 600},
-    {.input = points->take(500).batch(100)}));
+  return tr::print_result(
+      tr::train_and_evaluate(estimator, {.input = points->skip(500).shuffle().batch(50).repeat(), .max_steps = 600},
+                             {.input = points->take(500).batch(100)}));
 }

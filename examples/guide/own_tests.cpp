@@ -1,4 +1,5 @@
-// Tests of a model, of a hook and of an input: what docs/guide/test.md shows. A test framework takes the place of `check`.
+// Tests of a model, of a hook and of an input: what docs/guide/test.md shows. A test framework takes the place of
+// `check`.
 #include "examples/guide/order_hooks.hpp"
 #include "examples/orders.hpp"
 
@@ -37,14 +38,16 @@ void a_model_is_repeatable() {
   const auto once = loss_after(20);
   check(once && once == loss_after(20), "the same seed gives the same loss, to the last bit");
   check(once && once != loss_after(20, {.seed = 2}), "another seed gives another one");
-  check(loss_after(20, {.seed = 1, .gradient_shards = 2}) == loss_after(20, {.seed = 1, .gradient_shards = 2, .replicas = 2}),
+  check(loss_after(20, {.seed = 1, .gradient_shards = 2})
+            == loss_after(20, {.seed = 1, .gradient_shards = 2, .replicas = 2}),
         "two replicas give the loss of one");
 }
 // bits ends
 
 // shapes begins
 void predictions_have_the_shapes_that_callers_expect() {
-  auto predictions = tr::predict({{"late_orders", late_orders}, {.seed = 1}},  // Variables as they begin: none is saved.
+  auto predictions = tr::predict({{"late_orders", late_orders}, {.seed = 1}},  // Variables as they begin: none is
+                                                                               // saved.
                                  {.input = recent_orders().take(3).batch(2)});
   int64_t rows = 0;
   for (; predictions; ++rows) {

@@ -39,8 +39,8 @@ tr::expected<tr::dataset> read_orders(const std::string& path) {
   // tensors begins
   const tr::shape rows{static_cast<int64_t>(late.size())};  // Axis 0 is the example.
   return tr::dataset::from_tensors(
-    {{"amount", tr::tensor::of<float>(rows, amounts)}, {"visits", tr::tensor::of<float>(rows, visits)}},
-    {{"late", tr::tensor::of<int32_t>(rows, late)}});
+      {{"amount", tr::tensor::of<float>(rows, amounts)}, {"visits", tr::tensor::of<float>(rows, visits)}},
+      {{"late", tr::tensor::of<int32_t>(rows, late)}});
   // tensors ends
 }
 
@@ -66,31 +66,32 @@ tr::expected<tr::example_stream> open_orders(const std::string& path) {
   const auto offset = std::make_shared<int64_t>(0);
   if (!*file)
     return tr::fail(tr::errc::not_found, path + " cannot be opened");
-  return tr::example_stream{
-    .next = [file, offset, path]() -> tr::expected<std::optional<tr::example_tensors>> {
-      std::string line;
-      if (!std::getline(*file, line))
-        return std::nullopt;
-      *offset += static_cast<int64_t>(line.size()) + 1;
-      const auto o = parse_order(line, path);
-      if (!o)
-        return tr::fail(o.error());
-      return tr::example_tensors{{{"amount", tr::tensor::scalar(o->amount)}, {"visits", tr::tensor::scalar(o->visits)}},
-                                 {{"late", tr::tensor::scalar(o->late)}}};
-    },
-    .save = [offset] { return std::to_string(*offset); },
-    .restore = [file, offset](std::string_view position) -> tr::expected<void> {
-      *offset = std::atoll(std::string{position}.c_str());
-      file->clear();
-      file->seekg(*offset);
-      return {};
-    }};
+  return tr::example_stream{.next = [file, offset, path]() -> tr::expected<std::optional<tr::example_tensors>> {
+                              std::string line;
+                              if (!std::getline(*file, line))
+                                return std::nullopt;
+                              *offset += static_cast<int64_t>(line.size()) + 1;
+                              const auto o = parse_order(line, path);
+                              if (!o)
+                                return tr::fail(o.error());
+                              return tr::example_tensors{{{"amount", tr::tensor::scalar(o->amount)},
+                                                          {"visits", tr::tensor::scalar(o->visits)}},
+                                                         {{"late", tr::tensor::scalar(o->late)}}};
+                            },
+                            .save = [offset] { return std::to_string(*offset); },
+                            .restore = [file, offset](std::string_view position) -> tr::expected<void> {
+                              *offset = std::atoll(std::string{position}.c_str());
+                              file->clear();
+                              file->seekg(*offset);
+                              return {};
+                            }};
 }
 
 tr::expected<tr::dataset> stream_orders(const std::string& path) {
   const tr::element_spec spec{.features = {{.name = "amount"}, {.name = "visits"}},  // Each one float32.
                               .labels = {{.name = "late", .type = tr::dtype::int32}}};
-  return tr::dataset::from_generator(spec, [path] { return open_orders(path); }, "orders of " + path);
+  return tr::dataset::from_generator(
+      spec, [path] { return open_orders(path); }, "orders of " + path);
 }
 // stream ends
 
@@ -100,8 +101,8 @@ int main(int argc, char** argv) {
   if (!orders)
     return tr::print_error(orders.error());
   const tr::estimator estimator{
-    tr::dnn_classifier({.hidden_units = {16}, .classes = 2, .optimizer = tr::adam{.rate = 0.01f}}),
-    {.model_dir = argc > 1 ? argv[1] : "runs/orders", .seed = 1}};
+      tr::dnn_classifier({.hidden_units = {16}, .classes = 2, .optimizer = tr::adam{.rate = 0.01f}}),
+      {.model_dir = argc > 1 ? argv[1] : "runs/orders", .seed = 1}};
   const auto input = (one_by_one ? *orders : orders->shuffle()).batch(32).repeat();  // A stream cannot be shuffled.
   const auto hook = std::make_shared<tell_and_stop>(argc > 2 ? std::atoll(argv[2]) : 0);
   return tr::print_result(tr::train(estimator, {.input = input, .max_steps = 200, .hooks = {hook}}));

@@ -5,7 +5,8 @@ namespace tr = troupe;
 
 tr::model_spec larger_of_two(tr::graph&, const tr::features& x, const tr::labels& y, tr::mode) {
   const auto logits = tr::nn::dense(x["numbers"], {.units = 2});
-  return {.loss = tr::reduce_mean(tr::sparse_softmax_cross_entropy(y["larger"], logits)), .optimizer = tr::adam{.rate = 0.1f}};
+  return {.loss = tr::reduce_mean(tr::sparse_softmax_cross_entropy(y["larger"], logits)),
+          .optimizer = tr::adam{.rate = 0.1f}};
 }
 
 int main() {
@@ -14,5 +15,6 @@ int main() {
   auto pairs = tr::dataset::from_tensors({{"numbers", numbers}}, {{"larger", larger}});
   if (!pairs)
     return tr::print_error(pairs.error());
-  return tr::print_result(tr::train({{"larger_of_two", larger_of_two}, {.seed = 1}}, {.input = pairs->batch(4).repeat(), .max_steps = 50}));
+  return tr::print_result(
+      tr::train({{"larger_of_two", larger_of_two}, {.seed = 1}}, {.input = pairs->batch(4).repeat(), .max_steps = 50}));
 }

@@ -34,8 +34,8 @@ TROUPE_API expected<job> start(caf::actor_system& system, const estimator& e, co
 /// one that is inside a call that never returns. It blocks and needs one of the system's workers, so call it from
 /// detached actors only. failed_precondition: the messages are not registered in `system`; other errors as in
 /// estimator.hpp.
-TROUPE_API expected<evaluation_result> evaluate(caf::actor_system& system, const estimator& e, const eval_spec& evaluation,
-                                                const checkpoint_ref& which = {});
+TROUPE_API expected<evaluation_result> evaluate(caf::actor_system& system, const estimator& e,
+                                                const eval_spec& evaluation, const checkpoint_ref& which = {});
 
 /// Like `predict` of predict.hpp, with its actors in `system`, which must outlive the stream. They end with the stream,
 /// with the same exception. `next` blocks; the actors have threads of their own and need no worker.

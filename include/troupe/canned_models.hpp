@@ -25,8 +25,8 @@ struct dnn_model_options {
 TROUPE_API model dnn_model(dnn_model_options options, TROUPE_AT);
 
 struct linear_model_options {
-  troupe::head head = {};                 ///< Required.
-  troupe::optimizer optimizer = adam{};   ///< The Estimator's is FTRL with a rate of min(0.2, 1/√features).
+  troupe::head head = {};                ///< Required.
+  troupe::optimizer optimizer = adam{};  ///< The Estimator's is FTRL with a rate of min(0.2, 1/√features).
 };
 /// The sum over features of x · weights, plus a bias; both start at 0. Variables have the Estimator's names:
 /// linear/linear_model/<feature>/weights [n, logits] and linear/linear_model/bias_weights [logits].
@@ -62,12 +62,12 @@ TROUPE_API model baseline_model(baseline_model_options options, TROUPE_AT);
 
 struct dnn_classifier_options {
   std::vector<int64_t> hidden_units = {};
-  int64_t classes = 0;            ///< At least 2; 0 takes the size of `vocabulary`.
+  int64_t classes = 0;  ///< At least 2; 0 takes the size of `vocabulary`.
   troupe::optimizer optimizer = adam{};
   troupe::activation activation = relu;
-  double dropout = 0;             ///< As in dnn_model.
-  bool batch_norm = false;        ///< As in dnn_model.
-  double label_smoothing = 0;     ///< As in multi_class_head, like `vocabulary` and `confusion_matrix`.
+  double dropout = 0;          ///< As in dnn_model.
+  bool batch_norm = false;     ///< As in dnn_model.
+  double label_smoothing = 0;  ///< As in multi_class_head, like `vocabulary` and `confusion_matrix`.
   std::vector<std::string> vocabulary = {};
   bool confusion_matrix = false;
 };
@@ -76,17 +76,17 @@ TROUPE_API model dnn_classifier(dnn_classifier_options options, TROUPE_AT);
 
 struct dnn_regressor_options {
   std::vector<int64_t> hidden_units = {};
-  int64_t label_dimension = 1;    ///< Numbers in a label, at least 1.
+  int64_t label_dimension = 1;  ///< Numbers in a label, at least 1.
   troupe::optimizer optimizer = adam{};
   troupe::activation activation = relu;
-  double dropout = 0;             ///< As in dnn_model.
-  bool batch_norm = false;        ///< As in dnn_model.
+  double dropout = 0;       ///< As in dnn_model.
+  bool batch_norm = false;  ///< As in dnn_model.
 };
 /// A dnn_model with a regression_head.
 TROUPE_API model dnn_regressor(dnn_regressor_options options, TROUPE_AT);
 
 struct linear_classifier_options {
-  int64_t classes = 0;            ///< At least 2; 0 takes the size of `vocabulary`.
+  int64_t classes = 0;  ///< At least 2; 0 takes the size of `vocabulary`.
   troupe::optimizer optimizer = adam{};
   std::vector<std::string> vocabulary = {};  ///< As in multi_class_head, like `label_smoothing` and `confusion_matrix`.
   double label_smoothing = 0;
@@ -96,7 +96,7 @@ struct linear_classifier_options {
 TROUPE_API model linear_classifier(linear_classifier_options options, TROUPE_AT);
 
 struct linear_regressor_options {
-  int64_t label_dimension = 1;    ///< Numbers in a label, at least 1.
+  int64_t label_dimension = 1;  ///< Numbers in a label, at least 1.
   troupe::optimizer optimizer = adam{};
 };
 /// A linear_model with a regression_head.

@@ -7,8 +7,8 @@
 // The default is the newest wherever a checkpoint can be named.
 #pragma once
 
-#include <troupe/error.hpp>
 #include <troupe/api.hpp>
+#include <troupe/error.hpp>
 
 #include <cstdint>
 #include <string>

@@ -4,9 +4,9 @@
 //   auto variables = tr::load_variables("runs/fashion");
 //   if (variables) use(variables->at("dnn/logits/kernel").as<float>());
 //
-// Descriptions are plain values; `to_text` and `to_json` (inspect.hpp) print them. Inspection writes nothing and needs no
-// lock. During the call a lease keeps a running job from deleting the checkpoint. Damage is listed in the description; an
-// error means that inspection was not possible at all. Any thread may call.
+// Descriptions are plain values; `to_text` and `to_json` (inspect.hpp) print them. Inspection writes nothing and needs
+// no lock. During the call a lease keeps a running job from deleting the checkpoint. Damage is listed in the
+// description; an error means that inspection was not possible at all. Any thread may call.
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>
@@ -25,68 +25,70 @@ TROUPE_API expected<std::string> find_checkpoint(const std::string& directory, c
 
 /// All tensors of a checkpoint, by name: variables, and the optimizer's slots as "<variable>/<slot>". Every checksum is
 /// verified. Errors as above, and data_loss, naming file, tensor and offset; no older checkpoint is read instead.
-TROUPE_API expected<std::map<std::string, tensor>> load_variables(const std::string& directory, const checkpoint_ref& which = {});
+TROUPE_API expected<std::map<std::string, tensor>> load_variables(const std::string& directory,
+                                                                  const checkpoint_ref& which = {});
 
 /// A place in a file whose bytes are wrong or cannot be read.
 struct damage {
-  std::string file;                ///< Path of the file.
-  std::string tensor = {};         ///< Empty: the file as a whole, or its header.
-  std::optional<int64_t> offset;   ///< Where the damage begins in the file, if known, in bytes.
+  std::string file;               ///< Path of the file.
+  std::string tensor = {};        ///< Empty: the file as a whole, or its header.
+  std::optional<int64_t> offset;  ///< Where the damage begins in the file, if known, in bytes.
   std::string reason;
-  bool unreadable = false;         ///< The file could not be read (permission, device), so it may be whole.
+  bool unreadable = false;  ///< The file could not be read (permission, device), so it may be whole.
   friend bool operator==(const damage&, const damage&) = default;
 };
 
 struct tensor_description {
   std::string name;
-  std::string dtype;                    ///< "float32"; an unsupported dtype by its name in the file: "BF16".
+  std::string dtype;  ///< "float32"; an unsupported dtype by its name in the file: "BF16".
   std::vector<int64_t> shape;
-  std::string file;                     ///< Name of the file, without its directory.
-  int64_t offset = 0;                   ///< In bytes, from the beginning of the file.
+  std::string file;    ///< Name of the file, without its directory.
+  int64_t offset = 0;  ///< In bytes, from the beginning of the file.
   int64_t bytes = 0;
-  std::optional<uint32_t> crc32c = {};  ///< CRC-32C of the raw little-endian bytes: from the manifest, else as read.
-  std::optional<std::string> value = {};///< The raw bytes, if requested and readable.
+  std::optional<uint32_t> crc32c = {};    ///< CRC-32C of the raw little-endian bytes: from the manifest, else as read.
+  std::optional<std::string> value = {};  ///< The raw bytes, if requested and readable.
 };
 
 /// State of a job that is not a tensor, such as the position of an input.
 struct blob_description {
-  std::string name;                     ///< "infeed/0"
+  std::string name;  ///< "infeed/0"
   int64_t bytes = 0;
-  std::string text = {};                ///< The whole content if it is text, such as the position of a dataset.
+  std::string text = {};  ///< The whole content if it is text, such as the position of a dataset.
 };
 
 struct checkpoint_description {
-  std::string path;                     ///< "<dir>/model.ckpt-390", or the path of a safetensors file.
-  std::optional<checkpoint_id> id = {}; ///< Absent: a single safetensors file, or a TensorFlow prefix without a step.
-  double wall_time = 0;                 ///< When it was saved, in seconds since the epoch; 0: not recorded.
-  int64_t bytes = 0;                    ///< Total size of its files.
-  std::vector<std::string> files = {};  ///< Names of its files, without the directory.
+  std::string path;                      ///< "<dir>/model.ckpt-390", or the path of a safetensors file.
+  std::optional<checkpoint_id> id = {};  ///< Absent: a single safetensors file, or a TensorFlow prefix without a step.
+  double wall_time = 0;                  ///< When it was saved, in seconds since the epoch; 0: not recorded.
+  int64_t bytes = 0;                     ///< Total size of its files.
+  std::vector<std::string> files = {};   ///< Names of its files, without the directory.
   std::vector<tensor_description> tensors = {};
   std::vector<blob_description> blobs = {};
   std::map<std::string, std::string> properties = {};  ///< Facts that the job stored as text.
-  bool verified = false;                ///< Every byte was read; false: only sizes and headers.
-  std::vector<damage> damages = {};     ///< Empty: no damage, as far as it was checked.
+  bool verified = false;                               ///< Every byte was read; false: only sizes and headers.
+  std::vector<damage> damages = {};                    ///< Empty: no damage, as far as it was checked.
 };
 
 struct inspect_options {
-  bool verify = false;                  ///< Reads every byte and compares checksums. False: sizes and headers only.
-  bool values = false;                  ///< Keeps the bytes of every tensor, which needs that much memory.
+  bool verify = false;  ///< Reads every byte and compares checksums. False: sizes and headers only.
+  bool values = false;  ///< Keeps the bytes of every tensor, which needs that much memory.
 };
 
 /// Inspects a checkpoint by its prefix (dir/model.ckpt-390) or manifest, a TensorFlow V2 checkpoint by its prefix or
-/// .index, or any safetensors file. The description of a damaged checkpoint has all that can be read; without a manifest,
-/// that is the headers of its shards. not_found; invalid_argument: the path is none of these; unimplemented: written by
-/// a later version.
-TROUPE_API expected<checkpoint_description> inspect_checkpoint(const std::string& path, const inspect_options& options = {});
+/// .index, or any safetensors file. The description of a damaged checkpoint has all that can be read; without a
+/// manifest, that is the headers of its shards. not_found; invalid_argument: the path is none of these; unimplemented:
+/// written by a later version.
+TROUPE_API expected<checkpoint_description> inspect_checkpoint(const std::string& path,
+                                                               const inspect_options& options = {});
 
 struct checkpoint_entry {
   checkpoint_id id;
   double wall_time = 0;
   int64_t bytes = 0;
-  bool listed = false;                  ///< In the state file: jobs resume from it, and retention counts it.
-  bool preserved = false;               ///< Kept for ever by keep_checkpoint_every_n_hours.
-  bool foreign = false;                 ///< A TensorFlow checkpoint: convert it (convert.hpp) to resume from it.
-  bool unfinished = false;              ///< Not listed: an incomplete save or deletion, which the next job cleans up.
+  bool listed = false;      ///< In the state file: jobs resume from it, and retention counts it.
+  bool preserved = false;   ///< Kept for ever by keep_checkpoint_every_n_hours.
+  bool foreign = false;     ///< A TensorFlow checkpoint: convert it (convert.hpp) to resume from it.
+  bool unfinished = false;  ///< Not listed: an incomplete save or deletion, which the next job cleans up.
   std::vector<damage> damages = {};
 };
 
@@ -97,14 +99,15 @@ struct directory_description {
   std::optional<std::string> owner = {};           ///< The process that holds the lock: "process 4711".
   std::vector<std::string> event_files = {};       ///< Relative to `path`, including those of evaluations.
   std::map<std::string, std::map<std::string, double>> evaluations = {};  ///< Last ones, by "eval" or "eval_<name>".
-  std::optional<run_record> record = {};           ///< The configuration of its last job, if kept.
-  int64_t bytes = 0;                               ///< Total size of all files, subdirectories included.
+  std::optional<run_record> record = {};  ///< The configuration of its last job, if kept.
+  int64_t bytes = 0;                      ///< Total size of all files, subdirectories included.
   bool verified = false;
-  std::vector<std::string> warnings = {};          ///< Problems of state file, run.json and event files.
+  std::vector<std::string> warnings = {};  ///< Problems of state file, run.json and event files.
 };
 
 /// Inspects a model directory. not_found; failed_precondition: not a directory.
-TROUPE_API expected<directory_description> inspect_directory(const std::string& path, const inspect_options& options = {});
+TROUPE_API expected<directory_description> inspect_directory(const std::string& path,
+                                                             const inspect_options& options = {});
 
 struct delete_options {
   bool newest_too = false;  ///< Allows the newest to be deleted; a job then continues from the one before.
@@ -112,13 +115,14 @@ struct delete_options {
 
 struct deleted_checkpoints {
   std::vector<checkpoint_id> deleted;
-  std::vector<checkpoint_id> held;      ///< No longer listed, but still on disk because a reader has a lease.
+  std::vector<checkpoint_id> held;  ///< No longer listed, but still on disk because a reader has a lease.
 };
 
 /// Removes the checkpoints from the state file, then deletes their files. Fails before it changes anything:
 /// failed_precondition, when a running job owns the directory (naming the process) or the newest is among them and
 /// `options.newest_too` is false; not_found, naming the first that does not exist.
-TROUPE_API expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<checkpoint_id>& ids,
+TROUPE_API expected<deleted_checkpoints> delete_checkpoints(const std::string& directory,
+                                                            const std::vector<checkpoint_id>& ids,
                                                             const delete_options& options = {});
 
 }  // namespace troupe

@@ -31,17 +31,17 @@ struct convert_options {
   /// To TensorFlow: a TensorFlow checkpoint whose names are used where they differ from Troupe's, so that the program
   /// that wrote it can resume. The Estimator's slots, for example, are called "w/t_0/Adam".
   std::optional<std::string> like = {};
-  double beta1 = 0.9;                ///< To TensorFlow, for slots of Adam or AdaMax: its optimizers store the powers
-  double beta2 = 0.999;              ///<   beta^(step + 1) as variables; Troupe's compute them.
+  double beta1 = 0.9;    ///< To TensorFlow, for slots of Adam or AdaMax: its optimizers store the powers
+  double beta2 = 0.999;  ///<   beta^(step + 1) as variables; Troupe's compute them.
 };
 
 struct converted_tensor {
-  std::string name;                  ///< Its name in the destination.
-  std::string from = {};             ///< Its name in the source, if different. Empty too if `made`.
+  std::string name;       ///< Its name in the destination.
+  std::string from = {};  ///< Its name in the source, if different. Empty too if `made`.
   std::string dtype;
   std::vector<int64_t> shape;
   int64_t bytes = 0;
-  bool made = false;                 ///< Not from the source: a power of beta, or a global_step of 0.
+  bool made = false;  ///< Not from the source: a power of beta, or a global_step of 0.
 };
 /// A tensor that was not converted.
 struct left_tensor {
@@ -49,11 +49,11 @@ struct left_tensor {
   std::string reason;
 };
 struct conversion_result {
-  std::string from, to;                   ///< Prefixes of checkpoints, or paths of files.
+  std::string from, to;  ///< Prefixes of checkpoints, or paths of files.
   checkpoint_format from_format = checkpoint_format::troupe, to_format = checkpoint_format::troupe;
-  int64_t step = 0;                       ///< The source's global_step, else the number in its name, else 0.
+  int64_t step = 0;  ///< The source's global_step, else the number in its name, else 0.
   std::vector<converted_tensor> tensors = {};
-  std::vector<left_tensor> left = {};     ///< Tensors that the destination cannot hold.
+  std::vector<left_tensor> left = {};  ///< Tensors that the destination cannot hold.
 };
 
 /// Converts the checkpoint at `from` (a directory, prefix, manifest, .index or .safetensors file) to `to`: a directory,
@@ -62,7 +62,8 @@ struct conversion_result {
 /// 1), a `like` that is no TensorFlow checkpoint or given for another format; failed_precondition: the destination has
 /// a checkpoint, or the file exists; data_loss naming file, tensor and offset; type: the destination can hold no tensor
 /// of the source.
-TROUPE_API expected<conversion_result> convert_checkpoint(const std::string& from, const std::string& to, const convert_options& options = {});
+TROUPE_API expected<conversion_result> convert_checkpoint(const std::string& from, const std::string& to,
+                                                          const convert_options& options = {});
 
 /// Text for people. Its form may change.
 TROUPE_API std::string to_text(const conversion_result& r);

@@ -84,15 +84,18 @@ class TROUPE_API dataset {
   ///
   /// Random access: `make(i)` returns example i of `count`, always the same one. It is called on any thread, on several
   /// at once, and as often as needed. Such a dataset can be shuffled, and a job resumes exactly: prefer it to a stream.
-  static expected<dataset> from_generator(element_spec spec, int64_t count, std::function<expected<example_tensors>(int64_t index)> make,
+  static expected<dataset> from_generator(element_spec spec, int64_t count,
+                                          std::function<expected<example_tensors>(int64_t index)> make,
                                           std::string name = "generator");
   /// A stream: `next` returns an example or, at the end, nothing. Each reading of the data (an epoch of `repeat`, an
   /// evaluation) begins with a copy of `next`, so `next` must hold its state in captures, by value. A stream cannot be
   /// shuffled, and its position cannot be saved: a job with checkpoints ends with unimplemented, naming the stream.
-  static expected<dataset> from_generator(element_spec spec, std::function<expected<std::optional<example_tensors>>()> next,
+  static expected<dataset> from_generator(element_spec spec,
+                                          std::function<expected<std::optional<example_tensors>>()> next,
                                           std::string name = "generator");
   /// A stream that can save its position. `open` makes a new one for each reading of the data, on any thread.
-  static expected<dataset> from_generator(element_spec spec, std::function<expected<example_stream>()> open, std::string name = "generator");
+  static expected<dataset> from_generator(element_spec spec, std::function<expected<example_stream>()> open,
+                                          std::string name = "generator");
 
   /// Applies `change` to every example; only before `batch`. The results have the components of `becomes`, by default
   /// those of this dataset. `change` is called each time an example is read, on any thread, on several at once. It must

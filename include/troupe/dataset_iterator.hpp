@@ -34,10 +34,10 @@ class TROUPE_API dataset_iterator {
 };
 
 struct iterate_options {
-  uint64_t seed = 0;          ///< For shuffles without a seed of their own.
-  bool drop_remainder = false;///< For `batch` stages that do not specify it.
-  int32_t host = 0;           ///< The iterator reads every `hosts`-th batch:
-  int32_t hosts = 1;          ///<   host, host + hosts, ...
+  uint64_t seed = 0;            ///< For shuffles without a seed of their own.
+  bool drop_remainder = false;  ///< For `batch` stages that do not specify it.
+  int32_t host = 0;             ///< The iterator reads every `hosts`-th batch:
+  int32_t hosts = 1;            ///<   host, host + hosts, ...
 };
 
 /// One stage of a dataset: immutable and shared. Any thread may call it.

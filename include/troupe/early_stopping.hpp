@@ -40,10 +40,10 @@ using evaluation_history = std::vector<evaluation_point>;
 TROUPE_API expected<evaluation_history> read_evaluations(const std::string& directory);
 
 struct stop_rule_options {
-  std::string evaluation = {};          ///< The name of the eval_spec whose results count.
+  std::string evaluation = {};  ///< The name of the eval_spec whose results count.
   /// Evaluations before this step do not count. A predicate is not called before it, and then sees all evaluations.
   int64_t min_steps = 0;
-  double min_delta = 0;                 ///< no_increase, no_decrease: a smaller change is no improvement; at least 0.
+  double min_delta = 0;  ///< no_increase, no_decrease: a smaller change is no improvement; at least 0.
   /// no_increase, no_decrease: also requires at least this many evaluations without an improvement. At least 1.
   int64_t patience = 1;
 };
@@ -53,10 +53,10 @@ struct stop_rule {
   enum class kind : uint8_t { higher, lower, no_increase, no_decrease, predicate };
   kind what = kind::predicate;
   std::string metric = {};
-  double threshold = 0;                 ///< Of higher and lower.
-  int64_t max_steps = 0;                ///< Of no_increase and no_decrease: most steps without an improvement.
+  double threshold = 0;   ///< Of higher and lower.
+  int64_t max_steps = 0;  ///< Of no_increase and no_decrease: most steps without an improvement.
   stop_rule_options options = {};
-  std::string name = {};                ///< Of a predicate: its purpose in words, for the job's remark.
+  std::string name = {};  ///< Of a predicate: its purpose in words, for the job's remark.
   std::function<bool(const evaluation_history&)> predicate = {};
 };
 
@@ -71,15 +71,16 @@ TROUPE_API stop_rule stop_if_no_decrease(std::string metric, int64_t max_steps, 
 /// Stops once the predicate returns true for a history, which has at least one evaluation. It is called on the thread
 /// of its evaluation, one call at a time. A predicate that throws, or does not return within the deadline of hooks, is
 /// an error of the evaluation, which names the rule.
-TROUPE_API stop_rule stop_if(std::string name, std::function<bool(const evaluation_history&)> predicate, stop_rule_options options = {});
+TROUPE_API stop_rule stop_if(std::string name, std::function<bool(const evaluation_history&)> predicate,
+                             stop_rule_options options = {});
 
 /// "no increase of accuracy within 500 steps". Equal rules have the same text.
 TROUPE_API std::string to_text(const stop_rule& rule);
-/// invalid_argument naming the value: a threshold or a margin that is not finite, a margin below 0, max_steps or a patience below 1, no
-/// metric, no predicate.
+/// invalid_argument naming the value: a threshold or a margin that is not finite, a margin below 0, max_steps or a
+/// patience below 1, no metric, no predicate.
 TROUPE_API expected<void> validate(const stop_rule& rule);
-/// Why the job stops; nothing: it does not. key_missing when an evaluation of the history lacks the metric, naming those that it has;
-/// `state` when the predicate throws.
+/// Why the job stops; nothing: it does not. key_missing when an evaluation of the history lacks the metric, naming
+/// those that it has; `state` when the predicate throws.
 TROUPE_API expected<std::optional<std::string>> decide(const stop_rule& rule, const evaluation_history& history);
 
 /// Keeps the best checkpoint of a job, in addition to the newest `keep_checkpoint_max`: the one with the best

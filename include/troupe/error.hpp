@@ -44,10 +44,10 @@ TROUPE_API std::string_view to_string(errc category) noexcept;
 /// A plain value, which any thread may use.
 struct error {
   errc category = errc::state;
-  std::string message;               ///< One sentence without a final full stop; names the thing and the value.
-  std::vector<std::string> notes = {};    ///< Secondary causes, oldest first.
-  std::string source = {};           ///< The actor that failed ("replica/0"); empty outside a job.
-  std::optional<int64_t> step = {};  ///< The step that failed; absent: none.
+  std::string message;                  ///< One sentence without a final full stop; names the thing and the value.
+  std::vector<std::string> notes = {};  ///< Secondary causes, oldest first.
+  std::string source = {};              ///< The actor that failed ("replica/0"); empty outside a job.
+  std::optional<int64_t> step = {};     ///< The step that failed; absent: none.
 
   friend bool operator==(const error&, const error&) = default;
 };
@@ -63,8 +63,6 @@ using expected = tl::expected<T, error>;
 inline tl::unexpected<error> fail(errc category, std::string message) {
   return tl::unexpected<error>{error{category, std::move(message)}};
 }
-inline tl::unexpected<error> fail(error e) {
-  return tl::unexpected<error>{std::move(e)};
-}
+inline tl::unexpected<error> fail(error e) { return tl::unexpected<error>{std::move(e)}; }
 
 }  // namespace troupe

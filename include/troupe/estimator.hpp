@@ -38,7 +38,7 @@ struct train_spec {
   /// Ends after this many epochs of the source, in whole batches, earlier jobs in the directory included. With
   /// `max_steps` the earlier end counts. invalid_argument: the size of the source is not known.
   std::optional<int64_t> epochs = {};
-  std::optional<double> max_secs = {};    ///< Seconds of training, without pauses, until the job saves and stops.
+  std::optional<double> max_secs = {};  ///< Seconds of training, without pauses, until the job saves and stops.
   std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called in this order (hook.hpp).
   /// Called at every save (saving_listener.hpp), so checkpoints are required. One that is listed twice is called once.
   std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};
@@ -48,7 +48,7 @@ struct train_spec {
 
 /// Whether training pauses while a checkpoint is evaluated.
 enum class evaluation_mode : uint8_t {
-  waits,   ///< Training pauses until the evaluation is done, as with the Estimator's local driver.
+  waits,  ///< Training pauses until the evaluation is done, as with the Estimator's local driver.
   /// Training continues. The newest checkpoint is evaluated, under a lease; one that a newer checkpoint supersedes
   /// before its evaluation begins is skipped, but never the last one. For evaluations that take long.
   beside,
@@ -82,12 +82,12 @@ struct eval_spec {
   failure_policy on_evaluator_failure = failure_policy::fail;  ///< Only for an evaluation within a training job.
 };
 
-/// The evaluations of a job: none, one, or several, `{{.input = test}, {.input = train.take(5000), .name = "train"}}`. Each
-/// evaluates every checkpoint that its own throttle admits; those with `waits` hold training until all are done.
+/// The evaluations of a job: none, one, or several, `{{.input = test}, {.input = train.take(5000), .name = "train"}}`.
+/// Each evaluates every checkpoint that its own throttle admits; those with `waits` hold training until all are done.
 class TROUPE_API eval_specs {
  public:
   eval_specs();
-  eval_specs(eval_spec one);                        // NOLINT(google-explicit-constructor): one is what most jobs have.
+  eval_specs(eval_spec one);  // NOLINT(google-explicit-constructor): one is what most jobs have.
   eval_specs(std::initializer_list<eval_spec> several);
   eval_specs(std::vector<eval_spec> several);       // NOLINT(google-explicit-constructor)
   eval_specs(const std::optional<eval_spec>& one);  // NOLINT(google-explicit-constructor)
@@ -104,10 +104,13 @@ TROUPE_API expected<train_result> train(const estimator& e, const train_spec& tr
 /// Evaluates a checkpoint, by default the newest; without any checkpoint, the newest means freshly initialised
 /// variables. The metrics are also written to "eval" or "eval_<name>" in the model directory; a failed write is a
 /// warning in the result. not_found: `which` names another checkpoint that does not exist.
-TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which = {});
+TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation,
+                                                const checkpoint_ref& which = {});
 /// Trains as `train` does, and evaluates checkpoints on the way and at the end. Needs checkpoints (invalid_argument).
-TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_specs& evaluations);
-TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation);
+TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training,
+                                                     const eval_specs& evaluations);
+TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training,
+                                                     const eval_spec& evaluation);
 
 /// Prints a result to standard output and returns 0, or an error with its notes to standard error and returns 1.
 TROUPE_API int print_error(const error& e);

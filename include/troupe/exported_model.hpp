@@ -19,7 +19,7 @@ namespace troupe {
 
 /// One way to call an exported model. Shapes are those of one row; the batch is the first axis of each tensor.
 struct export_signature {
-  std::vector<component> inputs = {};   ///< Sorted by name, the order of `model_caller`.
+  std::vector<component> inputs = {};  ///< Sorted by name, the order of `model_caller`.
   std::vector<component> outputs = {};
 };
 
@@ -105,9 +105,10 @@ class TROUPE_API exported_model {
   model as_model(const exported_head& head) const;
   /// The same for any head with a `spec(graph&, const head_spec_options&)`.
   template <class Head>
-    requires requires(const Head& head, graph& g, const head_spec_options& options) { head.spec(g, options); }
+  requires requires(const Head& head, graph& g, const head_spec_options& options) { head.spec(g, options); }
   model as_model(const Head& head) const {
-    return as_model(exported_head{[head](graph& g, const head_spec_options& options) { return head.spec(g, options); }});
+    return as_model(
+        exported_head{[head](graph& g, const head_spec_options& options) { return head.spec(g, options); }});
   }
 
   /// Plans the programs of a caller. invalid_argument: an unknown signature, naming the existing ones; numbers of rows

@@ -23,13 +23,13 @@ struct estimator;
 
 /// What to export. Either `input` or `features` is required.
 struct export_options {
-  std::string directory = {};                ///< Parent of the numbered directory; empty: <model_dir>/export/latest.
-  dataset input = {};                        ///< Its features are the model's inputs, without labels. Nothing is read.
-  std::vector<component> features = {};      ///< In place of `input`: the features, without the batch axis.
-  checkpoint_ref checkpoint = {};            ///< Where the variables come from; by default the newest checkpoint.
+  std::string directory = {};            ///< Parent of the numbered directory; empty: <model_dir>/export/latest.
+  dataset input = {};                    ///< Its features are the model's inputs, without labels. Nothing is read.
+  std::vector<component> features = {};  ///< In place of `input`: the features, without the batch axis.
+  checkpoint_ref checkpoint = {};        ///< Where the variables come from; by default the newest checkpoint.
   std::map<std::string, std::string> assets_extra = {};  ///< Files to copy: path below assets.extra/ to source path.
   std::map<std::string, std::vector<std::string>> label_words = {};  ///< Words of labels, by the label's name.
-  std::map<std::string, double> evaluation = {};         ///< Metrics of this checkpoint, to be stored in the export.
+  std::map<std::string, double> evaluation = {};  ///< Metrics of this checkpoint, to be stored in the export.
 };
 
 /// Builds the predict graph, reads the variables from the checkpoint (their moving averages, if the optimizer keeps
@@ -49,29 +49,33 @@ enum class export_rule : uint8_t {
 /// An evaluation after which an exporter may export.
 struct export_occasion {
   std::map<std::string, double> metrics = {};
-  std::string checkpoint = {};               ///< The prefix of the evaluated checkpoint; empty: the newest.
-  bool is_final = false;                     ///< The last evaluation of the job, for export_rule::final.
-  bool again = false;                        ///< The job began here and made no step: an existing export is kept.
+  std::string checkpoint = {};  ///< The prefix of the evaluated checkpoint; empty: the newest.
+  bool is_final = false;        ///< The last evaluation of the job, for export_rule::final.
+  bool again = false;           ///< The job began here and made no step: an existing export is kept.
 };
 
 /// Returns whether the metrics `current` are better than `best`.
-using better_metrics = std::function<bool(const std::map<std::string, double>& best, const std::map<std::string, double>& current)>;
+using better_metrics = std::function<bool(const std::map<std::string, double>& best,
+                                          const std::map<std::string, double>& current)>;
 
 /// When to export a model, and which exports to keep: a plain value. The exports are in "<model_dir>/export/<name>".
 struct TROUPE_API exporter {
-  std::string name = "latest";               ///< Name of the directory, without a slash. Unique in an evaluation.
+  std::string name = "latest";  ///< Name of the directory, without a slash. Unique in an evaluation.
   export_rule rule = export_rule::latest;
-  std::optional<int64_t> exports_to_keep = 5;///< The newest ones, at least 1; absent: all. Not looked at by `final`, which removes nothing.
-  metric_goal goal = {};                     ///< best: what is compared, of its own evaluation: `goal.evaluation` stays empty. NaN is never better.
-  better_metrics better = {};                ///< best: the comparison in place of `goal`.
-  /// The decision alone: `best` are the metrics of the best export so far, if there is one. invalid_argument: the metric is missing from either,
-  /// naming it and those that there are.
+  std::optional<int64_t> exports_to_keep = 5;  ///< The newest ones, at least 1; absent: all. Not looked at by `final`,
+                                               ///< which removes nothing.
+  metric_goal goal = {};       ///< best: what is compared, of its own evaluation: `goal.evaluation` stays empty. NaN is
+                               ///< never better.
+  better_metrics better = {};  ///< best: the comparison in place of `goal`.
+  /// The decision alone: `best` are the metrics of the best export so far, if there is one. invalid_argument: the
+  /// metric is missing from either, naming it and those that there are.
   expected<bool> decide(const export_occasion& now, const std::optional<std::map<std::string, double>>& best) const;
   /// Exports if `decide` says so, and then removes exports beyond `exports_to_keep`: only directories named by ten
   /// digits. `how` has the options, except for directory, checkpoint and evaluation, which are set here. Returns the
   /// path, nothing if no export was due, or, if `now.again`, the path of the newest export of this checkpoint, if any.
   /// Errors of `export_model`; a failed removal is an error as well, and leaves the new export in place.
-  expected<std::optional<std::string>> run(const estimator& e, const export_options& how, const export_occasion& now) const;
+  expected<std::optional<std::string>> run(const estimator& e, const export_options& how,
+                                           const export_occasion& now) const;
 };
 
 /// Exports after every evaluation.
@@ -81,7 +85,9 @@ inline exporter best_exporter(std::string name = "best_exporter", metric_goal go
   return {.name = std::move(name), .rule = export_rule::best, .goal = std::move(goal)};
 }
 /// Exports once, at the end.
-inline exporter final_exporter(std::string name = "final") { return {.name = std::move(name), .rule = export_rule::final}; }
+inline exporter final_exporter(std::string name = "final") {
+  return {.name = std::move(name), .rule = export_rule::final};
+}
 
 /// Whether an evaluation at this step is the last one. Without max_steps, none is.
 TROUPE_API bool is_final_evaluation(std::optional<int64_t> max_steps, int64_t global_step) noexcept;
@@ -90,7 +96,9 @@ TROUPE_API expected<void> validate(const exporter& e);
 /// invalid_argument: one that is not valid, or a name twice.
 TROUPE_API expected<void> validate(std::span<const exporter> exporters);
 /// Runs the exporters in order and returns their results in that order. Stops at the first error.
-TROUPE_API expected<std::vector<std::optional<std::string>>> run_exporters(std::span<const exporter> exporters, const estimator& e,
-                                                                           const export_options& how, const export_occasion& now);
+TROUPE_API expected<std::vector<std::optional<std::string>>> run_exporters(std::span<const exporter> exporters,
+                                                                           const estimator& e,
+                                                                           const export_options& how,
+                                                                           const export_occasion& now);
 
 }  // namespace troupe

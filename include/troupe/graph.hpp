@@ -24,7 +24,11 @@ struct extent {
 
   extent() = default;
   extent(int64_t number) : coefficient(number) {}  // NOLINT(google-explicit-constructor): {batch, 784} should read so.
-  static extent of_unknown(int32_t index, int64_t coefficient = 1) { extent e{coefficient}; e.unknown = index; return e; }
+  static extent of_unknown(int32_t index, int64_t coefficient = 1) {
+    extent e{coefficient};
+    e.unknown = index;
+    return e;
+  }
   bool known() const noexcept { return unknown < 0; }
   friend bool operator==(const extent&, const extent&) = default;
 };
@@ -60,11 +64,24 @@ enum class combine : uint8_t { mean, sum, first, own };
 /// creation. fan_in and fan_out of a matrix are its extents [in, out]; of a convolution kernel [..., in, out] they are
 /// the last two, each multiplied by the product of all extents before them; of a vector, both are its extent.
 struct initializer {
-  enum class kind : uint8_t { zeros, ones, constant, uniform, normal, truncated_normal,
-                              glorot_uniform, glorot_normal, he_uniform, he_normal,
-                              lecun_uniform, lecun_normal, orthogonal, values } what = kind::zeros;
-  double a = 0;  ///< constant: the value; uniform: least; normal: mean; orthogonal: gain.
-  double b = 1;  ///< uniform: greatest; normal: standard deviation.
+  enum class kind : uint8_t {
+    zeros,
+    ones,
+    constant,
+    uniform,
+    normal,
+    truncated_normal,
+    glorot_uniform,
+    glorot_normal,
+    he_uniform,
+    he_normal,
+    lecun_uniform,
+    lecun_normal,
+    orthogonal,
+    values
+  } what = kind::zeros;
+  double a = 0;       ///< constant: the value; uniform: least; normal: mean; orthogonal: gain.
+  double b = 1;       ///< uniform: greatest; normal: standard deviation.
   tensor given = {};  ///< values: the elements.
 };
 namespace init {
@@ -74,7 +91,9 @@ inline initializer constant(double value) { return {initializer::kind::constant,
 inline initializer uniform(double least, double greatest) { return {initializer::kind::uniform, least, greatest}; }
 inline initializer normal(double mean, double deviation) { return {initializer::kind::normal, mean, deviation}; }
 /// Normal; values beyond two deviations are drawn again.
-inline initializer truncated_normal(double mean, double deviation) { return {initializer::kind::truncated_normal, mean, deviation}; }
+inline initializer truncated_normal(double mean, double deviation) {
+  return {initializer::kind::truncated_normal, mean, deviation};
+}
 /// U(-l, l), l = sqrt(6 / (fan_in + fan_out)). Glorot & Bengio 2010, eq. 16.
 inline initializer glorot_uniform() { return {initializer::kind::glorot_uniform}; }
 inline initializer glorot_normal() { return {initializer::kind::glorot_normal}; }
@@ -94,12 +113,12 @@ inline initializer values(tensor start) { return {.what = initializer::kind::val
 }  // namespace init
 
 struct variable_options {
-  std::string name = {};                   ///< Unique within the current scope.
+  std::string name = {};  ///< Unique within the current scope.
   shape dims = {};
   dtype type = dtype::float32;
   initializer initial = init::zeros();
-  bool trainable = true;                   ///< False: the optimizer does not update it; see `graph::assign`.
-  combine replicas = combine::mean;        ///< Only for `graph::assign`.
+  bool trainable = true;             ///< False: the optimizer does not update it; see `graph::assign`.
+  combine replicas = combine::mean;  ///< Only for `graph::assign`.
 };
 
 /// The graph that a model function builds. Not copyable, since symbols point to it.
@@ -113,7 +132,8 @@ class TROUPE_API graph {
   /// The unknown of that name, made at its first use. The usual one is "batch".
   extent unknown(std::string_view name);
   /// A value fed at every step.
-  symbol placeholder(std::string name, dtype type, symbol_shape dims, std::source_location at = std::source_location::current());
+  symbol placeholder(std::string name, dtype type, symbol_shape dims,
+                     std::source_location at = std::source_location::current());
   /// A value that is the same at every step.
   symbol constant(const tensor& value, std::source_location at = std::source_location::current());
   /// A value that the model keeps from step to step. Errors of the graph: a repeated name, an extent below 1, a
@@ -132,6 +152,7 @@ class TROUPE_API graph {
     scope_guard(scope_guard&& other) noexcept : graph_(other.graph_) { other.graph_ = nullptr; }
     scope_guard& operator=(scope_guard&&) = delete;
     ~scope_guard();
+
    private:
     friend class graph;
     explicit scope_guard(graph* g) : graph_(g) {}
@@ -152,7 +173,8 @@ class TROUPE_API graph {
   void histogram(std::string_view tag, symbol x, std::source_location at = std::source_location::current());
   /// Records images [n, height, width, channels] with 1, 3 or 4 channels: uint8, or floating in [0, 1] (other values
   /// are clipped, NaN becomes 0). The first `images_max`, 1 to 16, are kept as "<tag>/image/0", ...
-  void image(std::string_view tag, symbol x, int images_max = 3, std::source_location at = std::source_location::current());
+  void image(std::string_view tag, symbol x, int images_max = 3,
+             std::source_location at = std::source_location::current());
   /// Records UTF-8 text, shown as Markdown, once with the first summaries.
   void text(std::string_view tag, std::string text, std::source_location at = std::source_location::current());
 

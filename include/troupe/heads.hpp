@@ -23,8 +23,8 @@ namespace troupe {
 class TROUPE_API head_labels {
  public:
   head_labels() = default;
-  head_labels(symbol s) : value_(s) {}                             // NOLINT(google-explicit-constructor): `.labels = y` should read so.
-  head_labels(troupe::labels all) : value_(std::move(all)) {}      // NOLINT(google-explicit-constructor)
+  head_labels(symbol s) : value_(s) {}  // NOLINT(google-explicit-constructor): `.labels = y` should read so.
+  head_labels(troupe::labels all) : value_(std::move(all)) {}  // NOLINT(google-explicit-constructor)
   /// The symbol, or the only label. None or several are an error of the graph (`named_symbols::only`).
   symbol get(TROUPE_AT) const;
   /// The label of that name. A missing one, or a symbol, which has no name, is an error of the graph `g`.
@@ -36,8 +36,8 @@ class TROUPE_API head_labels {
 
 struct head_spec_options {
   troupe::mode mode = troupe::mode::train;
-  symbol logits = {};       ///< Floating [batch, n]; the head says how many.
-  head_labels labels = {};  ///< The head says which; ignored when predicting.
+  symbol logits = {};                             ///< Floating [batch, n]; the head says how many.
+  head_labels labels = {};                        ///< The head says which; ignored when predicting.
   std::optional<troupe::features> features = {};  ///< Required by a `weight_feature`; ignored when predicting.
   troupe::optimizer optimizer = adam{};           ///< Becomes the spec's.
 };
@@ -49,16 +49,18 @@ struct TROUPE_API head {
   head() = default;
   /// For `head{binary_head{...}}`; otherwise such a struct converts implicitly.
   template <class Options>
-    requires requires(const Options& o) { { o.operator head() } -> std::same_as<head>; }
+  requires requires(const Options& o) {
+    { o.operator head() } -> std::same_as<head>;
+  }
   explicit head(const Options& options) : head(options.operator head()) {}
 
   std::string name = {};  ///< For errors: "binary_head".
   int64_t logits = 0;     ///< Number of logits of an example, at least 1.
   function build = {};
-  std::map<std::string, text_prediction> texts = {};   ///< For `model::texts`.
-  std::vector<std::string> weight_features = {};       ///< Weigh the examples, so ready-made models do not read them.
-  bool all_labels = false;                             ///< Takes the labels of the model by name, as multi_head does.
-  std::optional<error> wrong = {};                     ///< Why it cannot be used: an invalid option.
+  std::map<std::string, text_prediction> texts = {};  ///< For `model::texts`.
+  std::vector<std::string> weight_features = {};      ///< Weigh the examples, so ready-made models do not read them.
+  bool all_labels = false;                            ///< Takes the labels of the model by name, as multi_head does.
+  std::optional<error> wrong = {};                    ///< Why it cannot be used: an invalid option.
 
   /// Calls `build`. Errors of the graph: `wrong` is set, `build` is missing, or the logits are not [batch, logits].
   model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const;
@@ -84,20 +86,22 @@ struct TROUPE_API binary_head {
   std::vector<double> thresholds = {};       ///< For metrics. In [0, 1], each once; at most 5000.
   std::vector<std::string> vocabulary = {};  ///< Two words.
   std::string weight_feature = {};
-  std::vector<double> class_weights = {};    ///< Of class 0 and class 1.
+  std::vector<double> class_weights = {};  ///< Of class 0 and class 1.
   double label_smoothing = 0;
   losses::reduction loss_reduction = losses::reduction::sum_over_batch_size;
   bool confusion_matrix = false;
 
   operator head() const;
-  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const { return static_cast<head>(*this).spec(g, options, at); }
+  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const {
+    return static_cast<head>(*this).spec(g, options, at);
+  }
 };
 
 /// Exactly one of several classes: softmax cross-entropy. Labels int32, int64 or uint8 [batch] or [batch, 1] in [0,
 /// classes). Predictions `logits` and `probabilities` [batch, classes], `class_ids` int64 [batch]. Metrics accuracy and
 /// average_loss.
 struct TROUPE_API multi_class_head {
-  int64_t classes = 0;                       ///< At least 2; 0 takes the size of `vocabulary`.
+  int64_t classes = 0;  ///< At least 2; 0 takes the size of `vocabulary`.
   std::vector<std::string> vocabulary = {};
   std::string weight_feature = {};
   std::vector<double> class_weights = {};
@@ -106,7 +110,9 @@ struct TROUPE_API multi_class_head {
   bool confusion_matrix = false;
 
   operator head() const;
-  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const { return static_cast<head>(*this).spec(g, options, at); }
+  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const {
+    return static_cast<head>(*this).spec(g, options, at);
+  }
 };
 
 /// Any number of several classes: the mean over classes of their sigmoid cross-entropies. Labels [batch, classes], any
@@ -124,19 +130,23 @@ struct TROUPE_API multi_label_head {
   losses::reduction loss_reduction = losses::reduction::sum_over_batch_size;
 
   operator head() const;
-  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const { return static_cast<head>(*this).spec(g, options, at); }
+  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const {
+    return static_cast<head>(*this).spec(g, options, at);
+  }
 };
 
 /// Numbers: squared error. Labels [batch, label_dimension], or [batch] if the dimension is 1, of any numeric dtype.
 /// Prediction `predictions` [batch, label_dimension]. Metrics average_loss, label/mean and prediction/mean over all
 /// rows and dimensions.
 struct TROUPE_API regression_head {
-  int64_t label_dimension = 1;               ///< Numbers in a label, at least 1.
+  int64_t label_dimension = 1;  ///< Numbers in a label, at least 1.
   std::string weight_feature = {};
   losses::reduction loss_reduction = losses::reduction::sum_over_batch_size;
 
   operator head() const;
-  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const { return static_cast<head>(*this).spec(g, options, at); }
+  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const {
+    return static_cast<head>(*this).spec(g, options, at);
+  }
 };
 
 /// Counts: the negative log-likelihood of a Poisson distribution with mean e^x for the logit x: e^x - y·x, plus, with
@@ -145,11 +155,13 @@ struct TROUPE_API regression_head {
 struct TROUPE_API poisson_head {
   int64_t label_dimension = 1;
   std::string weight_feature = {};
-  bool full_loss = true;                     ///< Adds the terms that do not depend on the logits.
+  bool full_loss = true;  ///< Adds the terms that do not depend on the logits.
   losses::reduction loss_reduction = losses::reduction::sum_over_batch_size;
 
   operator head() const;
-  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const { return static_cast<head>(*this).spec(g, options, at); }
+  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const {
+    return static_cast<head>(*this).spec(g, options, at);
+  }
 };
 
 /// The most hidden layers, layers of a list, heads of a multi_head, and thresholds and class_metrics of a head: each
@@ -157,18 +169,21 @@ struct TROUPE_API poisson_head {
 inline constexpr size_t listed_max = 5000;
 
 struct named_head {
-  std::string name = {};     ///< Not empty, unique, and without a slash.
+  std::string name = {};  ///< Not empty, unique, and without a slash.
   troupe::head head = {};
-  double weight = 1;         ///< Factor of its loss in the sum; at least 0.
-  std::string label = {};    ///< The label that it takes; empty: the one called `name`. A multi_head takes its own.
+  double weight = 1;       ///< Factor of its loss in the sum; at least 0.
+  std::string label = {};  ///< The label that it takes; empty: the one called `name`. A multi_head takes its own.
 };
 /// Several heads over one model. The logits of all heads are side by side, in order. The loss is Σ weight · loss. A
-/// head's predictions and metrics are `<name>/<prediction>` and `<name>/<metric>`; metric `loss/<name>` is its mean loss.
+/// head's predictions and metrics are `<name>/<prediction>` and `<name>/<metric>`; metric `loss/<name>` is its mean
+/// loss.
 struct TROUPE_API multi_head {
-  std::vector<named_head> heads = {};        ///< At least one, at most 5000.
+  std::vector<named_head> heads = {};  ///< At least one, at most 5000.
 
   operator head() const;
-  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const { return static_cast<head>(*this).spec(g, options, at); }
+  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const {
+    return static_cast<head>(*this).spec(g, options, at);
+  }
 };
 
 // NOLINTEND(google-explicit-constructor)

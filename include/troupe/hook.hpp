@@ -20,26 +20,37 @@ namespace troupe {
 /// An event of a job. Events come in step order: one about state s comes after all steps below s have been reported. A
 /// save is reported once it is durable, which may be after the progress of later steps.
 struct job_event {
-  enum class kind : uint8_t { started, progress, saved, evaluated, warning, recovering, recovered, finished, stopped, failed };
+  enum class kind : uint8_t {
+    started,
+    progress,
+    saved,
+    evaluated,
+    warning,
+    recovering,
+    recovered,
+    finished,
+    stopped,
+    failed
+  };
   kind what = kind::progress;
-  int64_t step = 0;                      ///< The state that the event is about.
-  double seconds = 0;                    ///< Since the job started, by its clock.
-  std::optional<int64_t> max_steps = {}; ///< started, progress: the step at which the job will end.
+  int64_t step = 0;                       ///< The state that the event is about.
+  double seconds = 0;                     ///< Since the job started, by its clock.
+  std::optional<int64_t> max_steps = {};  ///< started, progress: the step at which the job will end.
   /// progress: the mean loss of the steps since the previous progress; in a job of several groups, that of the first
   /// group that has not left.
   double loss = 0;
-  double steps_per_second = 0;           ///< progress.
+  double steps_per_second = 0;  ///< progress.
   /// evaluated, finished: `loss`, `global_step` and the model's metrics. progress: the model's metrics of training
   /// (`run_config::train_metrics`); in a job of several groups, "<group>/loss" and "<group>/<metric>" of each group
   /// that has not left.
   std::map<std::string, double> metrics = {};
-  std::map<std::string, tensor> arrays = {};   ///< The same for metrics that are arrays, float64.
+  std::map<std::string, tensor> arrays = {};  ///< The same for metrics that are arrays, float64.
   /// saved, recovered: the checkpoint's prefix. warning, started, stopped, finished, recovering: a sentence.
   std::string text = {};
   std::optional<checkpoint_id> checkpoint = {};  ///< saved, evaluated; recovered, if there was one.
-  std::optional<error> failure = {};     ///< failed, recovering: the cause.
-  int32_t attempt = 1;                   ///< recovering: the attempt that failed; recovered: the one that begins.
-  std::string evaluation = {};           ///< evaluated: the name of its eval_spec.
+  std::optional<error> failure = {};             ///< failed, recovering: the cause.
+  int32_t attempt = 1;          ///< recovering: the attempt that failed; recovered: the one that begins.
+  std::string evaluation = {};  ///< evaluated: the name of its eval_spec.
 };
 TROUPE_API std::string_view to_string(job_event::kind k) noexcept;
 /// One line for people: "saved runs/a/model.ckpt-390", "step 390/2340  16%  812 steps/s  loss 0.4321  ETA 0:03".
@@ -74,7 +85,7 @@ struct need {
 /// Events at which a hook holds the job: training pauses at the event's state until the hook has returned from
 /// `on_event`, so a hook that stops the job there ends it at exactly that state.
 struct held_facts {
-  bool saved = false;      ///< Training pauses at every save until the hook has been called for it.
+  bool saved = false;  ///< Training pauses at every save until the hook has been called for it.
   /// Training pauses at every save that is evaluated until the hook has been called with the result, even if the
   /// evaluation is `beside` training.
   bool evaluated = false;
@@ -93,8 +104,8 @@ struct needs {
 
 /// What a hook is shown of a step.
 struct step_facts {
-  int64_t step = 0;                      ///< The state that step - 1 led to. In an evaluation: batches so far.
-  double seconds = 0;                    ///< Since the job started, by its clock.
+  int64_t step = 0;    ///< The state that step - 1 led to. In an evaluation: batches so far.
+  double seconds = 0;  ///< Since the job started, by its clock.
   /// "loss", and the values that the hook named; empty at the state where the job starts. "loss" is the mean over all
   /// replicas and gradient shards. The bits do not depend on the number of replicas if gradient_shards is the same. In
   /// a job of several groups names begin with "<group>/", and a value of a group that has left has no elements.

@@ -26,8 +26,8 @@ struct log_values_options {
   std::optional<int64_t> every_steps = {};  ///< Logs every multiple of this many steps,
   /// or, once this many seconds have passed, the next multiple of `look_every` steps. Give at most one of the two.
   std::optional<double> every_secs = {};
-  bool at_end = false;                      ///< Also logs the last step; alone, or with one of the above.
-  int64_t look_every = 10;                  ///< With `every_secs`: values are computed only at multiples of this step.
+  bool at_end = false;      ///< Also logs the last step; alone, or with one of the above.
+  int64_t look_every = 10;  ///< With `every_secs`: values are computed only at multiples of this step.
   line_writer write = {};
 };
 /// A hook that writes "step 300: gradient_norm 0.21, loss 0.4321 (1.02 s)": values sorted by name, and from the second
@@ -36,7 +36,7 @@ TROUPE_API expected<std::shared_ptr<hook>> log_values(log_values_options options
 
 struct stop_at_time_options {
   std::chrono::system_clock::time_point at = {};
-  int64_t look_every = 10;                  ///< Reads the clock at multiples of this many steps.
+  int64_t look_every = 10;  ///< Reads the clock at multiples of this many steps.
   std::function<std::chrono::system_clock::time_point()> now = {};  ///< The clock; empty: the system's.
 };
 /// A hook that stops the job at the first multiple of `look_every` after time `at`; the job can be resumed. To limit
@@ -45,22 +45,23 @@ TROUPE_API expected<std::shared_ptr<hook>> stop_at_time(stop_at_time_options opt
 
 struct reduce_on_plateau_options {
   metric_goal goal = {};
-  double factor = 0.1;                      ///< Multiplies the learning rate at each reduction; in (0, 1).
-  int64_t patience = 10;                    ///< Evaluations without an improvement before the one that reduces.
-  double min_delta = 1e-4;                  ///< Only a change of more than this is an improvement; at least 0.
-  int64_t cooldown = 0;                     ///< This many evaluations after a reduction do not count.
-  double min_factor = 0;                    ///< The least product of all reductions, in [0, 1].
+  double factor = 0.1;      ///< Multiplies the learning rate at each reduction; in (0, 1).
+  int64_t patience = 10;    ///< Evaluations without an improvement before the one that reduces.
+  double min_delta = 1e-4;  ///< Only a change of more than this is an improvement; at least 0.
+  int64_t cooldown = 0;     ///< This many evaluations after a reduction do not count.
+  double min_factor = 0;    ///< The least product of all reductions, in [0, 1].
   /// The earlier evaluations of the job, `read_evaluations(dir)`, so that a resumed job continues to count.
   evaluation_history history = {};
 };
 /// How often a history of evaluations reduces the rate, and by which factor.
 struct plateau_state {
   int64_t reductions = 0;
-  double rate_factor = 1;                   ///< The product of all reductions.
+  double rate_factor = 1;  ///< The product of all reductions.
 };
 /// The rule of PyTorch's ReduceLROnPlateau with an absolute threshold, as a function of a history. key_missing: an
 /// evaluation lacks the metric; the error names those that it has.
-TROUPE_API expected<plateau_state> look_for_plateau(const reduce_on_plateau_options& options, const evaluation_history& history);
+TROUPE_API expected<plateau_state> look_for_plateau(const reduce_on_plateau_options& options,
+                                                    const evaluation_history& history);
 /// A hook that reduces the learning rate from exactly the evaluated step on: it holds the job at every evaluation until
 /// it has decided.
 TROUPE_API expected<std::shared_ptr<hook>> reduce_on_plateau(reduce_on_plateau_options options);

@@ -43,7 +43,8 @@ class TROUPE_API job {
   void pause();
   /// Continues after `pause`. A second pause or resume has no effect.
   void resume();
-  /// Saves at the current horizon and ends there; evaluations and exports of that state follow, unless a signal is the reason.
+  /// Saves at the current horizon and ends there; evaluations and exports of that state follow, unless a signal is the
+  /// reason.
   void stop(stop_reason reason = stop_reason::request);
   /// Ends without saving; the last commit stands.
   void abort();
@@ -78,6 +79,7 @@ struct start_options {
 
 /// Validates, plans and starts a job, and returns without waiting for it. Errors: invalid_argument; unimplemented;
 /// failed_precondition (the job cannot resume in this directory); any error of the model or the data.
-TROUPE_API expected<job> start(const estimator& e, const train_spec& training, const eval_specs& evaluations = {}, const start_options& options = {});
+TROUPE_API expected<job> start(const estimator& e, const train_spec& training, const eval_specs& evaluations = {},
+                               const start_options& options = {});
 
 }  // namespace troupe

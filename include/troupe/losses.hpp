@@ -14,10 +14,10 @@ namespace troupe::losses {
 
 /// How the losses l of elements with weights w become the result.
 enum class reduction : uint8_t {
-  none,          ///< w·l, in the shape of l.
-  sum,           ///< Σ w·l
-  mean,          ///< Σ w·l / Σ w
-  mean_nonzero,  ///< Σ w·l / the number of weights that are not 0, so that padding of weight 0 does not count.
+  none,                 ///< w·l, in the shape of l.
+  sum,                  ///< Σ w·l
+  mean,                 ///< Σ w·l / Σ w
+  mean_nonzero,         ///< Σ w·l / the number of weights that are not 0, so that padding of weight 0 does not count.
   sum_over_batch_size,  ///< Σ w·l / the number of losses, independent of the weights: Keras' default.
 };
 

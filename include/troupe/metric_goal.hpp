@@ -13,9 +13,9 @@
 namespace troupe {
 
 struct metric_goal {
-  std::string evaluation = {};     ///< The name of the eval_spec whose results count.
+  std::string evaluation = {};  ///< The name of the eval_spec whose results count.
   std::string metric = "loss";
-  bool smaller_is_better = true;   ///< Set to false for a metric such as accuracy.
+  bool smaller_is_better = true;  ///< Set to false for a metric such as accuracy.
 
   /// Whether `value` is better than `than` by more than `margin`, which is at least 0. NaN is neither better nor worse.
   bool is_better(double value, double than, double margin = 0) const noexcept {

@@ -53,7 +53,7 @@ TROUPE_API metric binary_accuracy(symbol labels, symbol predictions, binary_accu
 TROUPE_API metric top_k(symbol labels, symbol scores, int64_t k, options o = {}, TROUPE_AT);
 
 struct precision_at_k_options {
-  symbol weights = {};                  ///< Weights of rows, [...].
+  symbol weights = {};  ///< Weights of rows, [...].
   /// The share of the rows that predict this class for which it is among the labels. Absent: all classes.
   std::optional<int64_t> class_id = {};
 };
@@ -67,7 +67,8 @@ TROUPE_API metric precision_at_k(symbol labels, symbol scores, int64_t k, precis
 // place and value. `classes` is at least 2, and at most 2^20, or 2048 for `confusion_matrix`.
 
 /// The mean of the accuracies of single classes, over the classes among the labels (tf.metrics counts others as 0).
-TROUPE_API metric mean_per_class_accuracy(symbol labels, symbol predictions, int64_t classes, options o = {}, TROUPE_AT);
+TROUPE_API metric mean_per_class_accuracy(symbol labels, symbol predictions, int64_t classes, options o = {},
+                                          TROUPE_AT);
 /// The mean over classes of true positives / (true positives + false positives + false negatives). Classes that are
 /// neither among the labels nor among the predictions do not count.
 TROUPE_API metric mean_iou(symbol labels, symbol predictions, int64_t classes, options o = {}, TROUPE_AT);
@@ -94,15 +95,21 @@ TROUPE_API metric false_negatives(symbol labels, symbol predictions, options o =
 // and value. A prediction above a threshold is positive at it. They are compared in the dtype of the predictions.
 
 /// Array [thresholds]: TP / (TP + FP + 1e-7) at each threshold. There is at least one, and each is in [0, 1].
-TROUPE_API metric precision_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o = {}, TROUPE_AT);
+TROUPE_API metric precision_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds,
+                                          options o = {}, TROUPE_AT);
 /// Array [thresholds]: TP / (TP + FN + 1e-7).
-TROUPE_API metric recall_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o = {}, TROUPE_AT);
+TROUPE_API metric recall_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds,
+                                       options o = {}, TROUPE_AT);
 
 /// Array [thresholds]: Σ w of one of the four cases at each threshold.
-TROUPE_API metric true_positives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o = {}, TROUPE_AT);
-TROUPE_API metric false_positives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o = {}, TROUPE_AT);
-TROUPE_API metric true_negatives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o = {}, TROUPE_AT);
-TROUPE_API metric false_negatives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o = {}, TROUPE_AT);
+TROUPE_API metric true_positives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds,
+                                               options o = {}, TROUPE_AT);
+TROUPE_API metric false_positives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds,
+                                                options o = {}, TROUPE_AT);
+TROUPE_API metric true_negatives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds,
+                                               options o = {}, TROUPE_AT);
+TROUPE_API metric false_negatives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds,
+                                                options o = {}, TROUPE_AT);
 
 struct curve_options {
   symbol weights = {};
@@ -110,17 +117,21 @@ struct curve_options {
   int64_t thresholds = 200;
 };
 /// The precision at the greatest threshold whose recall is at least `recall`, in [0, 1]; 0 if there is none.
-TROUPE_API metric precision_at_recall(symbol labels, symbol predictions, double recall, curve_options o = {}, TROUPE_AT);
+TROUPE_API metric precision_at_recall(symbol labels, symbol predictions, double recall, curve_options o = {},
+                                      TROUPE_AT);
 /// The greatest recall TP / (TP + FN) over the thresholds whose precision TP / (TP + FP) is at least `precision`, in
 /// [0, 1]; 0 if there is none.
-TROUPE_API metric recall_at_precision(symbol labels, symbol predictions, double precision, curve_options o = {}, TROUPE_AT);
+TROUPE_API metric recall_at_precision(symbol labels, symbol predictions, double precision, curve_options o = {},
+                                      TROUPE_AT);
 /// The sensitivity TP / (TP + FN + 1e-7) at the first threshold whose specificity TN / (TN + FP + 1e-7) is nearest to
 /// `specificity`, in [0, 1].
-TROUPE_API metric sensitivity_at_specificity(symbol labels, symbol predictions, double specificity, curve_options o = {}, TROUPE_AT);
+TROUPE_API metric sensitivity_at_specificity(symbol labels, symbol predictions, double specificity,
+                                             curve_options o = {}, TROUPE_AT);
 
 /// The specificity TN / (TN + FP + 1e-7) at the last threshold whose sensitivity TP / (TP + FN + 1e-7) is nearest to
 /// `sensitivity`, in [0, 1].
-TROUPE_API metric specificity_at_sensitivity(symbol labels, symbol predictions, double sensitivity, curve_options o = {}, TROUPE_AT);
+TROUPE_API metric specificity_at_sensitivity(symbol labels, symbol predictions, double sensitivity,
+                                             curve_options o = {}, TROUPE_AT);
 
 enum class curve : uint8_t {
   roc,  ///< Recall against the false positive rate.
@@ -128,9 +139,9 @@ enum class curve : uint8_t {
 };
 enum class summation : uint8_t {
   trapezoidal,
-  minoring,              ///< The lower end of each interval: a lower bound for the ROC curve.
-  majoring,              ///< The upper end of each interval.
-  careful_interpolation, ///< pr: interpolates TP and FP, not precision. Davis & Goadrich 2006. roc: as trapezoidal.
+  minoring,               ///< The lower end of each interval: a lower bound for the ROC curve.
+  majoring,               ///< The upper end of each interval.
+  careful_interpolation,  ///< pr: interpolates TP and FP, not precision. Davis & Goadrich 2006. roc: as trapezoidal.
 };
 struct auc_options {
   symbol weights = {};
@@ -144,9 +155,9 @@ TROUPE_API metric auc(symbol labels, symbol predictions, auc_options o = {}, TRO
 // -- numbers ---------------------------------------------------------------------
 // In these formulas e = prediction - label.
 
-TROUPE_API metric mean_squared_error(symbol labels, symbol predictions, options o = {}, TROUPE_AT);       ///< Σ w·e² / Σ w
+TROUPE_API metric mean_squared_error(symbol labels, symbol predictions, options o = {}, TROUPE_AT);  ///< Σ w·e² / Σ w
 TROUPE_API metric root_mean_squared_error(symbol labels, symbol predictions, options o = {}, TROUPE_AT);  ///< Its root.
-TROUPE_API metric mean_absolute_error(symbol labels, symbol predictions, options o = {}, TROUPE_AT);      ///< Σ w·|e| / Σ w
+TROUPE_API metric mean_absolute_error(symbol labels, symbol predictions, options o = {}, TROUPE_AT);  ///< Σ w·|e| / Σ w
 /// Σ w·|e| / normaliser / Σ w. An element whose normaliser is 0 counts as an error of 0. It has the labels' shape.
 TROUPE_API metric mean_relative_error(symbol labels, symbol predictions, symbol normaliser, options o = {}, TROUPE_AT);
 /// 1 - Σ w·e² / Σ w·(label - mean label)²; 0 if all labels are equal.

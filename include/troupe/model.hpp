@@ -31,8 +31,9 @@ class TROUPE_API named_symbols {
   /// A name with the source line of its use: an operator cannot have a default argument.
   struct key {
     template <class Text>
-      requires std::convertible_to<const Text&, std::string_view>
-    key(const Text& text, std::source_location where = std::source_location::current()) : name(text), at(where) {}  // NOLINT(google-explicit-constructor)
+    requires std::convertible_to<const Text&, std::string_view> key(
+        const Text& text, std::source_location where = std::source_location::current())
+      : name(text), at(where) {}  // NOLINT(google-explicit-constructor)
     std::string_view name;
     std::source_location at;
   };
@@ -76,22 +77,25 @@ struct TROUPE_API metric {
   function result = {};
 
   metric() = default;
-  metric(std::vector<symbol> its_sums, function its_result) : sums(std::move(its_sums)), result(std::move(its_result)) {}
+  metric(std::vector<symbol> its_sums, function its_result)
+    : sums(std::move(its_sums)), result(std::move(its_result)) {}
   metric(ratio_metric ratio);  // NOLINT(google-explicit-constructor): a ratio is a metric.
   metric(symbol total, symbol weight) : metric(ratio_metric{total, weight}) {}
   /// For `metrics["x"] = {.total = t, .weight = w}`. It is a template so that `= {a, b}` and `= {}` call the
   /// constructors.
   template <std::same_as<ratio_metric> Ratio = ratio_metric>
-  metric& operator=(Ratio ratio) { return *this = metric{ratio}; }
+  metric& operator=(Ratio ratio) {
+    return *this = metric{ratio};
+  }
 };
 
 /// The result of a model function. Fields that a mode does not need are ignored and may be left out. A missing or
 /// invalid field is an error of the graph, with the line of the braces.
 struct model_spec {
-  std::optional<troupe::mode> mode = {};               ///< The mode that it was made for; if given, it is checked.
-  symbol loss = {};                                    ///< A scalar, or one element. Required to train and to evaluate.
-  std::optional<troupe::optimizer> optimizer = {};     ///< Required to train; other modes read only its moving_average.
-  std::map<std::string, symbol> predictions = {};      ///< Required to predict; each has the batch as its first axis.
+  std::optional<troupe::mode> mode = {};            ///< The mode that it was made for; if given, it is checked.
+  symbol loss = {};                                 ///< A scalar, or one element. Required to train and to evaluate.
+  std::optional<troupe::optimizer> optimizer = {};  ///< Required to train; other modes read only its moving_average.
+  std::map<std::string, symbol> predictions = {};   ///< Required to predict; each has the batch as its first axis.
   /// Computed in evaluations, and in training at log points (run_config::train_metrics). Not called `loss` or
   /// `global_step`.
   std::map<std::string, metric> metrics = {};

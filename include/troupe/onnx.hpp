@@ -22,6 +22,7 @@ struct onnx_options {
 /// everything is written; a device or a pipe is written directly and cannot have a second file (invalid_argument).
 /// unimplemented, naming a node: an operation that ONNX does not have, or rows whose number no input gives;
 /// invalid_argument: no such signature, or an output with an input's name. Errors of files.
-TROUPE_API expected<void> write_onnx(const exported_model& m, const std::string& path, const onnx_options& options = {});
+TROUPE_API expected<void> write_onnx(const exported_model& m, const std::string& path,
+                                     const onnx_options& options = {});
 
 }  // namespace troupe

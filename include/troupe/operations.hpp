@@ -18,16 +18,19 @@ namespace troupe {
 
 /// [..., m, k] × [..., k, n] -> [..., m, n], floating. Leading axes broadcast. The options transpose the last two axes
 /// of an operand first.
-struct matmul_options { bool transpose_a = false; bool transpose_b = false; };
+struct matmul_options {
+  bool transpose_a = false;
+  bool transpose_b = false;
+};
 TROUPE_API symbol matmul(symbol a, symbol b, matmul_options options = {}, TROUPE_AT);
 
 // -- element-wise, two operands ------------------------------------------------------
 // Shapes broadcast by numpy's rule: they are aligned at the last axis, and an extent of 1 is repeated.
 
-TROUPE_API symbol add(symbol a, symbol b, TROUPE_AT);      ///< number.
-TROUPE_API symbol sub(symbol a, symbol b, TROUPE_AT);      ///< number.
-TROUPE_API symbol mul(symbol a, symbol b, TROUPE_AT);      ///< number.
-TROUPE_API symbol div(symbol a, symbol b, TROUPE_AT);      ///< floating.
+TROUPE_API symbol add(symbol a, symbol b, TROUPE_AT);  ///< number.
+TROUPE_API symbol sub(symbol a, symbol b, TROUPE_AT);  ///< number.
+TROUPE_API symbol mul(symbol a, symbol b, TROUPE_AT);  ///< number.
+TROUPE_API symbol div(symbol a, symbol b, TROUPE_AT);  ///< floating.
 /// a^b, floating. The gradient with respect to b is 0 where a <= 0, where log a is not real (TensorFlow's rule).
 TROUPE_API symbol pow(symbol a, symbol b, TROUPE_AT);
 TROUPE_API symbol maximum(symbol a, symbol b, TROUPE_AT);  ///< number. Equal operands get half the gradient each.
@@ -37,12 +40,14 @@ TROUPE_API symbol minimum(symbol a, symbol b, TROUPE_AT);
 struct left_operand {
   symbol value;
   std::source_location at;
-  left_operand(symbol s, std::source_location where = std::source_location::current()) : value(s), at(where) {}  // NOLINT(google-explicit-constructor)
+  left_operand(symbol s, std::source_location where = std::source_location::current())
+    : value(s), at(where) {}  // NOLINT(google-explicit-constructor)
 };
 struct left_number {
   double value;
   std::source_location at;
-  left_number(double x, std::source_location where = std::source_location::current()) : value(x), at(where) {}  // NOLINT(google-explicit-constructor)
+  left_number(double x, std::source_location where = std::source_location::current())
+    : value(x), at(where) {}  // NOLINT(google-explicit-constructor)
 };
 inline symbol operator+(left_operand a, symbol b) { return add(a.value, b, a.at); }
 inline symbol operator-(left_operand a, symbol b) { return sub(a.value, b, a.at); }
@@ -81,24 +86,24 @@ TROUPE_API symbol select(symbol condition, symbol a, symbol b, TROUPE_AT);
 // -- element-wise, one operand -------------------------------------------------------
 // x is floating; where the comment says `number`, also int32 or int64.
 
-TROUPE_API symbol neg(symbol x, TROUPE_AT);     ///< number.
+TROUPE_API symbol neg(symbol x, TROUPE_AT);  ///< number.
 inline symbol operator-(left_operand x) { return neg(x.value, x.at); }
 TROUPE_API symbol exp(symbol x, TROUPE_AT);
-TROUPE_API symbol expm1(symbol x, TROUPE_AT);   ///< e^x - 1, accurate near 0.
+TROUPE_API symbol expm1(symbol x, TROUPE_AT);  ///< e^x - 1, accurate near 0.
 TROUPE_API symbol log(symbol x, TROUPE_AT);
-TROUPE_API symbol log1p(symbol x, TROUPE_AT);   ///< log(1 + x), accurate near 0.
+TROUPE_API symbol log1p(symbol x, TROUPE_AT);  ///< log(1 + x), accurate near 0.
 TROUPE_API symbol sqrt(symbol x, TROUPE_AT);
-TROUPE_API symbol rsqrt(symbol x, TROUPE_AT);   ///< 1 / √x
-TROUPE_API symbol square(symbol x, TROUPE_AT);  ///< number.
-TROUPE_API symbol abs(symbol x, TROUPE_AT);     ///< number. Gradient 0 at 0.
-TROUPE_API symbol sign(symbol x, TROUPE_AT);    ///< number: -1, 0 or 1. Gradient 0.
-TROUPE_API symbol floor(symbol x, TROUPE_AT);   ///< Gradient 0.
-TROUPE_API symbol erf(symbol x, TROUPE_AT);     ///< 2/√π · ∫₀ˣ e^-t² dt
+TROUPE_API symbol rsqrt(symbol x, TROUPE_AT);                 ///< 1 / √x
+TROUPE_API symbol square(symbol x, TROUPE_AT);                ///< number.
+TROUPE_API symbol abs(symbol x, TROUPE_AT);                   ///< number. Gradient 0 at 0.
+TROUPE_API symbol sign(symbol x, TROUPE_AT);                  ///< number: -1, 0 or 1. Gradient 0.
+TROUPE_API symbol floor(symbol x, TROUPE_AT);                 ///< Gradient 0.
+TROUPE_API symbol erf(symbol x, TROUPE_AT);                   ///< 2/√π · ∫₀ˣ e^-t² dt
 TROUPE_API symbol scale(symbol x, double factor, TROUPE_AT);  ///< factor · x.
 /// x limited to [least, greatest]. The gradient is 0 outside.
 TROUPE_API symbol clip(symbol x, double least, double greatest, TROUPE_AT);
-TROUPE_API symbol cast(symbol x, dtype type, TROUPE_AT);      ///< Any dtype to any. Gradient between floating ones.
-TROUPE_API symbol stop_gradient(symbol x, TROUPE_AT);         ///< x, without a gradient.
+TROUPE_API symbol cast(symbol x, dtype type, TROUPE_AT);  ///< Any dtype to any. Gradient between floating ones.
+TROUPE_API symbol stop_gradient(symbol x, TROUPE_AT);     ///< x, without a gradient.
 /// Returns x. The step fails with invalid_argument if an element of x, or of its gradient, is not finite: "<message>:
 /// nan at [3, 0] is not finite: tower/check_numerics (model.cpp:12)". Without a use of the result nothing is checked.
 /// tf.check_numerics.
@@ -110,10 +115,10 @@ TROUPE_API symbol check_range(symbol x, double least, double greatest, std::stri
 
 // -- activations -----------------------------------------------------------------
 
-TROUPE_API symbol relu(symbol x, TROUPE_AT);      ///< max(x, 0); gradient 0 at 0.
+TROUPE_API symbol relu(symbol x, TROUPE_AT);  ///< max(x, 0); gradient 0 at 0.
 /// x where x > 0, else slope · x. Maas et al. 2013.
 TROUPE_API symbol leaky_relu(symbol x, double slope = 0.2, TROUPE_AT);
-TROUPE_API symbol elu(symbol x, TROUPE_AT);       ///< x where x > 0, else e^x - 1. Clevert et al. 2016, α = 1.
+TROUPE_API symbol elu(symbol x, TROUPE_AT);  ///< x where x > 0, else e^x - 1. Clevert et al. 2016, α = 1.
 /// x·Φ(x), where Φ is the normal distribution function, by erf. Hendrycks & Gimpel 2016.
 TROUPE_API symbol gelu(symbol x, TROUPE_AT);
 /// The approximation of gelu x/2 · (1 + tanh(√(2/π)·(x + 0.044715·x³))), from the same source.
@@ -128,7 +133,10 @@ using activation = symbol (*)(symbol, std::source_location);
 // -- reductions ------------------------------------------------------------------
 
 /// `axes`: which to reduce; negative ones count from the end; empty: all. `keep`: reduced axes stay, with extent 1.
-struct reduce_options { std::vector<int> axes = {}; bool keep = false; };
+struct reduce_options {
+  std::vector<int> axes = {};
+  bool keep = false;
+};
 TROUPE_API symbol reduce_sum(symbol x, reduce_options options = {}, TROUPE_AT);   ///< number; 0 for no elements.
 TROUPE_API symbol reduce_mean(symbol x, reduce_options options = {}, TROUPE_AT);  ///< floating.
 TROUPE_API symbol reduce_max(symbol x, reduce_options options = {}, TROUPE_AT);   ///< number. Ties share the gradient.
@@ -141,7 +149,10 @@ TROUPE_API symbol argmax(symbol x, int axis = -1, TROUPE_AT);  ///< number -> in
 TROUPE_API symbol argmin(symbol x, int axis = -1, TROUPE_AT);
 
 /// Cumulative sums along `axis`: y[i] = x[0] + ... + x[i]. `exclusive`: without x[i]. `reverse`: from the end. number.
-struct cumsum_options { bool exclusive = false; bool reverse = false; };
+struct cumsum_options {
+  bool exclusive = false;
+  bool reverse = false;
+};
 TROUPE_API symbol cumsum(symbol x, int axis = 0, cumsum_options options = {}, TROUPE_AT);
 
 TROUPE_API symbol softmax(symbol x, TROUPE_AT);      ///< Over the last axis, floating.
@@ -174,11 +185,16 @@ TROUPE_API std::vector<symbol> split(symbol x, std::vector<int64_t> extents, int
 TROUPE_API symbol slice(symbol x, int axis, int64_t first, int64_t count, TROUPE_AT);
 /// For each axis, drops `low` elements at the beginning and `high` at the end, and keeps every `step`th of the rest. A
 /// list has one entry for each axis, or is empty: nothing is dropped.
-struct strided_slice_options { std::vector<int64_t> low = {}, high = {}, step = {}; };
+struct strided_slice_options {
+  std::vector<int64_t> low = {}, high = {}, step = {};
+};
 TROUPE_API symbol strided_slice(symbol x, strided_slice_options options, TROUPE_AT);
 /// For each axis, inserts `low` elements of `value` at the beginning, `high` at the end, `between` between neighbours:
 /// the inverse of strided_slice.
-struct pad_options { std::vector<int64_t> low = {}, high = {}, between = {}; double value = 0; };
+struct pad_options {
+  std::vector<int64_t> low = {}, high = {}, between = {};
+  double value = 0;
+};
 TROUPE_API symbol pad(symbol x, pad_options options, TROUPE_AT);
 /// Repeats x `times[i]` times along axis i.
 TROUPE_API symbol tile(symbol x, std::vector<int64_t> times, TROUPE_AT);
@@ -203,10 +219,10 @@ TROUPE_API symbol one_hot(symbol indices, int64_t depth, dtype type = dtype::flo
 enum class padding : uint8_t { same, valid };
 
 struct conv2d_options {
-  std::array<int64_t, 2> strides{1, 1};    ///< Along height and width.
-  std::array<int64_t, 2> dilation{1, 1};   ///< Distance between adjacent kernel elements.
+  std::array<int64_t, 2> strides{1, 1};   ///< Along height and width.
+  std::array<int64_t, 2> dilation{1, 1};  ///< Distance between adjacent kernel elements.
   troupe::padding padding = padding::same;
-  int64_t groups = 1;                      ///< Group g of the outputs reads only group g of the channels.
+  int64_t groups = 1;  ///< Group g of the outputs reads only group g of the channels.
 };
 /// kernel [kernel height, kernel width, channels / groups, outputs] -> [batch, height', width', outputs]:
 /// y[b, i, j, o] = Σ x[b, i·stride + di·dilation - pad, ..., c] · kernel[di, dj, c, o].
@@ -220,7 +236,7 @@ TROUPE_API symbol depthwise_conv2d(symbol x, symbol kernel, conv2d_options optio
 TROUPE_API symbol conv2d_transpose(symbol x, symbol kernel, conv2d_options options = {}, TROUPE_AT);
 
 struct pool_options {
-  std::array<int64_t, 2> size{2, 2};       ///< Height and width.
+  std::array<int64_t, 2> size{2, 2};  ///< Height and width.
   std::array<int64_t, 2> strides{2, 2};
   troupe::padding padding = padding::valid;
 };

@@ -45,9 +45,9 @@ struct variable_group {
   /// Replaces the optimizer's rule, with slots of its own; the schedule begins at its rate. A variable gets its rule
   /// from the first matching group that has one, so an earlier group may set other fields only.
   std::optional<update_rule> rule = {};
-  float rate_factor = 1;                    ///< Multiplies the scheduled rate.
-  std::optional<float> weight_decay = {};   ///< Replaces the optimizer's, or its rule's, weight decay.
-  bool frozen = false;                      ///< The variables keep their values: no gradient, no slots.
+  float rate_factor = 1;                   ///< Multiplies the scheduled rate.
+  std::optional<float> weight_decay = {};  ///< Replaces the optimizer's, or its rule's, weight decay.
+  bool frozen = false;                     ///< The variables keep their values: no gradient, no slots.
 };
 
 /// How variables are updated. All fields apply to every trainable variable, unless a variable group says otherwise.
@@ -76,7 +76,8 @@ TROUPE_API expected<void> validate(const optimizer& o);
 /// "adam(rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08)", then all fields that are not at their defaults:
 /// ", schedule = cosine(decay_steps = 10000, alpha = 0), warmup_steps = 500, clip.global_norm = 1".
 TROUPE_API std::string to_text(const optimizer& o);
-/// The rate of the update that is made after `step` others, for variables under the optimizer's own rule. The optimizer must be valid.
+/// The rate of the update that is made after `step` others, for variables under the optimizer's own rule. The optimizer
+/// must be valid.
 TROUPE_API double rate_at(const optimizer& o, int64_t step);
 
 }  // namespace troupe

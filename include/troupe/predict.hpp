@@ -18,11 +18,11 @@
 namespace troupe {
 
 struct predict_spec {
-  dataset input = {};                      ///< With or without labels; the model function gets those that exist.
-  std::vector<std::string> keys = {};      ///< Names of the predictions to compute; empty: all.
-  checkpoint_ref checkpoint = {};          ///< Where the variables come from; by default the newest.
-  bool single_examples = true;             ///< One result for each row. False: for each batch, with less work.
-  int64_t batches_ahead = 16;              ///< Most batches computed ahead of the consumer; 0: none, for least memory.
+  dataset input = {};                  ///< With or without labels; the model function gets those that exist.
+  std::vector<std::string> keys = {};  ///< Names of the predictions to compute; empty: all.
+  checkpoint_ref checkpoint = {};      ///< Where the variables come from; by default the newest.
+  bool single_examples = true;         ///< One result for each row. False: for each batch, with less work.
+  int64_t batches_ahead = 16;          ///< Most batches computed ahead of the consumer; 0: none, for least memory.
   /// Called for each batch, by the thread that takes it, and at the end of the stream, however it ends.
   std::vector<std::shared_ptr<hook>> hooks = {};
 };

@@ -12,15 +12,15 @@
 namespace troupe {
 
 struct train_result {
-  int64_t global_step = 0;                ///< The state at which the job ended.
-  int64_t steps_run = 0;                  ///< Steps made by this call.
+  int64_t global_step = 0;  ///< The state at which the job ended.
+  int64_t steps_run = 0;    ///< Steps made by this call.
   /// Metrics of the last evaluation by the first eval_spec; without evaluations, the last loss. If the job had ended
   /// before this call, they come from event files: float32, without arrays.
   std::map<std::string, double> metrics;
-  double seconds = 0;                     ///< Since the job started, by its clock.
-  bool stopped = false;                   ///< Stopped by request, before its end.
-  std::string checkpoint;                 ///< Prefix of the last commit, if any.
-  std::string remark;                     ///< Why nothing was trained, or that the data ended early.
+  double seconds = 0;                         ///< Since the job started, by its clock.
+  bool stopped = false;                       ///< Stopped by request, before its end.
+  std::string checkpoint;                     ///< Prefix of the last commit, if any.
+  std::string remark;                         ///< Why nothing was trained, or that the data ended early.
   std::map<std::string, tensor> arrays = {};  ///< Metrics of the last evaluation that are arrays, float64.
   std::map<std::string, std::map<std::string, double>> evaluations = {};  ///< Last metrics, by name of the evaluation.
   /// Paths of the exports after the last evaluation of each name, in the order of its exporters; empty if none was due.
@@ -35,8 +35,8 @@ struct evaluation_result {
   std::map<std::string, double> metrics;  ///< With `loss` (mean over batches) and `global_step`.
   int64_t batches = 0;
   double seconds = 0;
-  std::string checkpoint;                 ///< Its prefix; empty: freshly initialised variables.
-  std::vector<std::string> warnings = {}; ///< Such as an event file that could not be written.
+  std::string checkpoint;                     ///< Its prefix; empty: freshly initialised variables.
+  std::vector<std::string> warnings = {};     ///< Such as an event file that could not be written.
   std::map<std::string, tensor> arrays = {};  ///< Metrics that are arrays, float64.
 };
 

@@ -20,8 +20,9 @@ template <class T>
 class setting {
  public:
   constexpr setting() = default;
-  constexpr setting(std::nullopt_t) : mentioned_(true) {}       // NOLINT(google-explicit-constructor): reads as in the
-  constexpr setting(T value) : mentioned_(true), value_(value) {}  // NOLINT(google-explicit-constructor): example above.
+  constexpr setting(std::nullopt_t) : mentioned_(true) {}  // NOLINT(google-explicit-constructor): reads as in the
+  constexpr setting(T value)
+    : mentioned_(true), value_(value) {}  // NOLINT(google-explicit-constructor): example above.
 
   constexpr bool mentioned() const noexcept { return mentioned_; }
   /// Absent if off or never set.
@@ -50,22 +51,22 @@ enum class not_finite : uint8_t {
 struct run_config {
   /// Directory of checkpoints, summaries and exports; a job resumes from its newest checkpoint. None: nothing is kept.
   std::optional<std::string> model_dir = {};
-  std::optional<uint64_t> seed = {};                    ///< Seed of all draws (tf_random_seed). None: 0.
-  int64_t save_summary_steps = 100;                     ///< Steps between summaries; 0: no summaries.
+  std::optional<uint64_t> seed = {};  ///< Seed of all draws (tf_random_seed). None: 0.
+  int64_t save_summary_steps = 100;   ///< Steps between summaries; 0: no summaries.
   /// Steps (or seconds) between checkpoints: at most one of the two has a value. If neither is set, every 600 s. If one
   /// is set to none or 0 and the other has no value, there are no checkpoints. A crash costs what was trained since the
   /// last one.
   setting<int64_t> save_checkpoints_steps = {};
   setting<double> save_checkpoints_secs = {};
-  std::optional<int64_t> keep_checkpoint_max = 5;       ///< How many of the newest are kept. 0 or none: all.
-  double keep_checkpoint_every_n_hours = 10000;         ///< Also keeps one checkpoint for ever every so many hours.
-  std::optional<int64_t> log_step_count_steps = 100;    ///< Steps between log points (loss, steps/s). None: off.
+  std::optional<int64_t> keep_checkpoint_max = 5;     ///< How many of the newest are kept. 0 or none: all.
+  double keep_checkpoint_every_n_hours = 10000;       ///< Also keeps one checkpoint for ever every so many hours.
+  std::optional<int64_t> log_step_count_steps = 100;  ///< Steps between log points (loss, steps/s). None: off.
   troupe::train_metrics train_metrics = troupe::train_metrics::logged;  ///< Of a spec with metrics in train mode.
-  int64_t steps_per_loop = 100;                         ///< TPUConfig's iterations_per_loop; has to be 100.
+  int64_t steps_per_loop = 100;  ///< TPUConfig's iterations_per_loop; has to be 100.
   /// Each batch is divided into this many shards, whose gradients are summed in a fixed order: a power of two up to
   /// 2^20, a multiple of `replicas`, by default `replicas`. Set it for the same bits with any number of replicas.
   std::optional<int64_t> gradient_shards = {};
-  int64_t replicas = 1;                                 ///< Copies of the model that share each batch, in [1, 1024].
+  int64_t replicas = 1;  ///< Copies of the model that share each batch, in [1, 1024].
   /// Threads of each replica, its own included, at most 1024; any number gives the same bits. 0: the processors
   /// available to the process divided by the replicas of the job; fewer if a step is too short, as its plan decides; 1
   /// in simulation.
@@ -75,8 +76,8 @@ struct run_config {
   /// With the defaults an input may be unavailable for 303 s. A second `aborted` at the same step ends the job at once.
   /// If another node dies, the job saves and fails (docs/failures.md).
   std::optional<int64_t> recovery_attempts_max = 10;
-  double recovery_first_delay_secs = 1;                 ///< Delay before the first recovery; each later one doubles it,
-  double recovery_delay_max_secs = 60;                  ///<   up to this.
+  double recovery_first_delay_secs = 1;  ///< Delay before the first recovery; each later one doubles it,
+  double recovery_delay_max_secs = 60;   ///<   up to this.
   /// Repeats a step whose loss or gradient is not finite operation by operation, so that the error names the first
   /// operation, variable or input component that is not. Until then it costs one more check of each gradient if there
   /// are several replicas.

@@ -18,12 +18,12 @@ namespace troupe {
 /// What `describe_run` writes.
 struct run_description {
   run_record record = {};
-  hyperparameters values = {};                         ///< Empty: TensorBoard shows no page of them.
+  hyperparameters values = {};  ///< Empty: TensorBoard shows no page of them.
   /// Returns the graph; called once the job has begun, on the thread of its hooks. Empty: no graph. Errors are
   /// warnings.
   std::function<expected<graph_description>()> graph = {};
-  std::string evaluation = "eval";                     ///< Directory of the evaluation whose metrics are listed.
-  std::function<void(const std::string&)> warn = {};   ///< Called with each failure to write. The job continues.
+  std::string evaluation = "eval";                    ///< Directory of the evaluation whose metrics are listed.
+  std::function<void(const std::string&)> warn = {};  ///< Called with each failure to write. The job continues.
 };
 
 /// A hook that writes `record` once a job has begun, unless nothing is left to train. It also writes an event file

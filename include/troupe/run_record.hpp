@@ -18,12 +18,12 @@ namespace troupe {
 inline constexpr std::string_view run_record_file = "run.json";
 
 struct run_record {
-  double wall_time = 0;                                ///< When it was made, in seconds since the epoch.
-  std::vector<std::string> command = {};               ///< The program's name and arguments.
-  std::string directory = {};                          ///< The working directory. `troupe` stores absolute paths.
-  std::map<std::string, std::string> versions = {};    ///< The library's: "troupe", "numerics", "cpu"; and any others.
-  std::map<std::string, std::string> settings = {};    ///< The keys that were given, with their values as text.
-  std::map<std::string, std::string> resolved = {};    ///< `settings`, and the defaults of all other keys that applied.
+  double wall_time = 0;                              ///< When it was made, in seconds since the epoch.
+  std::vector<std::string> command = {};             ///< The program's name and arguments.
+  std::string directory = {};                        ///< The working directory. `troupe` stores absolute paths.
+  std::map<std::string, std::string> versions = {};  ///< The library's: "troupe", "numerics", "cpu"; and any others.
+  std::map<std::string, std::string> settings = {};  ///< The keys that were given, with their values as text.
+  std::map<std::string, std::string> resolved = {};  ///< `settings`, and the defaults of all other keys that applied.
 };
 
 /// Replaces run.json, completely or not at all, and adds the library's versions. There is no lock: call it from a hook
@@ -40,7 +40,7 @@ using hyperparameters = std::map<std::string, std::variant<double, bool, std::st
 
 struct setting_difference {
   std::string key;
-  std::optional<std::string> before, now;              ///< Absent: the key did not apply.
+  std::optional<std::string> before, now;  ///< Absent: the key did not apply.
   friend bool operator==(const setting_difference&, const setting_difference&) = default;
 };
 /// The keys of `resolved` whose values differ, sorted.

@@ -27,15 +27,18 @@ using average_pool = nn::average_pool_options;
 struct global_max_pool {};
 struct global_average_pool {};
 struct flatten {};
-using dense = nn::dense_options;          ///< Over the last axis: each pixel of an image separately.
+using dense = nn::dense_options;  ///< Over the last axis: each pixel of an image separately.
 using dropout = nn::dropout_options;
 using batch_norm = nn::batch_norm_options;
 using layer_norm = nn::layer_norm_options;
-struct activation { troupe::activation function = relu; };
+struct activation {
+  troupe::activation function = relu;
+};
 }  // namespace layer
 
-using sequential_layer = std::variant<layer::conv2d, layer::conv2d_transpose, layer::depthwise_conv2d, layer::separable_conv2d, layer::max_pool,
-                                      layer::average_pool, layer::global_max_pool, layer::global_average_pool, layer::flatten, layer::dense,
+using sequential_layer = std::variant<layer::conv2d, layer::conv2d_transpose, layer::depthwise_conv2d,
+                                      layer::separable_conv2d, layer::max_pool, layer::average_pool,
+                                      layer::global_max_pool, layer::global_average_pool, layer::flatten, layer::dense,
                                       layer::dropout, layer::batch_norm, layer::layer_norm, layer::activation>;
 /// The name of a layer's kind, such as "conv2d".
 TROUPE_API std::string_view name_of(const sequential_layer& layer) noexcept;
@@ -58,10 +61,10 @@ TROUPE_API model sequential_model(sequential_model_options options, TROUPE_AT);
 
 struct sequential_classifier_options {
   std::vector<sequential_layer> layers = {};
-  int64_t classes = 0;                        ///< At least 2; 0 takes the size of `vocabulary`.
-  std::vector<int64_t> input_shape = {};      ///< As in sequential_model_options.
+  int64_t classes = 0;                    ///< At least 2; 0 takes the size of `vocabulary`.
+  std::vector<int64_t> input_shape = {};  ///< As in sequential_model_options.
   troupe::optimizer optimizer = adam{};
-  std::vector<std::string> vocabulary = {};   ///< This and the next two members: as in multi_class_head.
+  std::vector<std::string> vocabulary = {};  ///< This and the next two members: as in multi_class_head.
   double label_smoothing = 0;
   bool confusion_matrix = false;
   /// Names of the layers in errors. Empty: "sequential_classifier: layers[i]".

@@ -18,23 +18,23 @@ namespace troupe {
 
 /// Options of a server. The end of a name is the unit. A request beyond a limit is refused.
 struct serve_options {
-  std::string host = "127.0.0.1";          ///< The address to listen on. The default serves this host only.
-  int64_t port = 8501;                     ///< 0: any free one.
-  std::optional<int64_t> health_port = {}; ///< The port of /healthz and /metrics; 0: any free one; absent: `port`.
-  std::optional<std::string> name = {};    ///< The model's name in URLs; absent: the last part of the directory's path.
-  int64_t batch_rows_max = 64;             ///< Most rows of several requests that are computed in one batch.
-  double batch_delay_ms = 0;               ///< How long a request waits for others. 0: only waiting ones join.
-  int64_t threads = 1;                     ///< Batches of one signature that are computed at a time.
-  int64_t request_rows_max = 4096;         ///< Most rows of a request.
+  std::string host = "127.0.0.1";           ///< The address to listen on. The default serves this host only.
+  int64_t port = 8501;                      ///< 0: any free one.
+  std::optional<int64_t> health_port = {};  ///< The port of /healthz and /metrics; 0: any free one; absent: `port`.
+  std::optional<std::string> name = {};  ///< The model's name in URLs; absent: the last part of the directory's path.
+  int64_t batch_rows_max = 64;           ///< Most rows of several requests that are computed in one batch.
+  double batch_delay_ms = 0;             ///< How long a request waits for others. 0: only waiting ones join.
+  int64_t threads = 1;                   ///< Batches of one signature that are computed at a time.
+  int64_t request_rows_max = 4096;       ///< Most rows of a request.
   int64_t body_bytes_max = int64_t{16} << 20;   ///< Most bytes of a request's body.
   int64_t memory_bytes_max = int64_t{1} << 30;  ///< Most bytes of bodies, tensors and answers of all requests at work.
-  int64_t connections_max = 64;            ///< Connections answered at a time, each by a thread; 4 × as many may idle.
-  int64_t requests_max = 1024;             ///< Most requests that wait for a thread, and for the batch of a signature.
-  double read_secs = 5;                    ///< Longest time between two pieces of a request.
-  double request_secs = 60;                ///< Longest time to receive a request, and to send its answer.
-  double idle_secs = 30;                   ///< A connection without a request for this long is closed.
-  double wait_secs = 10;                   ///< A request that has waited this long for its turn is refused.
-  double poll_secs = 1;                    ///< Time between two checks for a newer export.
+  int64_t connections_max = 64;  ///< Connections answered at a time, each by a thread; 4 × as many may idle.
+  int64_t requests_max = 1024;   ///< Most requests that wait for a thread, and for the batch of a signature.
+  double read_secs = 5;          ///< Longest time between two pieces of a request.
+  double request_secs = 60;      ///< Longest time to receive a request, and to send its answer.
+  double idle_secs = 30;         ///< A connection without a request for this long is closed.
+  double wait_secs = 10;         ///< A request that has waited this long for its turn is refused.
+  double poll_secs = 1;          ///< Time between two checks for a newer export.
 
   friend bool operator==(const serve_options&, const serve_options&) = default;
 };
@@ -45,7 +45,7 @@ struct serve_event {
   enum class kind : uint8_t { version, warning, failed };
   kind what = kind::version;
   int64_t version = 0;
-  std::string text = {};                   ///< The problem; empty for a version.
+  std::string text = {};  ///< The problem; empty for a version.
 };
 
 /// A move-only handle of a running server. Any thread may call.

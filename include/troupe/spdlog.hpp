@@ -16,7 +16,8 @@ inline std::function<void(log_level, const std::string&)> log_to(std::shared_ptr
   if (!logger)
     return {};
   return [logger = std::move(logger)](log_level level, const std::string& line) {
-    constexpr spdlog::level::level_enum levels[] = {spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err};
+    constexpr spdlog::level::level_enum levels[] = {spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
+                                                    spdlog::level::err};
     logger->log(levels[static_cast<size_t>(level)], spdlog::string_view_t{line.data(), line.size()});
   };
 }

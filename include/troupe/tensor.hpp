@@ -28,12 +28,30 @@ TROUPE_API int64_t size_of(dtype type) noexcept;
 
 template <class T>
 struct dtype_of;
-template <> struct dtype_of<float> { static constexpr dtype value = dtype::float32; };
-template <> struct dtype_of<double> { static constexpr dtype value = dtype::float64; };
-template <> struct dtype_of<int32_t> { static constexpr dtype value = dtype::int32; };
-template <> struct dtype_of<int64_t> { static constexpr dtype value = dtype::int64; };
-template <> struct dtype_of<bool> { static constexpr dtype value = dtype::boolean; };
-template <> struct dtype_of<uint8_t> { static constexpr dtype value = dtype::uint8; };
+template <>
+struct dtype_of<float> {
+  static constexpr dtype value = dtype::float32;
+};
+template <>
+struct dtype_of<double> {
+  static constexpr dtype value = dtype::float64;
+};
+template <>
+struct dtype_of<int32_t> {
+  static constexpr dtype value = dtype::int32;
+};
+template <>
+struct dtype_of<int64_t> {
+  static constexpr dtype value = dtype::int64;
+};
+template <>
+struct dtype_of<bool> {
+  static constexpr dtype value = dtype::boolean;
+};
+template <>
+struct dtype_of<uint8_t> {
+  static constexpr dtype value = dtype::uint8;
+};
 
 /// The extents of a tensor, outermost first, at most `max_rank`. A scalar has rank 0.
 class TROUPE_API shape {
@@ -45,7 +63,10 @@ class TROUPE_API shape {
   explicit shape(std::span<const int64_t> extents);
 
   int rank() const noexcept { return rank_; }
-  int64_t operator[](int axis) const noexcept { assert(axis >= 0 && axis < rank_); return extents_[static_cast<size_t>(axis)]; }
+  int64_t operator[](int axis) const noexcept {
+    assert(axis >= 0 && axis < rank_);
+    return extents_[static_cast<size_t>(axis)];
+  }
   std::span<const int64_t> extents() const noexcept { return {extents_.data(), static_cast<size_t>(rank_)}; }
   /// The product of the extents; 1 for a scalar.
   int64_t elements() const noexcept;
@@ -85,7 +106,9 @@ class TROUPE_API tensor {
     return of<T>(dims, std::span<const T>{values.begin(), values.size()});
   }
   template <class T>
-  static tensor scalar(T value) { return of<T>({}, {value}); }
+  static tensor scalar(T value) {
+    return of<T>({}, {value});
+  }
   static tensor copy_of(dtype type, const shape& dims, std::span<const std::byte> bytes);
 
   dtype type() const noexcept { return type_; }

@@ -33,7 +33,8 @@ class generator_rows final : public row_source {
   }
 
   void describe(std::vector<std::string>& stages, const reading* r) const override {
-    stages.push_back(name_ + (r ? " of " + std::to_string(count_) + " examples:" + input::to_text(rows_of_.spec()) : ""));
+    stages.push_back(name_
+                     + (r ? " of " + std::to_string(count_) + " examples:" + input::to_text(rows_of_.spec()) : ""));
   }
 
  protected:

@@ -9,6 +9,7 @@ namespace troupe::input {
 expected<dataset> indexed_generator(std::string name, element_spec spec, int64_t count,
                                     std::function<expected<example_tensors>(int64_t)> make);
 /// Implements it for a stream.
-expected<dataset> streamed_generator(std::string name, element_spec spec, std::function<expected<example_stream>()> open);
+expected<dataset> streamed_generator(std::string name, element_spec spec,
+                                     std::function<expected<example_stream>()> open);
 
 }  // namespace troupe::input

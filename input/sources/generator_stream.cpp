@@ -42,7 +42,8 @@ class generator_iterator final : public dataset_iterator {
 
   expected<std::string> save() const override {
     if (!stream_.save)
-      return fail(errc::unimplemented, "the position of " + name_ + " cannot be saved: its example_stream has no save and restore");
+      return fail(errc::unimplemented,
+                  "the position of " + name_ + " cannot be saved: its example_stream has no save and restore");
     auto position = ask_user("save of " + name_, stream_.save);
     if (!position)
       return position;
@@ -50,9 +51,12 @@ class generator_iterator final : public dataset_iterator {
   }
 
   expected<void> restore(std::string_view state) override {
-    const auto refuse = [this](const std::string& why) { return fail(errc::invalid_argument, "cannot resume " + name_ + ": " + why); };
+    const auto refuse = [this](const std::string& why) {
+      return fail(errc::invalid_argument, "cannot resume " + name_ + ": " + why);
+    };
     if (!stream_.restore)
-      return fail(errc::unimplemented, "the position of " + name_ + " cannot be restored: its example_stream has no save and restore");
+      return fail(errc::unimplemented,
+                  "the position of " + name_ + " cannot be restored: its example_stream has no save and restore");
     const auto first = state.substr(0, state.find('\n'));
     if (first != head())
       return refuse("the state was saved by '" + std::string{first} + "', here is '" + head() + "'");
@@ -66,7 +70,8 @@ class generator_iterator final : public dataset_iterator {
     if (next < 0 || line.size() == state.size())
       return refuse("the state's position '" + std::string{line} + "' is not a count");
     state.remove_prefix(line.size() + 1);
-    if (auto there = ask_user("restore of " + name_, [&]() -> expected<void> { return stream_.restore(state); }); !there)
+    if (auto there = ask_user("restore of " + name_, [&]() -> expected<void> { return stream_.restore(state); });
+        !there)
       return there;
     next_ = next;
     ended_ = false;
@@ -102,7 +107,8 @@ class generator_stream final : public dataset_stage {
     if (!stream->next)
       return fail(errc::invalid_argument, name_ + " opened an example_stream without next");
     if (!stream->save != !stream->restore)
-      return fail(errc::invalid_argument, name_ + " opened an example_stream with " + (stream->save ? "save and no restore" : "restore and no save"));
+      return fail(errc::invalid_argument, name_ + " opened an example_stream with "
+                                              + (stream->save ? "save and no restore" : "restore and no save"));
     return shared(std::make_unique<generator_iterator>(name_, spec_, std::move(*stream)), options);
   }
 
@@ -114,7 +120,8 @@ class generator_stream final : public dataset_stage {
 
 }  // namespace
 
-expected<dataset> streamed_generator(std::string name, element_spec spec, std::function<expected<example_stream>()> open) {
+expected<dataset> streamed_generator(std::string name, element_spec spec,
+                                     std::function<expected<example_stream>()> open) {
   if (auto named = check_name(name, "a generator"); !named)
     return fail(named.error());
   auto checked = checked_spec(std::move(spec), name);

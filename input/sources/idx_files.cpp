@@ -16,14 +16,16 @@ expected<dataset> open_idx(const idx_options& options) {
     const auto info = fs->info(path);
     return info ? static_cast<int64_t>(info->modified) : 0;
   };
-  return input::idx_dataset(options, std::move(*images), std::move(*labels), {time_of(options.images), time_of(options.labels)});
+  return input::idx_dataset(options, std::move(*images), std::move(*labels),
+                            {time_of(options.images), time_of(options.labels)});
 }
 
 namespace {
 
 expected<dataset> open_part(const std::string& directory, const std::string& part) {
   const auto fs = posix_file_system();
-  const auto files = input::find_mnist_files(directory, part, [&](const std::string& path) { return fs->info(path).has_value(); });
+  const auto files = input::find_mnist_files(directory, part,
+                                             [&](const std::string& path) { return fs->info(path).has_value(); });
   return files ? open_idx(*files) : expected<dataset>{fail(files.error())};
 }
 

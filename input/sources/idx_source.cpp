@@ -29,8 +29,8 @@ expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor la
   if (auto ok = check_bytes(paths.labels, labels, labels.dims().rank() == 1, "labels: uint8 of rank 1"); !ok)
     return fail(ok.error());
   if (images.dims()[0] != labels.dims()[0])
-    return fail(errc::invalid_argument, paths.images + " holds " + std::to_string(images.dims()[0]) + " images, " + paths.labels
-                                          + " holds " + std::to_string(labels.dims()[0]) + " labels");
+    return fail(errc::invalid_argument, paths.images + " holds " + std::to_string(images.dims()[0]) + " images, "
+                                            + paths.labels + " holds " + std::to_string(labels.dims()[0]) + " labels");
   const shape pixels{images.dims().inner().elements()};
   std::vector<column> features(1), targets(1);
   features[0].what = {"pixels", dtype::float32, pixels};
@@ -46,7 +46,8 @@ expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor la
   return memory_source("idx(" + short_name(paths.images) + ")", std::move(features), std::move(targets));
 }
 
-expected<idx_options> find_mnist_files(const std::string& directory, const std::string& part, const std::function<bool(const std::string&)>& exists) {
+expected<idx_options> find_mnist_files(const std::string& directory, const std::string& part,
+                                       const std::function<bool(const std::string&)>& exists) {
   idx_options found;
   for (auto [name, path] : {std::pair{"-images-idx3-ubyte", &found.images}, {"-labels-idx1-ubyte", &found.labels}}) {
     *path = directory + (directory.ends_with('/') ? "" : "/") + part + name;

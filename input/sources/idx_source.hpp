@@ -17,6 +17,7 @@ expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor la
 
 /// The two published file names of `part` ("train" or "t10k") in `directory`: each plain if that file exists, else with
 /// ".gz". Error: not_found naming a file that exists as neither.
-expected<idx_options> find_mnist_files(const std::string& directory, const std::string& part, const std::function<bool(const std::string&)>& exists);
+expected<idx_options> find_mnist_files(const std::string& directory, const std::string& part,
+                                       const std::function<bool(const std::string&)>& exists);
 
 }  // namespace troupe::input

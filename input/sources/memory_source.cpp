@@ -11,8 +11,7 @@ namespace {
 void copy_rows(const std::byte* from, std::byte* to, int64_t elements, column::conversion convert) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(from);
   switch (convert) {
-    case column::conversion::none:
-      break;
+    case column::conversion::none: break;
     case column::conversion::unit_float: {
       auto* floats = reinterpret_cast<float*>(to);
       for (int64_t i = 0; i < elements; ++i)
@@ -74,8 +73,8 @@ class memory_rows final : public row_source {
   source_fingerprint take_fingerprint() const override {
     source_fingerprint fingerprint;
     for (const column& c : columns_)
-      fingerprint.push_back({c.path.empty() ? "'" + c.what.name + "' of " + name_ : c.path, c.rows.byte_size(), c.modified,
-                       sample(c.rows.bytes(), fingerprint_budget / std::ssize(columns_))});
+      fingerprint.push_back({c.path.empty() ? "'" + c.what.name + "' of " + name_ : c.path, c.rows.byte_size(),
+                             c.modified, sample(c.rows.bytes(), fingerprint_budget / std::ssize(columns_))});
     return fingerprint;
   }
 
@@ -90,7 +89,8 @@ expected<void> check_columns(std::vector<column>& columns) {
     if (c.rows.dims().rank() == 0)
       return fail(errc::invalid_argument, "component '" + c.what.name + "' is a scalar: axis 0 must be the example");
   std::sort(columns.begin(), columns.end(), [](const column& a, const column& b) { return a.what.name < b.what.name; });
-  const auto twice = std::adjacent_find(columns.begin(), columns.end(), [](const column& a, const column& b) { return a.what.name == b.what.name; });
+  const auto twice = std::adjacent_find(columns.begin(), columns.end(),
+                                        [](const column& a, const column& b) { return a.what.name == b.what.name; });
   if (twice != columns.end())
     return fail(errc::invalid_argument, "component '" + twice->what.name + "' is given twice");
   return {};
@@ -108,8 +108,9 @@ expected<dataset> memory_source(std::string name, std::vector<column> features, 
   for (const auto* columns : {&features, &labels})
     for (const column& c : *columns)
       if (c.rows.dims()[0] != first.rows.dims()[0])
-        return fail(errc::invalid_argument, "'" + first.what.name + "' has " + std::to_string(first.rows.dims()[0]) + " examples, '"
-                                              + c.what.name + "' has " + std::to_string(c.rows.dims()[0]));
+        return fail(errc::invalid_argument, "'" + first.what.name + "' has " + std::to_string(first.rows.dims()[0])
+                                                + " examples, '" + c.what.name + "' has "
+                                                + std::to_string(c.rows.dims()[0]));
   return dataset{std::make_shared<memory_rows>(std::move(name), std::move(features), std::move(labels))};
 }
 

@@ -16,8 +16,8 @@ struct column {
   component what;  ///< The component that the source delivers, after conversion.
   tensor rows;
   conversion convert = conversion::none;
-  std::string path = {};      ///< The file that the rows were read from, if any.
-  int64_t modified = 0;       ///< The file's modification time, in seconds since the epoch.
+  std::string path = {};  ///< The file that the rows were read from, if any.
+  int64_t modified = 0;   ///< The file's modification time, in seconds since the epoch.
 };
 
 /// `name` is the source's name in texts, such as "idx(train-images)". The columns are sorted by name here. Error:

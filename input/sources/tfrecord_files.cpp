@@ -1,5 +1,4 @@
 #include "input/sources/tfrecord_source.hpp"
-
 #include "storage/records/example_columns.hpp"
 #include "words/text.hpp"
 
@@ -9,9 +8,7 @@ namespace troupe {
 
 namespace input {
 
-std::vector<component> tfrecord_parts::columns() const {
-  return spec().components();
-}
+std::vector<component> tfrecord_parts::columns() const { return spec().components(); }
 
 std::string tfrecord_parts::name() const {
   return "tfrecord(" + file_name_of(paths.front())
@@ -23,14 +20,16 @@ error at_record(const std::string& path, int64_t record, error why) {
   return why;
 }
 
-expected<dataset> tfrecord_dataset(std::shared_ptr<file_system> files, std::vector<std::string> paths, tfrecord_options options) {
+expected<dataset> tfrecord_dataset(std::shared_ptr<file_system> files, std::vector<std::string> paths,
+                                   tfrecord_options options) {
   if (paths.empty())
     return fail(errc::invalid_argument, "a dataset of record files needs at least one path");
   if (options.features.empty())
     return fail(errc::invalid_argument, "a dataset of record files needs at least one feature");
   for (auto* side : {&options.features, &options.labels}) {
     std::sort(side->begin(), side->end(), [](const component& a, const component& b) { return a.name < b.name; });
-    const auto twice = std::adjacent_find(side->begin(), side->end(), [](const component& a, const component& b) { return a.name == b.name; });
+    const auto twice = std::adjacent_find(side->begin(), side->end(),
+                                          [](const component& a, const component& b) { return a.name == b.name; });
     if (twice != side->end())
       return fail(errc::invalid_argument, "feature '" + twice->name + "' is given twice");
   }

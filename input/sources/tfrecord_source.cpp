@@ -46,7 +46,8 @@ class tfrecord_rows final : public row_source {
   }
 
   void describe(std::vector<std::string>& stages, const reading* r) const override {
-    stages.push_back(parts_.name() + (r ? " of " + std::to_string(rows()) + " examples:" + input::to_text(parts_.spec()) : ""));
+    stages.push_back(parts_.name()
+                     + (r ? " of " + std::to_string(rows()) + " examples:" + input::to_text(parts_.spec()) : ""));
   }
 
  protected:
@@ -54,7 +55,8 @@ class tfrecord_rows final : public row_source {
 
  private:
   expected<void> read_row(int64_t row) const {
-    const auto after = std::upper_bound(shards_.begin(), shards_.end(), row, [](int64_t n, const shard& s) { return n < s.first; });
+    const auto after = std::upper_bound(shards_.begin(), shards_.end(), row,
+                                        [](int64_t n, const shard& s) { return n < s.first; });
     const auto i = static_cast<size_t>(after - shards_.begin() - 1);
     const int64_t record = row - shards_[i].first;
     auto done = open(i).and_then([&] { return shards_[i].index.read(*open_[i], record, payload_); });

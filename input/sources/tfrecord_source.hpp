@@ -11,7 +11,8 @@
 namespace troupe::input {
 
 /// Implements `open_tfrecord` on any file system.
-expected<dataset> tfrecord_dataset(std::shared_ptr<file_system> files, std::vector<std::string> paths, tfrecord_options options);
+expected<dataset> tfrecord_dataset(std::shared_ptr<file_system> files, std::vector<std::string> paths,
+                                   tfrecord_options options);
 
 /// What both kinds of node have. Components are sorted by name and checked.
 struct tfrecord_parts {
@@ -25,7 +26,9 @@ struct tfrecord_parts {
   /// The source's name: "tfrecord(train-00.tfrecord and 2 more)".
   std::string name() const;
   /// The fingerprint of the files. Empty if a file cannot be read now: reading it later reports the error.
-  source_fingerprint fingerprint() const { return fingerprint_of_files(*files, paths, file_fingerprint_budget).value_or(source_fingerprint{}); }
+  source_fingerprint fingerprint() const {
+    return fingerprint_of_files(*files, paths, file_fingerprint_budget).value_or(source_fingerprint{});
+  }
 };
 
 expected<stage_ptr> indexed_tfrecord(tfrecord_parts parts);

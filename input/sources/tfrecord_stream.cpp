@@ -15,7 +15,8 @@ namespace {
 /// it.
 class tfrecord_iterator final : public dataset_iterator {
  public:
-  tfrecord_iterator(const tfrecord_parts& parts, example_columns columns, std::shared_ptr<const lazy_fingerprint> fingerprint)
+  tfrecord_iterator(const tfrecord_parts& parts, example_columns columns,
+                    std::shared_ptr<const lazy_fingerprint> fingerprint)
     : parts_(parts), spec_(parts_.spec()), columns_(std::move(columns)), fingerprint_(std::move(fingerprint)) {}
 
   const element_spec& spec() const noexcept override { return spec_; }
@@ -41,11 +42,14 @@ class tfrecord_iterator final : public dataset_iterator {
   }
 
   expected<std::string> save() const override {
-    return stage() + "\nfile " + std::to_string(file_) + " record " + std::to_string(record_) + "\n" + fingerprint_->text();
+    return stage() + "\nfile " + std::to_string(file_) + " record " + std::to_string(record_) + "\n"
+           + fingerprint_->text();
   }
 
   expected<void> restore(std::string_view state) override {
-    const auto refuse = [this](const std::string& why) { return fail(errc::invalid_argument, "cannot resume " + parts_.name() + ": " + why); };
+    const auto refuse = [this](const std::string& why) {
+      return fail(errc::invalid_argument, "cannot resume " + parts_.name() + ": " + why);
+    };
     const auto line = state.substr(0, state.find('\n'));
     if (line != stage())
       return refuse("the state was saved by '" + std::string{line} + "', here is '" + stage() + "'");
@@ -53,7 +57,8 @@ class tfrecord_iterator final : public dataset_iterator {
     size_t file = 0;
     int64_t record = 0;
     constexpr auto no_position = "the state's position is not a file and a record";
-    if (!take(position, "file ", file) || !take(position, " record ", record) || !position.starts_with('\n') || file > parts_.paths.size() || record < 0)
+    if (!take(position, "file ", file) || !take(position, " record ", record) || !position.starts_with('\n')
+        || file > parts_.paths.size() || record < 0)
       return refuse(no_position);
     position.remove_prefix(1);
     auto differences = take_differences(position, fingerprint_->get());
@@ -69,7 +74,8 @@ class tfrecord_iterator final : public dataset_iterator {
 
  private:
   std::string stage() const {
-    return parts_.name() + " of " + std::string{to_string(parts_.options.compression)} + ":" + input::to_text(parts_.spec());
+    return parts_.name() + " of " + std::string{to_string(parts_.options.compression)} + ":"
+           + input::to_text(parts_.spec());
   }
 
   template <class T>
@@ -97,8 +103,9 @@ class tfrecord_iterator final : public dataset_iterator {
       if (!payload)
         return fail(payload.error());
       if (!*payload)
-        return fail(errc::invalid_argument, "cannot resume " + parts_.name() + ": " + path + " has " + std::to_string(passed)
-                                              + " records, and the position is record " + std::to_string(record_));
+        return fail(errc::invalid_argument, "cannot resume " + parts_.name() + ": " + path + " has "
+                                                + std::to_string(passed) + " records, and the position is record "
+                                                + std::to_string(record_));
     }
     reader_ = std::move(*reader);
     return {};
@@ -135,7 +142,8 @@ class tfrecord_stream final : public dataset_stage {
  private:
   tfrecord_parts parts_;
   /// The fingerprint; all iterators of this node share it.
-  std::shared_ptr<const lazy_fingerprint> fingerprint_ = std::make_shared<lazy_fingerprint>([parts = parts_] { return parts.fingerprint(); });
+  std::shared_ptr<const lazy_fingerprint> fingerprint_ = std::make_shared<lazy_fingerprint>(
+      [parts = parts_] { return parts.fingerprint(); });
 };
 
 }  // namespace

@@ -28,7 +28,8 @@ class batch_stage final : public row_transformation {
     return n / size_ + (n % size_ != 0 && !drop_remainder_.value_or(r.drop_remainder));
   }
 
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count,
+              std::vector<row_range>& out) const override {
     const int64_t begin = first * size_;
     inner().locate(r, epoch, begin, std::min(count * size_, inner().length(r) - begin), out);
   }
@@ -56,7 +57,8 @@ stage_ptr batch(stage_ptr inner, int64_t size, std::optional<bool> drop_remainde
     return streamed_batch(std::move(inner), text, size, drop_remainder);
   if (indexed->batch_size() > 0)
     return refuse(inner, text,
-                  {errc::invalid_argument, text + " follows batch(" + std::to_string(indexed->batch_size()) + "): the elements are batches already"});
+                  {errc::invalid_argument, text + " follows batch(" + std::to_string(indexed->batch_size())
+                                               + "): the elements are batches already"});
   return std::make_shared<batch_stage>(std::move(indexed), size, drop_remainder);
 }
 

@@ -14,7 +14,8 @@ struct change {
   example_rows from;
   example_rows to;
 
-  expected<void> apply(const std::string& where, std::span<std::byte* const> row, std::span<std::byte* const> into) const {
+  expected<void> apply(const std::string& where, std::span<std::byte* const> row,
+                       std::span<std::byte* const> into) const {
     return ask_user(where, [&]() -> expected<void> {
       return function(from.read(row)).and_then([&](const example_tensors& changed) { return to.write(changed, into); });
     });
@@ -31,14 +32,16 @@ struct change {
 /// is still one number.
 class map_stage final : public row_transformation, public row_reader {
  public:
-  map_stage(std::shared_ptr<const row_stage> inner, change c) : row_transformation(std::move(inner)), change_(std::move(c)) {}
+  map_stage(std::shared_ptr<const row_stage> inner, change c)
+    : row_transformation(std::move(inner)), change_(std::move(c)) {}
 
   int64_t rows_per_example() const noexcept override { return inner().rows_per_example(); }
   element_spec spec() const override { return change_.to.spec(); }
   const row_reader& source() const noexcept override { return *this; }
   const lazy_fingerprint& fingerprint() const noexcept override { return inner().source().fingerprint(); }
   int64_t length(const reading& r) const override { return inner().length(r); }
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count,
+              std::vector<row_range>& out) const override {
     inner().locate(r, epoch, first, count, out);
   }
 
@@ -58,7 +61,9 @@ class map_stage final : public row_transformation, public row_reader {
           continue;
         if (auto read = inner().source().read_rows(example, one.rows()); !read)
           return read;
-        if (auto done = change_.apply(change_.name + ", row " + std::to_string(example.front().first) + " of the source", one.rows(), at); !done)
+        if (auto done = change_.apply(
+                change_.name + ", row " + std::to_string(example.front().first) + " of the source", one.rows(), at);
+            !done)
           return done;
         change_.to.advance(at);
         example.clear();
@@ -79,7 +84,8 @@ class map_stage final : public row_transformation, public row_reader {
 /// The map of a stream. Its position is the line of the stage, then the position of the inner iterator.
 class map_iterator final : public dataset_iterator {
  public:
-  map_iterator(std::unique_ptr<dataset_iterator> inner, const change& c) : inner_(std::move(inner)), change_(c), one_(c.from.spec()) {}
+  map_iterator(std::unique_ptr<dataset_iterator> inner, const change& c)
+    : inner_(std::move(inner)), change_(c), one_(c.from.spec()) {}
 
   const element_spec& spec() const noexcept override { return change_.to.spec(); }
   int64_t batch_rows() const noexcept override { return 1; }
@@ -100,7 +106,8 @@ class map_iterator final : public dataset_iterator {
   expected<void> restore(std::string_view state) override {
     const auto line = state.substr(0, state.find('\n'));
     if (line != change_.text() || line.size() == state.size())
-      return fail(errc::invalid_argument, "the state was saved by '" + std::string{line} + "', here is '" + change_.text() + "'");
+      return fail(errc::invalid_argument,
+                  "the state was saved by '" + std::string{line} + "', here is '" + change_.text() + "'");
     return inner_->restore(state.substr(line.size() + 1));
   }
   std::vector<std::string> warnings() const override { return inner_->warnings(); }
@@ -125,8 +132,8 @@ class streamed_map_stage final : public dataset_stage {
     if (!inner)
       return inner;
     if ((*inner)->batch_rows() != 1)
-      return fail(errc::invalid_argument, change_.name + " follows batches of " + std::to_string((*inner)->batch_rows()) + " rows, in " + to_text()
-                                            + ": change examples first");
+      return fail(errc::invalid_argument, change_.name + " follows batches of " + std::to_string((*inner)->batch_rows())
+                                              + " rows, in " + to_text() + ": change examples first");
     return std::make_unique<map_iterator>(std::move(*inner), change_);
   }
 
@@ -157,7 +164,9 @@ stage_ptr map(stage_ptr inner, const std::string& name, change_function function
   if (!indexed)
     return std::make_shared<streamed_map_stage>(std::move(inner), std::move(c));
   if (indexed->batch_size() > 0)
-    return refuse(inner, text, {errc::invalid_argument, text + " follows batch(" + std::to_string(indexed->batch_size()) + "): change examples first"});
+    return refuse(inner, text,
+                  {errc::invalid_argument,
+                   text + " follows batch(" + std::to_string(indexed->batch_size()) + "): change examples first"});
   return std::make_shared<map_stage>(std::move(indexed), std::move(c));
 }
 

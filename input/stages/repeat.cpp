@@ -25,7 +25,8 @@ class repeat_stage final : public row_transformation {
     return !epochs_ || __builtin_mul_overflow(n, *epochs_, &product) ? endless : product;
   }
 
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count,
+              std::vector<row_range>& out) const override {
     const int64_t n = inner().length(r);
     // Inner epochs are numbered consecutively over the repeats of an outer `repeat`, so that no two have the same
     // shuffle.
@@ -53,7 +54,8 @@ stage_ptr repeat(stage_ptr inner, std::optional<int64_t> epochs) {
   if (auto no = refused(inner, text))
     return no;
   if (epochs && *epochs < 1)
-    return refuse(inner, text, {errc::invalid_argument, "repeat takes at least 1 pass, not " + std::to_string(*epochs)});
+    return refuse(inner, text,
+                  {errc::invalid_argument, "repeat takes at least 1 pass, not " + std::to_string(*epochs)});
   auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
     return streamed_repeat(std::move(inner), text, epochs);

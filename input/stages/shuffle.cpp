@@ -17,7 +17,8 @@ class shuffle_stage final : public row_transformation {
   int64_t length(const reading& r) const override { return inner().length(r); }
   uint64_t shuffles() const noexcept override { return inner().shuffles() + 1; }
 
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count,
+              std::vector<row_range>& out) const override {
     const uint64_t seed = mixed(seed_.value_or(r.seed)) + inner().shuffles();
     const permutation p{mixed(mixed(seed) ^ epoch), length(r)};
     std::array<int64_t, 256> chunk;
@@ -50,9 +51,13 @@ stage_ptr shuffle(stage_ptr inner, std::optional<uint64_t> seed) {
     return no;
   auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
-    return refuse(inner, text, {errc::unimplemented, "shuffle needs a source that can be read in any order, which " + inner->to_text() + " cannot"});
+    return refuse(inner, text,
+                  {errc::unimplemented,
+                   "shuffle needs a source that can be read in any order, which " + inner->to_text() + " cannot"});
   if (indexed->length({}) == endless)
-    return refuse(inner, text, {errc::invalid_argument, "shuffle follows an endless repeat: shuffle first, and every pass has an order of its own"});
+    return refuse(inner, text,
+                  {errc::invalid_argument,
+                   "shuffle follows an endless repeat: shuffle first, and every pass has an order of its own"});
   return std::make_shared<shuffle_stage>(std::move(indexed), seed);
 }
 

@@ -9,13 +9,15 @@ namespace {
 
 class skip_stage final : public row_transformation {
  public:
-  skip_stage(std::shared_ptr<const row_stage> inner, int64_t count) : row_transformation(std::move(inner)), count_(count) {}
+  skip_stage(std::shared_ptr<const row_stage> inner, int64_t count)
+    : row_transformation(std::move(inner)), count_(count) {}
 
   int64_t length(const reading& r) const override {
     const int64_t n = inner().length(r);
     return n == endless ? endless : std::max<int64_t>(0, n - count_);
   }
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count,
+              std::vector<row_range>& out) const override {
     inner().locate(r, epoch, first + count_, count, out);
   }
 
@@ -33,7 +35,8 @@ stage_ptr skip(stage_ptr inner, int64_t count) {
   if (auto no = refused(inner, text))
     return no;
   if (count < 0)
-    return refuse(inner, text, {errc::invalid_argument, "skip passes over at least 0 elements, not " + std::to_string(count)});
+    return refuse(inner, text,
+                  {errc::invalid_argument, "skip passes over at least 0 elements, not " + std::to_string(count)});
   auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
     return streamed_skip(std::move(inner), text, count);

@@ -9,10 +9,12 @@ namespace {
 
 class take_stage final : public row_transformation {
  public:
-  take_stage(std::shared_ptr<const row_stage> inner, int64_t count) : row_transformation(std::move(inner)), count_(count) {}
+  take_stage(std::shared_ptr<const row_stage> inner, int64_t count)
+    : row_transformation(std::move(inner)), count_(count) {}
 
   int64_t length(const reading& r) const override { return std::min(count_, inner().length(r)); }
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count,
+              std::vector<row_range>& out) const override {
     inner().locate(r, epoch, first, count, out);
   }
 

@@ -3,8 +3,8 @@
 // The functions return nodes, never errors: an invalid stage becomes a refused node.
 #pragma once
 
-#include "input/streams/row_stage.hpp"
 #include "input/streams/refused.hpp"
+#include "input/streams/row_stage.hpp"
 
 namespace troupe::input {
 

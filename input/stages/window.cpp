@@ -31,7 +31,8 @@ class window_stage final : public row_transformation {
     return n < size_ ? 0 : (n - size_) / shift_ + 1;
   }
 
-  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const override {
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count,
+              std::vector<row_range>& out) const override {
     if (size_ == shift_)
       return inner().locate(r, epoch, first * size_, count * size_, out);
     for (int64_t i = first; i < first + count; ++i)
@@ -39,7 +40,9 @@ class window_stage final : public row_transformation {
   }
 
  protected:
-  std::string stage_text(const reading*) const override { return "window(" + std::to_string(size_) + ", " + std::to_string(shift_) + ")"; }
+  std::string stage_text(const reading*) const override {
+    return "window(" + std::to_string(size_) + ", " + std::to_string(shift_) + ")";
+  }
 
  private:
   int64_t size_;
@@ -63,17 +66,25 @@ stage_ptr window(stage_ptr inner, int64_t size, int64_t shift) {
   if (auto no = refused(inner, text))
     return no;
   if (size < 1 || shift < 1)
-    return refuse(inner, text, {errc::invalid_argument, "a window has at least 1 element and is shifted by at least 1, not " + std::to_string(size)
-                                                          + " and " + std::to_string(shift)});
+    return refuse(inner, text,
+                  {errc::invalid_argument, "a window has at least 1 element and is shifted by at least 1, not "
+                                               + std::to_string(size) + " and " + std::to_string(shift)});
   auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
-    return refuse(inner, text, {errc::unimplemented, "window needs a source that can be read in any order, which " + inner->to_text() + " cannot"});
+    return refuse(inner, text,
+                  {errc::unimplemented,
+                   "window needs a source that can be read in any order, which " + inner->to_text() + " cannot"});
   if (indexed->batch_size() > 0)
-    return refuse(inner, text, {errc::invalid_argument, text + " follows batch(" + std::to_string(indexed->batch_size()) + "): cut windows first"});
+    return refuse(inner, text,
+                  {errc::invalid_argument,
+                   text + " follows batch(" + std::to_string(indexed->batch_size()) + "): cut windows first"});
   if (indexed->length({}) == endless)
-    return refuse(inner, text, {errc::invalid_argument, "window follows an endless repeat: cut windows first, and repeat them"});
+    return refuse(inner, text,
+                  {errc::invalid_argument, "window follows an endless repeat: cut windows first, and repeat them"});
   if (!fits(inner->spec(), size))
-    return refuse(inner, text, {errc::invalid_argument, "a window of " + std::to_string(size) + " elements has more axes or bytes than there can be"});
+    return refuse(inner, text,
+                  {errc::invalid_argument,
+                   "a window of " + std::to_string(size) + " elements has more axes or bytes than there can be"});
   return std::make_shared<window_stage>(std::move(indexed), size, shift);
 }
 

@@ -12,13 +12,16 @@ expected<void> check_side(std::vector<component>& side, const std::string& what)
   std::sort(side.begin(), side.end(), [](const component& a, const component& b) { return a.name < b.name; });
   for (size_t i = 0; i < side.size(); ++i) {
     const component& c = side[i];
-    const auto refuse = [&](const std::string& why) { return fail(errc::invalid_argument, what + ": component '" + c.name + "' " + why); };
+    const auto refuse = [&](const std::string& why) {
+      return fail(errc::invalid_argument, what + ": component '" + c.name + "' " + why);
+    };
     if (auto named = check_name(c.name, what + ": a component"); !named)
       return named;
     if (i > 0 && side[i - 1].name == c.name)
       return refuse("is given twice");
     if (c.dims.rank() >= shape::max_rank)
-      return refuse("has " + std::to_string(c.dims.rank()) + " axes; with the batch before them there may be at most " + std::to_string(shape::max_rank));
+      return refuse("has " + std::to_string(c.dims.rank()) + " axes; with the batch before them there may be at most "
+                    + std::to_string(shape::max_rank));
     int64_t bytes = size_of(c.type);
     for (const int64_t extent : c.dims.extents()) {
       if (extent < 0)
@@ -30,8 +33,8 @@ expected<void> check_side(std::vector<component>& side, const std::string& what)
   return {};
 }
 
-expected<void> write_side(const std::vector<component>& wanted, const std::map<std::string, tensor>& given, std::string_view side,
-                          std::span<std::byte* const> into) {
+expected<void> write_side(const std::vector<component>& wanted, const std::map<std::string, tensor>& given,
+                          std::string_view side, std::span<std::byte* const> into) {
   const auto refuse = [](const std::string& why) { return fail(errc::invalid_argument, why); };
   for (size_t i = 0; i < wanted.size(); ++i) {
     const component& c = wanted[i];
@@ -40,8 +43,8 @@ expected<void> write_side(const std::vector<component>& wanted, const std::map<s
       return refuse("the " + std::string{side} + " '" + c.name + "' is missing");
     const tensor& value = found->second;
     if (value.type() != c.type || value.dims() != c.dims)
-      return refuse("the " + std::string{side} + " '" + c.name + "' is " + type_text(value.type(), value.dims()) + " and should be "
-                    + type_text(c.type, c.dims));
+      return refuse("the " + std::string{side} + " '" + c.name + "' is " + type_text(value.type(), value.dims())
+                    + " and should be " + type_text(c.type, c.dims));
     if (value.byte_size() > 0)
       std::memcpy(into[i], value.data(), static_cast<size_t>(value.byte_size()));
   }
@@ -51,9 +54,11 @@ expected<void> write_side(const std::vector<component>& wanted, const std::map<s
   return {};
 }
 
-void read_side(const std::vector<component>& side, std::span<std::byte* const> from, std::map<std::string, tensor>& into) {
+void read_side(const std::vector<component>& side, std::span<std::byte* const> from,
+               std::map<std::string, tensor>& into) {
   for (size_t i = 0; i < side.size(); ++i)
-    into.emplace(side[i].name, tensor::copy_of(side[i].type, side[i].dims, {from[i], static_cast<size_t>(side[i].row_bytes())}));
+    into.emplace(side[i].name,
+                 tensor::copy_of(side[i].type, side[i].dims, {from[i], static_cast<size_t>(side[i].row_bytes())}));
 }
 
 }  // namespace
@@ -62,7 +67,10 @@ std::string to_text(const element_spec& spec) {
   std::string text;
   for (const auto* side : {&spec.features, &spec.labels})
     for (const component& c : *side)
-      text.append(side == &spec.labels && &c == &side->front() ? " -> " : " ").append(c.name).append(" ").append(type_text(c.type, c.dims));
+      text.append(side == &spec.labels && &c == &side->front() ? " -> " : " ")
+          .append(c.name)
+          .append(" ")
+          .append(type_text(c.type, c.dims));
   return text;
 }
 

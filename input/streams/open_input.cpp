@@ -25,7 +25,8 @@ auto ask(const dataset& input, std::string_view what, Call call) -> expected<typ
 /// An iterator of a dataset whose calls never throw.
 class guarded_iterator final : public dataset_iterator {
  public:
-  guarded_iterator(dataset input, std::unique_ptr<dataset_iterator> inner) : input_(std::move(input)), inner_(std::move(inner)) {}
+  guarded_iterator(dataset input, std::unique_ptr<dataset_iterator> inner)
+    : input_(std::move(input)), inner_(std::move(inner)) {}
 
   const element_spec& spec() const noexcept override { return inner_->spec(); }
   int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
@@ -62,7 +63,8 @@ expected<std::unique_ptr<dataset_iterator>> open_input(const dataset& input, con
   if (!*made)
     return fail(errc::invalid_argument, called("iterate()", input) + " returned no iterator");
   if ((*made)->batch_rows() < 1)
-    return fail(errc::invalid_argument, called("batch_rows()", input) + " must be at least 1, not " + std::to_string((*made)->batch_rows()));
+    return fail(errc::invalid_argument,
+                called("batch_rows()", input) + " must be at least 1, not " + std::to_string((*made)->batch_rows()));
   return std::make_unique<guarded_iterator>(input, std::move(*made));
 }
 
@@ -71,7 +73,8 @@ expected<std::string> text_of(const dataset& input) {
 }
 
 expected<std::optional<int64_t>> examples_of(const dataset& input) {
-  return ask(input, "source_size()", [&] { return expected<std::optional<int64_t>>{input.last_stage()->source_size()}; });
+  return ask(input, "source_size()",
+             [&] { return expected<std::optional<int64_t>>{input.last_stage()->source_size()}; });
 }
 
 }  // namespace troupe

@@ -21,14 +21,9 @@ std::string_view next_line(std::string_view& text) {
 }  // namespace
 
 position_iterator::position_iterator(std::shared_ptr<const row_stage> node, const iterate_options& options)
-  : stage_(std::move(node)),
-    source_(stage_->source()),
-    reading_{options.seed, options.drop_remainder},
-    host_(options.host),
-    hosts_(options.hosts),
-    spec_(stage_->spec()),
-    rows_(std::max<int64_t>(1, stage_->batch_size())),
-    rows_per_example_(stage_->rows_per_example()),
+  : stage_(std::move(node)), source_(stage_->source()), reading_{options.seed, options.drop_remainder},
+    host_(options.host), hosts_(options.hosts), spec_(stage_->spec()),
+    rows_(std::max<int64_t>(1, stage_->batch_size())), rows_per_example_(stage_->rows_per_example()),
     length_(stage_->length(reading_)) {
   // A batch of unbounded size means all rows; it then has as many ranges as rows.
   ranges_.reserve(static_cast<size_t>(std::min<int64_t>(rows_, 1 << 20)));
@@ -73,7 +68,8 @@ expected<void> position_iterator::restore(std::string_view state) {
   int64_t round = -1;
   if (next.starts_with("next ")) {
     next.remove_prefix(5);
-    if (auto [end, failed] = std::from_chars(next.begin(), next.end(), round); failed != std::errc{} || end != next.end())
+    if (auto [end, failed] = std::from_chars(next.begin(), next.end(), round);
+        failed != std::errc{} || end != next.end())
       round = -1;
   }
   if (round < 0)
@@ -95,7 +91,8 @@ expected<void> position_iterator::restore(std::string_view state) {
 expected<void> check_hosts(const iterate_options& options) {
   if (options.hosts >= 1 && options.host >= 0 && options.host < options.hosts)
     return {};
-  return fail(errc::invalid_argument, "host " + std::to_string(options.host) + " is not one of " + std::to_string(options.hosts) + " hosts");
+  return fail(errc::invalid_argument,
+              "host " + std::to_string(options.host) + " is not one of " + std::to_string(options.hosts) + " hosts");
 }
 
 }  // namespace troupe::input

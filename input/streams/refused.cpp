@@ -30,7 +30,9 @@ class refused_stage final : public dataset_stage {
 
 const stage_ptr& absent() {
   static const stage_ptr none = std::make_shared<refused_stage>(
-    nullptr, "(no source)", error{errc::invalid_argument, "the dataset has no source: it was made by its default constructor or of a null pointer"});
+      nullptr, "(no source)",
+      error{errc::invalid_argument,
+            "the dataset has no source: it was made by its default constructor or of a null pointer"});
   return none;
 }
 

@@ -42,8 +42,8 @@ expected<void> row_transformation::check(const reading& r) const {
     return ok;
   if (length(r) > 0)
     return {};
-  return fail(errc::invalid_argument,
-              stage_text(&r) + " leaves nothing of the " + std::to_string(inner_->length(r)) + " elements before it, in " + to_text());
+  return fail(errc::invalid_argument, stage_text(&r) + " leaves nothing of the " + std::to_string(inner_->length(r))
+                                          + " elements before it, in " + to_text());
 }
 
 }  // namespace troupe::input

@@ -44,7 +44,8 @@ class row_stage : public dataset_stage, public std::enable_shared_from_this<row_
   /// The number of elements in one epoch, or `endless`.
   virtual int64_t length(const reading& r) const = 0;
   /// Appends the rows of the elements [first, first + count) of an epoch. The elements must be within `length`.
-  virtual void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<row_range>& out) const = 0;
+  virtual void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count,
+                      std::vector<row_range>& out) const = 0;
   /// The source of the rows.
   virtual const row_reader& source() const noexcept = 0;
   /// The number of rows in a full element. 0 before the stage `batch`, where an element is one example.

@@ -40,7 +40,9 @@ std::optional<uint32_t> sample(const readable_file& file, int64_t budget) {
 
 std::string printed_name(const std::string& what) { return printable(file_name_of(what)); }
 
-std::string written_text(int64_t seconds) { return seconds > 0 ? ", written " + time_text(static_cast<double>(seconds)) : ""; }
+std::string written_text(int64_t seconds) {
+  return seconds > 0 ? ", written " + time_text(static_cast<double>(seconds)) : "";
+}
 
 std::string description(const fingerprint_entry& p) {
   return std::to_string(p.bytes) + " bytes with the checksum " + crc32c_text(p.crc32c) + written_text(p.modified);
@@ -96,7 +98,8 @@ uint32_t sample(std::span<const std::byte> bytes, int64_t budget) {
   return crc;
 }
 
-std::optional<source_fingerprint> fingerprint_of_files(file_system& files, const std::vector<std::string>& paths, int64_t budget) {
+std::optional<source_fingerprint> fingerprint_of_files(file_system& files, const std::vector<std::string>& paths,
+                                                       int64_t budget) {
   source_fingerprint fingerprint;
   for (const auto& path : paths) {
     const auto info = files.info(path);
@@ -114,14 +117,12 @@ std::optional<source_fingerprint> fingerprint_of_files(file_system& files, const
 std::string to_text(const source_fingerprint& fingerprint) {
   std::string text;
   for (const auto& p : grouped(fingerprint))
-    text += std::string{line_start} + std::to_string(p.bytes) + " " + std::to_string(p.modified) + " " + crc32c_text(p.crc32c) + " "
-            + printed_name(p.what) + "\n";
+    text += std::string{line_start} + std::to_string(p.bytes) + " " + std::to_string(p.modified) + " "
+            + crc32c_text(p.crc32c) + " " + printed_name(p.what) + "\n";
   return text;
 }
 
-bool begins_fingerprint(std::string_view state) noexcept {
-  return state.starts_with(line_start);
-}
+bool begins_fingerprint(std::string_view state) noexcept { return state.starts_with(line_start); }
 
 std::vector<std::string> take_differences(std::string_view& state, const source_fingerprint& fingerprint) {
   source_fingerprint saved;
@@ -138,12 +139,13 @@ std::vector<std::string> take_differences(std::string_view& state, const source_
   if (saved.empty() || here.empty())
     return differences;
   if (saved.size() != here.size())
-    return {"the position was saved with data in " + std::to_string(saved.size()) + " parts, and here are " + std::to_string(here.size())
-            + ", from " + here.front().what + " on: it may mean other examples now"};
+    return {"the position was saved with data in " + std::to_string(saved.size()) + " parts, and here are "
+            + std::to_string(here.size()) + ", from " + here.front().what + " on: it may mean other examples now"};
   for (size_t i = 0; i < here.size(); ++i)
     if (here[i].bytes != saved[i].bytes || here[i].crc32c != saved[i].crc32c)
-      differences.push_back(here[i].what + " holds other data than when the position was saved (" + description(saved[i]) + "; now "
-                            + description(here[i]) + "): reading goes on in them at the same place");
+      differences.push_back(here[i].what + " holds other data than when the position was saved ("
+                            + description(saved[i]) + "; now " + description(here[i])
+                            + "): reading goes on in them at the same place");
   return differences;
 }
 

@@ -14,12 +14,12 @@ namespace troupe::input {
 
 /// The fingerprint of one file or one component in memory.
 struct fingerprint_entry {
-  std::string what;         ///< "/data/train-images-idx3-ubyte", "'pixels' of tensors".
+  std::string what;  ///< "/data/train-images-idx3-ubyte", "'pixels' of tensors".
   int64_t bytes = 0;
   /// Modification time of a file, in seconds since the epoch. Only reported, not compared, since a copy has another
   /// time.
   int64_t modified = 0;
-  uint32_t crc32c = 0;      ///< Checksum of all bytes or of samples; see `sample`.
+  uint32_t crc32c = 0;  ///< Checksum of all bytes or of samples; see `sample`.
 };
 using source_fingerprint = std::vector<fingerprint_entry>;
 
@@ -30,15 +30,16 @@ inline constexpr size_t lines_max = 64;
 
 /// Whether `state` begins with such a line.
 bool begins_fingerprint(std::string_view state) noexcept;
-/// Removes such lines from the front of `state`, and returns a sentence for each that differs from `fingerprint`. None if
-/// there are no such lines, as in positions of earlier versions.
+/// Removes such lines from the front of `state`, and returns a sentence for each that differs from `fingerprint`. None
+/// if there are no such lines, as in positions of earlier versions.
 std::vector<std::string> take_differences(std::string_view& state, const source_fingerprint& fingerprint);
 
 /// The checksum of `bytes`; if these are more than `budget`, of blocks spread evenly over them.
 uint32_t sample(std::span<const std::byte> bytes, int64_t budget);
 /// The fingerprint of files, which share `budget`. Absent if a file cannot be read now: reading it later reports the
 /// error.
-std::optional<source_fingerprint> fingerprint_of_files(file_system& files, const std::vector<std::string>& paths, int64_t budget);
+std::optional<source_fingerprint> fingerprint_of_files(file_system& files, const std::vector<std::string>& paths,
+                                                       int64_t budget);
 /// Budgets in bytes; computing a fingerprint then takes a few milliseconds at most.
 inline constexpr int64_t fingerprint_budget = int64_t{64} << 20, file_fingerprint_budget = int64_t{16} << 20;
 

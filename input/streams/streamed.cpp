@@ -31,7 +31,8 @@ expected<counts> unpacked(const std::string& stage, std::string_view& state) {
   const auto line = state.substr(0, state.find('\n'));
   const std::string head = stage + ": ";
   if (!line.starts_with(head) || line.size() == state.size())
-    return fail(errc::invalid_argument, "the state was saved by '" + std::string{line.substr(0, line.rfind(':'))} + "', here is '" + stage + "'");
+    return fail(errc::invalid_argument, "the state was saved by '" + std::string{line.substr(0, line.rfind(':'))}
+                                            + "', here is '" + stage + "'");
   counts c;
   const char* end = line.data() + line.size();
   const auto first = std::from_chars(line.data() + head.size(), end, c.a);
@@ -46,7 +47,8 @@ expected<counts> unpacked(const std::string& stage, std::string_view& state) {
 
 class stage_iterator : public dataset_iterator {
  public:
-  stage_iterator(std::string stage, iterator_ptr inner) : inner_(std::move(inner)), stage_(std::move(stage)), spec_(inner_->spec()) {}
+  stage_iterator(std::string stage, iterator_ptr inner)
+    : inner_(std::move(inner)), stage_(std::move(stage)), spec_(inner_->spec()) {}
 
   const element_spec& spec() const noexcept final { return spec_; }
   int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
@@ -129,7 +131,8 @@ class batch_iterator final : public stage_iterator {
 
 class repeat_iterator final : public stage_iterator {
  public:
-  repeat_iterator(std::string stage, iterator_ptr first, opener open, const iterate_options& options, std::optional<int64_t> epochs)
+  repeat_iterator(std::string stage, iterator_ptr first, opener open, const iterate_options& options,
+                  std::optional<int64_t> epochs)
     : stage_iterator(std::move(stage), std::move(first)), open_(std::move(open)), options_(options), epochs_(epochs) {}
 
   expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
@@ -286,8 +289,10 @@ class streamed_batch_stage final : public streamed_stage {
  protected:
   expected<iterator_ptr> wrap(iterator_ptr inner, const iterate_options& options) const override {
     if (inner->batch_rows() != 1)
-      return fail(errc::invalid_argument, stage_ + " follows batches of " + std::to_string(inner->batch_rows()) + " rows, in " + to_text());
-    return std::make_unique<batch_iterator>(stage_, std::move(inner), size_, drop_remainder_.value_or(options.drop_remainder));
+      return fail(errc::invalid_argument,
+                  stage_ + " follows batches of " + std::to_string(inner->batch_rows()) + " rows, in " + to_text());
+    return std::make_unique<batch_iterator>(stage_, std::move(inner), size_,
+                                            drop_remainder_.value_or(options.drop_remainder));
   }
 
  private:

@@ -24,13 +24,16 @@ symbol class_numbers(std::string_view what, symbol x, int64_t classes, std::sour
   return flat(check_range(cast(x, dtype::int64, at), 0, static_cast<double>(classes - 1), what, at), at);
 }
 
-classified classify(std::string_view name, symbol labels, symbol predictions, int64_t classes, int64_t most, symbol weights, std::source_location at) {
+classified classify(std::string_view name, symbol labels, symbol predictions, int64_t classes, int64_t most,
+                    symbol weights, std::source_location at) {
   classified c{{}, {}, {}, count(name, labels, predictions, weights, at)};
   if (!c.all.valid())
     return c;
   if (!is_integer(labels.type()) || !is_integer(predictions.type()) || classes < 2 || classes > most) {
-    refuse_metric(labels, name, "needs integer labels and predictions, and from 2 to " + std::to_string(most) + " classes, not " + describe(labels) + ", "
-                                  + describe(predictions) + " and " + std::to_string(classes), at);
+    refuse_metric(labels, name,
+                  "needs integer labels and predictions, and from 2 to " + std::to_string(most) + " classes, not "
+                      + describe(labels) + ", " + describe(predictions) + " and " + std::to_string(classes),
+                  at);
     return c;
   }
   c.labels = class_numbers("labels", c.all.labels, classes, at);
@@ -55,12 +58,16 @@ symbol counted_up(symbol like, int64_t n, std::source_location at) {
 /// Whether each class of `of` [..., m], int64, is among the k greatest scores [..., classes]. Of equal scores, lower
 /// classes come first. A class with a NaN score is never among them.
 symbol in_greatest(symbol of, symbol scores, int64_t k, std::source_location at) {
-  const symbol each = counted_up(scores, scores.dims().back().coefficient, at), column = expand_dims(of, -1, at), all = expand_dims(scores, -2, at);
+  const symbol each = counted_up(scores, scores.dims().back().coefficient, at), column = expand_dims(of, -1, at),
+               all = expand_dims(scores, -2, at);
   // Selects, since other scores may be infinite, and 0·∞ is NaN.
-  const symbol own = reduce_sum(select(equal(each, column, at), all, number_like(scores, 0, at), at), {.axes = {-1}, .keep = true}, at);
-  const symbol ahead = logical_or(greater(all, own, at), logical_and(equal(all, own, at), less(each, column, at), at), at);
+  const symbol own = reduce_sum(select(equal(each, column, at), all, number_like(scores, 0, at), at),
+                                {.axes = {-1}, .keep = true}, at);
+  const symbol ahead = logical_or(greater(all, own, at), logical_and(equal(all, own, at), less(each, column, at), at),
+                                  at);
   const symbol place = reduce_sum(cast(ahead, dtype::int32, at), {.axes = {-1}}, at);
-  return logical_and(less(place, number_like(place, static_cast<double>(k), at), at), squeeze(equal(own, own, at), {-1}, at), at);
+  return logical_and(less(place, number_like(place, static_cast<double>(k), at), at),
+                     squeeze(equal(own, own, at), {-1}, at), at);
 }
 
 /// The mean of `share(class)` over the classes where it is not negative; 0 without any.
@@ -82,15 +89,18 @@ metric top_k(symbol labels, symbol scores, int64_t k, options o, std::source_loc
   if (!common_graph(name, {labels, scores}, at))
     return {};
   const auto wrong = [&] {
-    return refuse_metric(labels, name, "needs integer labels [...], floating scores [..., classes] and k in [1, classes], not " + describe(labels) + ", "
-                                         + describe(scores) + " and " + std::to_string(k), at);
+    return refuse_metric(labels, name,
+                         "needs integer labels [...], floating scores [..., classes] and k in [1, classes], not "
+                             + describe(labels) + ", " + describe(scores) + " and " + std::to_string(k),
+                         at);
   };
   if (!is_integer(labels.type()) || !is_floating(scores.type()) || scores.rank() < 1 || !scores.dims().back().known())
     return wrong();
   const int64_t classes = scores.dims().back().coefficient;
   if (labels.rank() == scores.rank() && labels.dims().back() == extent{1})
     labels = squeeze(labels, {-1}, at);
-  if (k < 1 || k > classes || !std::equal(labels.dims().begin(), labels.dims().end(), scores.dims().begin(), scores.dims().end() - 1))
+  if (k < 1 || k > classes
+      || !std::equal(labels.dims().begin(), labels.dims().end(), scores.dims().begin(), scores.dims().end() - 1))
     return wrong();
   const auto all = count(name, labels, o.weights, at);
   if (!all.valid())
@@ -100,7 +110,8 @@ metric top_k(symbol labels, symbol scores, int64_t k, options o, std::source_loc
   // Selects, since other scores may be infinite, and 0·∞ is NaN.
   const symbol own = reduce_sum(select(greater(marked, zero, at), scores, zero, at), {.axes = {-1}, .keep = true}, at);
   const symbol above = reduce_sum(cast(greater(scores, own, at), dtype::int32, at), {.axes = {-1}}, at);
-  const symbol finite = less(abs(squeeze(own, {-1}, at), at), number_like(scores, std::numeric_limits<double>::infinity(), at), at);
+  const symbol finite = less(abs(squeeze(own, {-1}, at), at),
+                             number_like(scores, std::numeric_limits<double>::infinity(), at), at);
   const symbol in = logical_and(less(above, number_like(above, static_cast<double>(k), at), at), finite, at);
   return {{all.total(in), all.total_weight()}, ratio_of};
 }
@@ -113,12 +124,18 @@ metric precision_at_k(symbol labels, symbol scores, int64_t k, precision_at_k_op
   const int64_t classes = known ? scores.dims().back().coefficient : 0;
   if (known && labels.rank() == scores.rank() - 1)
     labels = expand_dims(labels, -1, at);
-  const bool fits = known && labels.rank() == scores.rank() && std::equal(labels.dims().begin(), labels.dims().end() - 1, scores.dims().begin())
+  const bool fits = known && labels.rank() == scores.rank()
+                    && std::equal(labels.dims().begin(), labels.dims().end() - 1, scores.dims().begin())
                     && labels.dims().back().known() && labels.dims().back().coefficient >= 1;
-  if (!fits || !is_integer(labels.type()) || !is_floating(scores.type()) || k < 1 || k > classes || (o.class_id && (*o.class_id < 0 || *o.class_id >= classes)))
-    return refuse_metric(labels, name, "needs integer labels [...] or [..., labels], floating scores [..., classes], k in [1, classes] and a class of "
-                                       "those, not " + describe(labels) + ", " + describe(scores) + ", " + std::to_string(k) + " and "
-                                         + (o.class_id ? std::to_string(*o.class_id) : "all"), at);
+  if (!fits || !is_integer(labels.type()) || !is_floating(scores.type()) || k < 1 || k > classes
+      || (o.class_id && (*o.class_id < 0 || *o.class_id >= classes)))
+    return refuse_metric(
+        labels, name,
+        "needs integer labels [...] or [..., labels], floating scores [..., classes], k in [1, classes] and a class of "
+        "those, not "
+            + describe(labels) + ", " + describe(scores) + ", " + std::to_string(k) + " and "
+            + (o.class_id ? std::to_string(*o.class_id) : "all"),
+        at);
   const symbol label = cast(labels, dtype::int64, at);
   const auto any = [at](symbol x) { return reduce_max(as_double(x, at), {.axes = {-1}}, at); };
   symbol right, predicted;
@@ -130,8 +147,10 @@ metric precision_at_k(symbol labels, symbol scores, int64_t k, precision_at_k_op
     const auto number = [&](int64_t n) { return number_like(label, static_cast<double>(n), at); };
     const symbol valid = logical_and(greater_equal(label, number(0), at), less(label, number(classes), at), at);
     // A class that a row names twice counts once: where it is named first.
-    const symbol place = counted_up(label, labels.dims().back().coefficient, at), earlier = less(place, expand_dims(place, -1, at), at);
-    const symbol again = any(logical_and(equal(expand_dims(label, -1, at), expand_dims(label, -2, at), at), earlier, at));
+    const symbol place = counted_up(label, labels.dims().back().coefficient, at),
+                 earlier = less(place, expand_dims(place, -1, at), at);
+    const symbol again = any(
+        logical_and(equal(expand_dims(label, -1, at), expand_dims(label, -2, at), at), earlier, at));
     const symbol found = as_double(logical_and(valid, in_greatest(label, scores, k, at), at), at);
     right = reduce_sum(mul(found, sub(number_like(again, 1, at), again, at), at), {.axes = {-1}}, at);
     predicted = fill(*scores.owner(), static_cast<double>(k), dtype::float64, symbol_shape{right.dims()}, at);
@@ -144,9 +163,11 @@ metric mean_per_class_accuracy(symbol labels, symbol predictions, int64_t classe
   const auto c = classify("metrics::mean_per_class_accuracy", labels, predictions, classes, classes_max, o.weights, at);
   if (!c.labels.valid())
     return {};
-  return {{right_by_class(c, classes), scatter_add(c.labels, c.weights, classes, at)}, [](std::span<const tensor> totals) -> metric_value {
+  return {{right_by_class(c, classes), scatter_add(c.labels, c.weights, classes, at)},
+          [](std::span<const tensor> totals) -> metric_value {
             const auto right = totals[0].as<double>(), of_labels = totals[1].as<double>();
-            return mean_over_classes(right.size(), [&](size_t i) { return of_labels[i] > 0 ? right[i] / of_labels[i] : -1; });
+            return mean_over_classes(right.size(),
+                                     [&](size_t i) { return of_labels[i] > 0 ? right[i] / of_labels[i] : -1; });
           }};
 }
 
@@ -154,9 +175,11 @@ metric mean_iou(symbol labels, symbol predictions, int64_t classes, options o, s
   const auto c = classify("metrics::mean_iou", labels, predictions, classes, classes_max, o.weights, at);
   if (!c.labels.valid())
     return {};
-  return {{right_by_class(c, classes), scatter_add(c.labels, c.weights, classes, at), scatter_add(c.predictions, c.weights, classes, at)},
+  return {{right_by_class(c, classes), scatter_add(c.labels, c.weights, classes, at),
+           scatter_add(c.predictions, c.weights, classes, at)},
           [](std::span<const tensor> totals) -> metric_value {
-            const auto right = totals[0].as<double>(), of_labels = totals[1].as<double>(), of_predictions = totals[2].as<double>();
+            const auto right = totals[0].as<double>(), of_labels = totals[1].as<double>(),
+                       of_predictions = totals[2].as<double>();
             return mean_over_classes(right.size(), [&](size_t i) {
               const double either = of_labels[i] + of_predictions[i] - right[i];
               return either > 0 ? right[i] / either : -1;
@@ -165,10 +188,12 @@ metric mean_iou(symbol labels, symbol predictions, int64_t classes, options o, s
 }
 
 metric confusion_matrix(symbol labels, symbol predictions, int64_t classes, options o, std::source_location at) {
-  const auto c = classify("metrics::confusion_matrix", labels, predictions, classes, confusion_classes_max, o.weights, at);
+  const auto c = classify("metrics::confusion_matrix", labels, predictions, classes, confusion_classes_max, o.weights,
+                          at);
   if (!c.labels.valid())
     return {};
-  const symbol place = add(mul(c.labels, number_like(c.labels, static_cast<double>(classes), at), at), c.predictions, at);
+  const symbol place = add(mul(c.labels, number_like(c.labels, static_cast<double>(classes), at), at), c.predictions,
+                           at);
   return {{reshape(scatter_add(place, c.weights, classes * classes, at), {classes, classes}, at)},
           [](std::span<const tensor> totals) -> metric_value { return totals[0]; }};
 }

@@ -8,8 +8,9 @@ namespace troupe {
 metric::metric(ratio_metric ratio) : sums{ratio.total, ratio.weight}, result(metrics::ratio_of) {
   for (const auto& [part, value] : {std::pair{"total", ratio.total}, std::pair{"weight", ratio.weight}})
     if (value.valid() && known_elements(value.dims()) != 1)
-      value.owner()->invalid({errc::invalid_argument, "the " + std::string{part} + " of a ratio_metric must be a scalar or one element, not "
-                                                        + to_string(*value.owner(), value.dims())},
+      value.owner()->invalid({errc::invalid_argument, "the " + std::string{part}
+                                                          + " of a ratio_metric must be a scalar or one element, not "
+                                                          + to_string(*value.owner(), value.dims())},
                              contents_of(*value.owner()).nodes[static_cast<size_t>(value.node())].at);
 }
 
@@ -27,7 +28,10 @@ symbol spread(std::string_view name, symbol weights, symbol like, std::source_lo
   graph& g = *like.owner();
   weights = without_last(weights, like, at);
   const auto refused = [&] {
-    return refuse(g, name, "the weights must broadcast to " + to_string(g, like.dims()) + " or be those of its first axes, not " + describe(weights), at);
+    return refuse(g, name,
+                  "the weights must broadcast to " + to_string(g, like.dims()) + " or be those of its first axes, not "
+                      + describe(weights),
+                  at);
   };
   if (weights.rank() > like.rank())
     return refused();
@@ -42,22 +46,29 @@ symbol spread(std::string_view name, symbol weights, symbol like, std::source_lo
 
 }  // namespace
 
-symbol counted::whole_weights() const { return weights.valid() ? weights : fill(*labels.owner(), 1, dtype::float64, symbol_shape{labels.dims()}, at); }
+symbol counted::whole_weights() const {
+  return weights.valid() ? weights : fill(*labels.owner(), 1, dtype::float64, symbol_shape{labels.dims()}, at);
+}
 
-symbol counted::weighted(symbol x) const { return weights.valid() ? mul(weights, as_double(x, at), at) : as_double(x, at); }
+symbol counted::weighted(symbol x) const {
+  return weights.valid() ? mul(weights, as_double(x, at), at) : as_double(x, at);
+}
 
 symbol counted::total(symbol x) const { return reduce_sum(weighted(x), {}, at); }
 
 symbol counted::total_weight() const { return reduce_sum(whole_weights(), {}, at); }
 
 counted count(std::string_view name, symbol labels, symbol predictions, symbol weights, std::source_location at) {
-  graph* g = common_graph(name, weights.valid() ? std::vector{labels, predictions, weights} : std::vector{labels, predictions}, at);
+  graph* g = common_graph(
+      name, weights.valid() ? std::vector{labels, predictions, weights} : std::vector{labels, predictions}, at);
   if (!g)
     return {};
   labels = without_last(labels, predictions, at);
   predictions = without_last(predictions, labels, at);
   if (labels.dims() != predictions.dims()) {
-    refuse(*g, name, "labels and predictions must be of one shape, not " + describe(labels) + " and " + describe(predictions), at);
+    refuse(*g, name,
+           "labels and predictions must be of one shape, not " + describe(labels) + " and " + describe(predictions),
+           at);
     return {};
   }
   counted all{labels, predictions, {}, at};
@@ -66,7 +77,9 @@ counted count(std::string_view name, symbol labels, symbol predictions, symbol w
   return all;
 }
 
-counted count(std::string_view name, symbol values, symbol weights, std::source_location at) { return count(name, values, values, weights, at); }
+counted count(std::string_view name, symbol values, symbol weights, std::source_location at) {
+  return count(name, values, values, weights, at);
+}
 
 metric refuse_metric(symbol operand, std::string_view name, const std::string& message, std::source_location at) {
   if (operand.valid())

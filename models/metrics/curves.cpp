@@ -69,14 +69,16 @@ double precision_where_recall_reaches(const threshold_counts& c, double recall) 
   if (c.tp[0] + c.fp[0] + c.fn[0] + c.tn[0] == 0)
     return 0;
   for (size_t i = c.tp.size(); i-- > 0;)  // Recall falls as the threshold grows.
-    if (const double positives = c.tp[i] + c.fn[i]; positives > 0 ? c.tp[i] >= recall * positives * (1 - 1e-12) : recall <= 0)
+    if (const double positives = c.tp[i] + c.fn[i];
+        positives > 0 ? c.tp[i] >= recall * positives * (1 - 1e-12) : recall <= 0)
       return (c.tp[i] + ratio_epsilon) / (c.tp[i] + c.fp[i] + ratio_epsilon);
   return 0;
 }
 
 double recall_where_precision_reaches(const threshold_counts& c, double precision) {
   for (size_t i = 0; i < c.tp.size(); ++i)  // The first that fits has the greatest recall.
-    if (const double predicted = c.tp[i] + c.fp[i]; predicted > 0 ? c.tp[i] >= precision * predicted * (1 - 1e-12) : precision <= 0)
+    if (const double predicted = c.tp[i] + c.fp[i];
+        predicted > 0 ? c.tp[i] >= precision * predicted * (1 - 1e-12) : precision <= 0)
       return ratio(c.tp[i], c.tp[i] + c.fn[i]);
   return 0;
 }

@@ -17,7 +17,9 @@ metric mean_of(const counted& all, symbol x, double (*then)(double) = nullptr) {
           }};
 }
 
-symbol error_of(const counted& all) { return sub(as_double(all.predictions, all.at), as_double(all.labels, all.at), all.at); }
+symbol error_of(const counted& all) {
+  return sub(as_double(all.predictions, all.at), as_double(all.labels, all.at), all.at);
+}
 
 /// The operands cast to one dtype that holds the values of both, so that `equal` can compare them.
 std::pair<symbol, symbol> comparable(symbol a, symbol b, std::source_location at) {
@@ -53,7 +55,8 @@ metric accuracy_baseline(symbol labels, options o, std::source_location at) {
   const auto all = count("metrics::accuracy_baseline", labels, o.weights, at);
   if (!all.valid())
     return {};
-  return mean_of(all, check_range(as_double(all.labels, at), 0, 1, "labels", at), [](double m) { return std::max(m, 1 - m); });
+  return mean_of(all, check_range(as_double(all.labels, at), 0, 1, "labels", at),
+                 [](double m) { return std::max(m, 1 - m); });
 }
 
 metric binary_accuracy(symbol labels, symbol predictions, binary_accuracy_options o, std::source_location at) {
@@ -62,8 +65,10 @@ metric binary_accuracy(symbol labels, symbol predictions, binary_accuracy_option
   if (!all.valid())
     return {};
   if (!is_floating(all.predictions.type()) || !std::isfinite(o.threshold))
-    return refuse_metric(predictions, name, "needs floating predictions and a finite threshold, not " + describe(predictions) + " and "
-                                              + option_text(o.threshold), at);
+    return refuse_metric(predictions, name,
+                         "needs floating predictions and a finite threshold, not " + describe(predictions) + " and "
+                             + option_text(o.threshold),
+                         at);
   const symbol above = greater(all.predictions, number_like(all.predictions, o.threshold, at), at);
   return mean_of(all, equal(cast(is_positive(all.labels, at), dtype::int32, at), cast(above, dtype::int32, at), at));
 }
@@ -103,7 +108,8 @@ metric mean_cosine_distance(symbol labels, symbol predictions, int axis, options
   if (!vectors.valid())
     return {};
   if (!normal_axis(axis, vectors.labels.rank()))
-    return refuse_metric(labels, name, "its axis must be one of " + describe(labels) + ", not " + std::to_string(axis), at);
+    return refuse_metric(labels, name, "its axis must be one of " + describe(labels) + ", not " + std::to_string(axis),
+                         at);
   const symbol products = mul(as_double(vectors.labels, at), as_double(vectors.predictions, at), at);
   const auto all = count(name, reduce_sum(products, {.axes = {axis}}, at), o.weights, at);
   return all.valid() ? mean_of(all, sub(fill(*products.owner(), 1, dtype::float64, {}, at), all.labels, at)) : metric{};

@@ -10,8 +10,8 @@ namespace troupe {
 class chunked_body {
  public:
   struct piece {
-    size_t taken = 0;              ///< The number of bytes taken; the bytes after them are not read.
-    std::string_view data = {};    ///< Those of the bytes taken that are content of a chunk.
+    size_t taken = 0;            ///< The number of bytes taken; the bytes after them are not read.
+    std::string_view data = {};  ///< Those of the bytes taken that are content of a chunk.
   };
   /// Reads `bytes`, which continue those taken before. Stops after the next piece of data, at the end of `bytes`, or at
   /// the end of the body. Call it again with the rest until all bytes are taken or the body is `whole`.
@@ -23,9 +23,9 @@ class chunked_body {
   or_refusal<void> take_control(char c);
 
   place at_ = place::size;
-  size_t digits_ = 0;              ///< Digits read of the current chunk size.
-  uint64_t left_ = 0;              ///< Bytes left of the current chunk.
-  std::string trailer_ = {};       ///< The trailer line that is being read.
+  size_t digits_ = 0;         ///< Digits read of the current chunk size.
+  uint64_t left_ = 0;         ///< Bytes left of the current chunk.
+  std::string trailer_ = {};  ///< The trailer line that is being read.
   size_t trailer_bytes_ = 0;
 };
 

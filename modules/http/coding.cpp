@@ -1,7 +1,8 @@
 #include "modules/http/coding.hpp"
 
-#include <brotli/decode.h>
 #include <zlib.h>
+
+#include <brotli/decode.h>
 
 #include <new>
 

@@ -1,13 +1,14 @@
 #include "modules/http/connection.hpp"
 
-#include <algorithm>
-#include <cerrno>
 #include <climits>
-#include <cstring>
 
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 namespace troupe {
 
@@ -104,7 +105,8 @@ ssize_t connection::read(char* to, size_t n) {
 bool connection::write(std::string_view first, std::string_view second, steady::duration patience) {
   const auto until = steady::now() + limits_.whole;
   for (;;) {
-    iovec parts[] = {{const_cast<char*>(first.data()), first.size()}, {const_cast<char*>(second.data()), second.size()}};
+    iovec parts[] = {{const_cast<char*>(first.data()), first.size()},
+                     {const_cast<char*>(second.data()), second.size()}};
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;

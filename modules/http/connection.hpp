@@ -14,17 +14,19 @@ namespace troupe {
 using steady = std::chrono::steady_clock;
 
 struct connection_limits {
-  steady::duration piece{};      ///< The longest pause between two pieces of a request, or of a response.
-  steady::duration whole{};      ///< The limit for a whole request, and again for its response.
-  steady::duration idle{};       ///< The limit for a connection without a request.
-  uint64_t body_bytes = 0;       ///< The limit for a body as sent: with its compression and its chunk headers.
+  steady::duration piece{};  ///< The longest pause between two pieces of a request, or of a response.
+  steady::duration whole{};  ///< The limit for a whole request, and again for its response.
+  steady::duration idle{};   ///< The limit for a connection without a request.
+  uint64_t body_bytes = 0;   ///< The limit for a body as sent: with its compression and its chunk headers.
 };
 
 /// Used by one thread at a time: the thread of the door, or one that answers the request.
 class connection {
  public:
   /// `socket` is non-blocking.
-  connection(descriptor socket, const connection_limits& limits) : socket_(std::move(socket)), limits_(limits) { await_request(); }
+  connection(descriptor socket, const connection_limits& limits) : socket_(std::move(socket)), limits_(limits) {
+    await_request();
+  }
 
   int fd() const { return socket_.fd(); }
   const connection_limits& limits() const { return limits_; }
@@ -66,7 +68,7 @@ class connection {
  private:
   const descriptor socket_;
   const connection_limits limits_;
-  std::string came_ = {};        ///< Received bytes that are not read yet.
+  std::string came_ = {};  ///< Received bytes that are not read yet.
   head_search search_ = {};
   std::optional<request_head> head_ = {};
   std::optional<refusal> refused_ = {};

@@ -1,12 +1,12 @@
 // An owned file descriptor, and an eventfd that wakes a thread in poll.
 #pragma once
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <system_error>
 #include <utility>
-
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 namespace troupe {
 

@@ -1,14 +1,15 @@
 #include "modules/http/door.hpp"
 
-#include <algorithm>
-#include <cerrno>
 #include <climits>
-#include <new>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
 
 namespace troupe {
 
@@ -25,30 +26,36 @@ constexpr size_t threads_apart = 2, places_of_a_thread = 4;
 /// At most so many are accepted in one turn, so that the connections that wait already get their turn.
 constexpr int accepted_at_once = 32;
 
-steady::duration seconds(double s) { return std::chrono::duration_cast<steady::duration>(std::chrono::duration<double>(s)); }
+steady::duration seconds(double s) {
+  return std::chrono::duration_cast<steady::duration>(std::chrono::duration<double>(s));
+}
 
 connection_limits limits_of(const http_options& o) {
   // Chunk headers and bad compression make a body longer as sent, hence the factor 2 and 64 KiB.
-  return {seconds(o.read_secs), seconds(o.request_secs), seconds(o.idle_secs), 2 * static_cast<uint64_t>(o.body_bytes_max) + (uint64_t{1} << 16)};
+  return {seconds(o.read_secs), seconds(o.request_secs), seconds(o.idle_secs),
+          2 * static_cast<uint64_t>(o.body_bytes_max) + (uint64_t{1} << 16)};
 }
 
 /// Connections that wait for a thread use at most half of this process's descriptors.
 size_t waiting_max(const http_options& o) {
   rlimit files{};
-  const size_t half = ::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY ? files.rlim_cur / 2 : SIZE_MAX;
+  const size_t half = ::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY ? files.rlim_cur / 2
+                                                                                                 : SIZE_MAX;
   return std::max<size_t>(1, std::min(half, static_cast<size_t>(o.requests_max)));
 }
 
 /// Whether the threads that are reserved for such requests answer it.
 bool is_apart(const request_head& head, const http_options& o) {
-  return (head.method == "GET" || head.method == "HEAD") && !head.has_body() && std::find(o.apart.begin(), o.apart.end(), head.path) != o.apart.end();
+  return (head.method == "GET" || head.method == "HEAD") && !head.has_body()
+         && std::find(o.apart.begin(), o.apart.end(), head.path) != o.apart.end();
 }
 
 }  // namespace
 
 door::door(descriptor listening, const http_options& options, const http_handler& handler)
   : options_(options), handler_(handler), limits_(limits_of(options)), listening_(std::move(listening)),
-    many_(static_cast<size_t>(options.connections_max), waiting_max(options), [this](place p) { serve(std::move(p), by::many); }),
+    many_(static_cast<size_t>(options.connections_max), waiting_max(options),
+          [this](place p) { serve(std::move(p), by::many); }),
     apart_(threads_apart, waiting_max(options), [this](place p) { serve(std::move(p), by::apart); }) {}
 
 void door::stop() {
@@ -103,7 +110,8 @@ void door::turn() {
 }
 
 void door::watch() {
-  watched_.assign({{woken_.fd(), POLLIN, 0}, {accepting_ && has_descriptors_ && !ended_ ? listening_.fd() : -1, POLLIN, 0}});
+  watched_.assign(
+      {{woken_.fd(), POLLIN, 0}, {accepting_ && has_descriptors_ && !ended_ ? listening_.fd() : -1, POLLIN, 0}});
   for (const auto& p : places_)
     watched_.push_back({p->fd(), POLLIN, 0});
 }
@@ -206,7 +214,8 @@ void door::make_room() {
 void door::serve(place p, by thread) {
   try {
     do {
-      if (!answer_request(*p, options_, handler_, {.last = ended_, .patience = thread == by::apart ? steady::duration{} : limits_.piece}))
+      if (!answer_request(*p, options_, handler_,
+                          {.last = ended_, .patience = thread == by::apart ? steady::duration{} : limits_.piece}))
         return end(std::move(p));
       p->await_request();
     } while (thread == by::many && brings_another(*p));

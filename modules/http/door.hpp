@@ -5,9 +5,9 @@
 #include "modules/http/exchange.hpp"
 #include "modules/http/request_threads.hpp"
 
-#include <atomic>
-
 #include <poll.h>
+
+#include <atomic>
 
 namespace troupe {
 
@@ -18,7 +18,7 @@ class door {
 
   /// Runs until `stop` has been called and every request that has begun is answered.
   void run();
-  void stop();                   ///< Any thread.
+  void stop();  ///< Any thread.
   /// Any thread. False once the system has refused to accept more connections.
   bool accepts() const;
 

@@ -35,21 +35,26 @@ const char* phrase_of(int status) {
 }
 
 std::string head_of(const http_response& answer, bool closes, bool compressed, double idle_secs) {
-  std::string head = "HTTP/1.1 " + std::to_string(answer.status) + " " + phrase_of(answer.status) + "\r\nContent-Type: " + answer.content_type
-                     + "\r\nContent-Length: " + std::to_string(answer.body.size()) + "\r\n";
+  std::string head = "HTTP/1.1 " + std::to_string(answer.status) + " " + phrase_of(answer.status) + "\r\nContent-Type: "
+                     + answer.content_type + "\r\nContent-Length: " + std::to_string(answer.body.size()) + "\r\n";
   if (compressed)
     head += "Content-Encoding: gzip\r\n";
-  return head + (closes ? "Connection: close\r\n\r\n" : "Keep-Alive: timeout=" + std::to_string(static_cast<int64_t>(idle_secs)) + "\r\n\r\n");
+  return head
+         + (closes ? "Connection: close\r\n\r\n"
+                   : "Keep-Alive: timeout=" + std::to_string(static_cast<int64_t>(idle_secs)) + "\r\n\r\n");
 }
 
-tl::unexpected<refusal> refuse(int status, std::string reason = {}) { return tl::unexpected{refusal{status, std::move(reason)}}; }
+tl::unexpected<refusal> refuse(int status, std::string reason = {}) {
+  return tl::unexpected{refusal{status, std::move(reason)}};
+}
 
 /// Reads a body and passes its bytes to a sink, which may refuse them.
 class body_reader {
  public:
   using sink = std::function<or_refusal<void>(std::string_view)>;
 
-  body_reader(connection& client, const request_head& head, sink to) : client_(client), head_(head), to_(std::move(to)) {}
+  body_reader(connection& client, const request_head& head, sink to)
+    : client_(client), head_(head), to_(std::move(to)) {}
 
   or_refusal<void> read() {
     const uint64_t most = client_.limits().body_bytes;
@@ -69,7 +74,9 @@ class body_reader {
   }
 
  private:
-  bool whole(uint64_t got) const { return head_.body == request_head::framing::chunks ? chunks_.whole() : got == head_.length; }
+  bool whole(uint64_t got) const {
+    return head_.body == request_head::framing::chunks ? chunks_.whole() : got == head_.length;
+  }
   or_refusal<void> take(std::string_view bytes) {
     if (head_.body == request_head::framing::length)
       return to_(bytes);
@@ -93,7 +100,8 @@ class body_reader {
   chunked_body chunks_;
 };
 
-or_refusal<void> read_body(connection& client, const request_head& head, const http_options& options, request_body& body) {
+or_refusal<void> read_body(connection& client, const request_head& head, const http_options& options,
+                           request_body& body) {
   const auto most = static_cast<size_t>(options.body_bytes_max);
   const auto keep = [&](std::string_view bytes) -> or_refusal<void> {
     if (bytes.size() > most - body.size())
@@ -132,9 +140,12 @@ bool compress(http_response& answer) {
 }
 
 /// Other methods need no body: it is not read, and the connection ends after the response.
-bool takes_body(const std::string& method) { return method == "POST" || method == "PUT" || method == "PATCH" || method == "DELETE"; }
+bool takes_body(const std::string& method) {
+  return method == "POST" || method == "PUT" || method == "PATCH" || method == "DELETE";
+}
 
-or_refusal<http_response> handled(connection& client, const request_head& head, const http_options& options, const http_handler& handler) {
+or_refusal<http_response> handled(connection& client, const request_head& head, const http_options& options,
+                                  const http_handler& handler) {
   try {
     request_body body{options.memory};
     if (head.has_body() && takes_body(head.method))
@@ -150,16 +161,19 @@ or_refusal<http_response> handled(connection& client, const request_head& head, 
 
 }  // namespace
 
-bool answer_request(connection& client, const http_options& options, const http_handler& handler, exchange_rules rules) {
+bool answer_request(connection& client, const http_options& options, const http_handler& handler,
+                    exchange_rules rules) {
   client.begin();
   const request_head& head = *client.head();
   auto answer = handled(client, head, options, handler);
-  const bool refused = !answer, closes = refused || rules.last || head.closes || (head.has_body() && !takes_body(head.method));
+  const bool refused = !answer,
+             closes = refused || rules.last || head.closes || (head.has_body() && !takes_body(head.method));
   if (refused)
     answer = options.refuse(answer.error().status, answer.error().reason);
   const bool compressed = head.takes_gzip && !refused && compress(*answer);
   const bool sent = client.write(head_of(*answer, closes, compressed, options.idle_secs),
-                                 head.method == "HEAD" ? std::string_view{} : std::string_view{answer->body}, rules.patience);
+                                 head.method == "HEAD" ? std::string_view{} : std::string_view{answer->body},
+                                 rules.patience);
   return sent && !closes;
 }
 

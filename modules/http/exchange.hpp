@@ -7,8 +7,8 @@
 namespace troupe {
 
 struct exchange_rules {
-  bool last = false;             ///< End the connection after this response.
-  steady::duration patience{};   ///< How long to wait for the client before each piece of the response.
+  bool last = false;            ///< End the connection after this response.
+  steady::duration patience{};  ///< How long to wait for the client before each piece of the response.
 };
 
 /// Reads the body, calls the handler and sends the response. Returns true if another request may follow on the

@@ -4,11 +4,11 @@
 
 #include "modules/http/door.hpp"
 
-#include <cstring>
-
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+
+#include <cstring>
 
 namespace troupe {
 
@@ -19,7 +19,8 @@ int port_of(int fd) {
   socklen_t size = sizeof bound;
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size) != 0)
     return -1;
-  return ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
+  return ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
+                                           : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
 }
 
 /// A socket that listens on the first address that is free. If there is none, throws the reason.
@@ -46,7 +47,8 @@ descriptor listening_on(const std::string& host, int port) {
 class socket_listener final : public http_listener {
  public:
   socket_listener(descriptor listening, const http_options& options, http_handler handler)
-    : port_(port_of(listening.fd())), options_(options), handler_(std::move(handler)), door_(std::move(listening), options_, handler_) {}
+    : port_(port_of(listening.fd())), options_(options), handler_(std::move(handler)),
+      door_(std::move(listening), options_, handler_) {}
 
   int port() const override { return port_; }
   bool listens() const override { return door_.accepts(); }
@@ -64,10 +66,11 @@ class socket_listener final : public http_listener {
 
 }  // namespace troupe
 
-extern "C" __attribute__((visibility("default"))) troupe::http_listener* troupe_http_listen(const troupe::http_options& options,
-                                                                                            const troupe::http_handler& handler, std::string& reason) {
+extern "C" __attribute__((visibility("default"))) troupe::http_listener* troupe_http_listen(
+    const troupe::http_options& options, const troupe::http_handler& handler, std::string& reason) {
   try {
-    return std::make_unique<troupe::socket_listener>(troupe::listening_on(options.host, options.port), options, handler).release();
+    return std::make_unique<troupe::socket_listener>(troupe::listening_on(options.host, options.port), options, handler)
+        .release();
   } catch (const std::exception& e) {
     reason = e.what();
   }

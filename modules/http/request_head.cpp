@@ -10,7 +10,9 @@ namespace troupe {
 
 namespace {
 
-tl::unexpected<refusal> refuse(std::string reason, int status = 400) { return tl::unexpected{refusal{status, std::move(reason)}}; }
+tl::unexpected<refusal> refuse(std::string reason, int status = 400) {
+  return tl::unexpected{refusal{status, std::move(reason)}};
+}
 
 // -- characters ------------------------------------------------------------------
 
@@ -25,7 +27,9 @@ bool in_target(char c) { return is_digit(c) || is_letter(c) || is_one_of(c, "-._
 bool in_host(char c) { return is_digit(c) || is_letter(c) || is_one_of(c, "-._~!$&'()*+;=:[]%"); }
 
 template <class Is>
-bool all_are(std::string_view text, Is is) { return std::all_of(text.begin(), text.end(), is); }
+bool all_are(std::string_view text, Is is) {
+  return std::all_of(text.begin(), text.end(), is);
+}
 
 char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 std::string small(std::string_view text) {
@@ -34,7 +38,8 @@ std::string small(std::string_view text) {
   return made;
 }
 bool equal(std::string_view text, std::string_view in_small_letters) {
-  return std::equal(text.begin(), text.end(), in_small_letters.begin(), in_small_letters.end(), [](char a, char b) { return small(a) == b; });
+  return std::equal(text.begin(), text.end(), in_small_letters.begin(), in_small_letters.end(),
+                    [](char a, char b) { return small(a) == b; });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -122,7 +127,8 @@ or_refusal<void> read_first_line(std::string_view line, request_head& into, bool
   if (target.empty() || version.empty())
     return refuse("the first line is METHOD PATH HTTP/1.1, not " + shown(line));
   constexpr std::string_view form = "HTTP/d.d";
-  if (version.size() != form.size() || !version.starts_with("HTTP/") || !is_digit(version[5]) || version[6] != '.' || !is_digit(version[7]))
+  if (version.size() != form.size() || !version.starts_with("HTTP/") || !is_digit(version[5]) || version[6] != '.'
+      || !is_digit(version[7]))
     return refuse("the first line ends in HTTP/1.1, not in " + shown(version));
   old = version == "HTTP/1.0";
   if (!old && version != "HTTP/1.1")
@@ -190,7 +196,8 @@ or_refusal<void> read_framing(const known_headers& headers, bool old, request_he
     if (headers.length->empty() || !all_are(*headers.length, is_digit))
       return refuse("content-length is a number in digits, not " + shown(*headers.length));
     into.body = request_head::framing::length;
-    const auto [end, failed] = std::from_chars(headers.length->data(), headers.length->data() + headers.length->size(), into.length);
+    const auto [end, failed] = std::from_chars(headers.length->data(), headers.length->data() + headers.length->size(),
+                                               into.length);
     if (failed != std::errc{})
       into.length = std::numeric_limits<uint64_t>::max();  // Larger than any body that is taken.
   }

@@ -21,14 +21,14 @@ using or_refusal = tl::expected<T, refusal>;
 struct request_head {
   enum class framing : uint8_t { none, length, chunks };
 
-  std::string method;                      ///< "GET", or any other token.
-  std::string path;                        ///< Decoded, without the query.
+  std::string method;  ///< "GET", or any other token.
+  std::string path;    ///< Decoded, without the query.
   framing body = framing::none;
-  uint64_t length = 0;                     ///< The length of the body if `body` is `length`.
-  std::string coding = {};                 ///< The body's compression, in small letters: "gzip"; empty if none.
-  bool closes = false;                     ///< The connection ends after this request.
-  bool waits = false;                      ///< The client waits for "100 Continue" before it sends the body.
-  bool takes_gzip = false;                 ///< The response may be compressed with gzip.
+  uint64_t length = 0;      ///< The length of the body if `body` is `length`.
+  std::string coding = {};  ///< The body's compression, in small letters: "gzip"; empty if none.
+  bool closes = false;      ///< The connection ends after this request.
+  bool waits = false;       ///< The client waits for "100 Continue" before it sends the body.
+  bool takes_gzip = false;  ///< The response may be compressed with gzip.
 
   bool has_body() const { return body == framing::chunks || length > 0; }
 };

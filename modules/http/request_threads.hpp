@@ -51,8 +51,8 @@ class request_threads {
   std::condition_variable changed_;
   std::deque<std::unique_ptr<connection>> waiting_;
   std::vector<std::thread> threads_;
-  size_t free_ = 0;       ///< Threads without a connection.
-  size_t promised_ = 0;   ///< Threads that were told to give up their connection and still have it.
+  size_t free_ = 0;      ///< Threads without a connection.
+  size_t promised_ = 0;  ///< Threads that were told to give up their connection and still have it.
   bool shown_ = false, ended_ = false;
 };
 

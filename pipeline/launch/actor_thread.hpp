@@ -31,7 +31,8 @@ class actor_thread {
   void join() { thread_.join(); }
 
  private:
-  actor_thread(std::promise<std::function<void()>> work, std::thread thread) : work_(std::move(work)), thread_(std::move(thread)) {}
+  actor_thread(std::promise<std::function<void()>> work, std::thread thread)
+    : work_(std::move(work)), thread_(std::move(thread)) {}
   std::promise<std::function<void()>> work_;
   std::thread thread_;
   bool given_ = false;

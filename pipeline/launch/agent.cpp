@@ -37,9 +37,9 @@ struct agent_state {
   };
   agent_actor::stateful_pointer<agent_state> self = nullptr;
   agent_options options;
-  std::map<node_id, started_node> nodes;   ///< The newest actor of each node that was started and not ended.
+  std::map<node_id, started_node> nodes;  ///< The newest actor of each node that was started and not ended.
   std::map<caf::actor_addr, node_id> drivers;
-  preparer_actor preparer;                 ///< Null until another plan is requested.
+  preparer_actor preparer;  ///< Null until another plan is requested.
   std::shared_ptr<std::shared_ptr<prepared_job>> next = std::make_shared<std::shared_ptr<prepared_job>>();
   /// Absent unless a plan is being prepared: the attempt that it is for, and the driver that asked.
   std::optional<std::pair<int32_t, caf::strong_actor_ptr>> asked = {};
@@ -102,7 +102,8 @@ void agent_state::on_down(const caf::down_msg& x) {
     return on_driver_gone(x.source);
   preparer = nullptr;
   if (asked)
-    on_prepared({asked->first, options.place, error{category_of(x.reason), "the preparer ended: " + describe(x.reason), {}, preparer_state::name}});
+    on_prepared({asked->first, options.place,
+                 error{category_of(x.reason), "the preparer ended: " + describe(x.reason), {}, preparer_state::name}});
 }
 
 void agent_state::on_driver_gone(const caf::actor_addr& who) {
@@ -140,20 +141,21 @@ agent_actor::behavior_type agent(agent_actor::stateful_pointer<agent_state> self
   state.options = std::move(options);
   self->set_down_handler([&state](const caf::down_msg& x) { state.on_down(x); });
   return {
-    [&state](const start_nodes& x) { state.on_start(x); },
-    [&state](const end_nodes& x) {
-      for (const auto& [id] : x.nodes)
-        state.end(id);
-    },
-    [&state](const cancel& x) { state.interrupt(x.driver, x.what); },
-    [&state](const prepare_plan& x) { state.on_prepare(x); },
-    [&state](const prepared& x) { state.on_prepared(x); },
+      [&state](const start_nodes& x) { state.on_start(x); },
+      [&state](const end_nodes& x) {
+        for (const auto& [id] : x.nodes)
+          state.end(id);
+      },
+      [&state](const cancel& x) { state.interrupt(x.driver, x.what); },
+      [&state](const prepare_plan& x) { state.on_prepare(x); },
+      [&state](const prepared& x) { state.on_prepared(x); },
   };
 }
 
 }  // namespace
 
-launched_nodes::launched_nodes(job_world& world, std::shared_ptr<prepared_job> job) : world_(world), job_(std::move(job)) {
+launched_nodes::launched_nodes(job_world& world, std::shared_ptr<prepared_job> job)
+  : world_(world), job_(std::move(job)) {
   for (const auto& n : job_->plan->nodes)
     if (!agents_.contains(n.place)) {
       agent_options options{n.place, job_, std::make_shared<node_maker>(world_, job_)};
@@ -163,9 +165,7 @@ launched_nodes::launched_nodes(job_world& world, std::shared_ptr<prepared_job> j
     }
 }
 
-driven_nodes launched_nodes::driven() const {
-  return {no_node, {job_, &job_->plan}, agents_};
-}
+driven_nodes launched_nodes::driven() const { return {no_node, {job_, &job_->plan}, agents_}; }
 
 caf::strong_actor_ptr launched_nodes::start_head(role what) {
   auto head = node_maker{world_, job_}.start(*job_->plan.find(what, no_node), {}, agents_);

@@ -11,7 +11,9 @@ std::vector<group_layout> layouts_of(const prepared_job& job) {
   std::vector<group_layout> all;
   for (size_t p = 0; p < job.programs.size(); ++p)
     if (const auto& program = job.plan->programs[p]; program.mode == mode::train)
-      all.push_back({program.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}, job.plan.group(program.group).name});
+      all.push_back({program.group,
+                     {job.programs[p].parameters, &job.programs[p].parameters->layout()},
+                     job.plan.group(program.group).name});
   return all;
 }
 
@@ -37,10 +39,12 @@ expected<int64_t> rows_by(const prepared_job& job, const plan_edge& e, const std
   if (e.how != divide::split)
     return rows;
   const auto& others = plan.edges_from(e.from);
-  const auto readers = std::count_if(others.begin(), others.end(), [&](const plan_edge* other) { return plan.at(other->to).group == plan.at(e.to).group; });
+  const auto readers = std::count_if(others.begin(), others.end(), [&](const plan_edge* other) {
+    return plan.at(other->to).group == plan.at(e.to).group;
+  });
   if (rows % readers != 0)
-    return fail(errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among " + std::to_string(readers)
-                                          + " replicas");
+    return fail(errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among "
+                                            + std::to_string(readers) + " replicas");
   return rows / readers;
 }
 
@@ -51,27 +55,32 @@ struct fed {
   int64_t rows = 0;                  ///< Number of rows in one step.
 };
 
-expected<fed> feeds_of(const prepared_job& job, const plan_node& replica, const std::vector<int64_t>& rows_of_programs) {
+expected<fed> feeds_of(const prepared_job& job, const plan_node& replica,
+                       const std::vector<int64_t>& rows_of_programs) {
   fed all;
   for (const auto* e : job.plan.edges_to(replica.id)) {
     const auto rows = rows_by(job, *e, rows_of_programs);
     if (!rows)
       return fail(rows.error());
     if (all.rows != 0 && *rows != all.rows)
-      return fail(errc::invalid_argument, "'" + replica.name + "' is fed " + std::to_string(all.rows) + " rows a step, and '"
-                                            + job.plan.at(e->from).name + "." + e->out + "' has " + std::to_string(*rows) + " for it");
+      return fail(errc::invalid_argument, "'" + replica.name + "' is fed " + std::to_string(all.rows)
+                                              + " rows a step, and '" + job.plan.at(e->from).name + "." + e->out
+                                              + "' has " + std::to_string(*rows) + " for it");
     all.rows = *rows;
     auto carried = carried_by(job, *e);
     for (const auto& c : carried)
-      if (std::any_of(all.delivered.begin(), all.delivered.end(), [&](const component& other) { return other.name == c.name; }))
+      if (std::any_of(all.delivered.begin(), all.delivered.end(),
+                      [&](const component& other) { return other.name == c.name; }))
         return fail(errc::invalid_argument, "'" + replica.name + "' is fed '" + c.name + "' by two of its ports");
     const auto& source = job.plan.at(e->from);
     const auto element = source.dataset ? job.datasets[*source.dataset].element : element_spec{carried, {}};
     all.element.features.insert(all.element.features.end(), element.features.begin(), element.features.end());
     all.element.labels.insert(all.element.labels.end(), element.labels.begin(), element.labels.end());
-    all.delivered.insert(all.delivered.end(), std::make_move_iterator(carried.begin()), std::make_move_iterator(carried.end()));
+    all.delivered.insert(all.delivered.end(), std::make_move_iterator(carried.begin()),
+                         std::make_move_iterator(carried.end()));
   }
-  std::sort(all.element.features.begin(), all.element.features.end(), [](const component& a, const component& b) { return a.name < b.name; });
+  std::sort(all.element.features.begin(), all.element.features.end(),
+            [](const component& a, const component& b) { return a.name < b.name; });
   return all;
 }
 
@@ -96,14 +105,17 @@ expected<void> begin_with(start_values& start, graph& g, mode m) {
       v.options.trainable = false;
     left = left || v.options.trainable;
   }
-  return !any || left ? expected<void>{} : fail(errc::invalid_argument, "warm_start.freeze: every trainable variable is taken, and none is left to train");
+  return !any || left ? expected<void>{}
+                      : fail(errc::invalid_argument,
+                             "warm_start.freeze: every trainable variable is taken, and none is left to train");
 }
 
 /// The graphs built for a job. A model function is called once for each mode and structure of the data.
 class built_graphs {
  public:
   /// `start` may be null; otherwise it receives the names of the graph's trainable variables.
-  expected<std::shared_ptr<const model_graph>> get(const std::shared_ptr<const model>& source, const element_spec& element, mode m, start_values* start) {
+  expected<std::shared_ptr<const model_graph>> get(const std::shared_ptr<const model>& source,
+                                                   const element_spec& element, mode m, start_values* start) {
     for (const auto& b : all_)
       if (b.source == source && b.m == m && b.element == element)
         return b.graph;
@@ -136,8 +148,8 @@ shared_threads threads_of(const prepared_job& job, const plan_program& of) {
   return {std::max(1, job.basis().processors / static_cast<int32_t>(beside)), true};
 }
 
-expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source, std::vector<int64_t>& rows_of_programs,
-                                           built_graphs& graphs) {
+expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source,
+                                           std::vector<int64_t>& rows_of_programs, built_graphs& graphs) {
   const auto& config = job.basis().config;
   const auto& planned = job.plan->programs[number];
   const auto& replicas = job.plan.replicas_of(number);
@@ -162,8 +174,18 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   if (!store)
     return fail(store.error());
   prepared_program program{.parameters = *store};
-  const program_engine_options for_all{built, in->delivered, program.parameters, 0, count, shards, in->rows, config.seed,
-                                       threads_of(job, planned), config.recompute, planned.mode == mode::train ? measuring_of(config) : measuring::never, {},
+  const program_engine_options for_all{built,
+                                       in->delivered,
+                                       program.parameters,
+                                       0,
+                                       count,
+                                       shards,
+                                       in->rows,
+                                       config.seed,
+                                       threads_of(job, planned),
+                                       config.recompute,
+                                       planned.mode == mode::train ? measuring_of(config) : measuring::never,
+                                       {},
                                        job.switches.at(replicas.front()->driver).cancel};
   program.make_engine = [for_all](const plan_node& replica) {
     auto options = for_all;

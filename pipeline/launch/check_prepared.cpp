@@ -17,8 +17,9 @@ expected<std::map<std::string, group_id>> variable_owners(const prepared_job& jo
   for (const auto& group : layouts_of(job))
     for (const auto& e : group.layout->entries())
       if (const auto [owner, added] = owners.emplace(e.name, group.group); !added)
-        return fail(errc::invalid_argument, "variable '" + e.name + "' is of two groups, '" + job.plan.group(owner->second).name + "' and '" + group.name
-                                              + "': build each model in a scope of its own");
+        return fail(errc::invalid_argument, "variable '" + e.name + "' is of two groups, '"
+                                                + job.plan.group(owner->second).name + "' and '" + group.name
+                                                + "': build each model in a scope of its own");
   return owners;
 }
 
@@ -30,8 +31,9 @@ expected<void> find_evaluated_groups(prepared_job& job, const std::map<std::stri
     return {};
   const auto& evaluators = job.plan.all(role::evaluator, chief->id);
   if (evaluators.size() != training->evaluations.size())
-    return fail(errc::invalid_argument, "the plan lists " + std::to_string(evaluators.size()) + " evaluators, and the job has "
-                                          + std::to_string(training->evaluations.size()) + " evaluations: it needs one for each");
+    return fail(errc::invalid_argument,
+                "the plan lists " + std::to_string(evaluators.size()) + " evaluators, and the job has "
+                    + std::to_string(training->evaluations.size()) + " evaluations: it needs one for each");
   for (const auto* node : evaluators) {
     std::set<group_id> found;
     for (const auto& e : job.driven_by(node->id).parameters->layout().entries())
@@ -54,17 +56,23 @@ std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
 }
 
 /// Error: invalid_argument if `who` asks for an evaluation or a metric that the job does not have.
-expected<void> check_metric(const prepared_job& job, const std::string& who, const std::string& evaluation, const std::optional<std::string>& metric) {
+expected<void> check_metric(const prepared_job& job, const std::string& who, const std::string& evaluation,
+                            const std::optional<std::string>& metric) {
   const auto& all = job.training().evaluations;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const evaluation_policy& e) { return e.data.name == evaluation; });
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const evaluation_policy& e) { return e.data.name == evaluation; });
   if (found == all.end())
-    return fail(errc::invalid_argument, who + " needs an evaluation" + (evaluation.empty() ? " without a name" : " named '" + evaluation + "'") + "; there "
-                                          + (all.empty() ? "is none" : "are: " + joined(all, ", ", [](const evaluation_policy& e) {
-                                              return e.data.name.empty() ? "one without a name" : "'" + e.data.name + "'";
-                                            })));
+    return fail(errc::invalid_argument,
+                who + " needs an evaluation" + (evaluation.empty() ? " without a name" : " named '" + evaluation + "'")
+                    + "; there "
+                    + (all.empty() ? "is none" : "are: " + joined(all, ", ", [](const evaluation_policy& e) {
+                                                   return e.data.name.empty() ? "one without a name"
+                                                                              : "'" + e.data.name + "'";
+                                                 })));
   const auto names = metrics_of(job, static_cast<size_t>(found - all.begin()));
   if (metric && std::find(names.begin(), names.end(), *metric) == names.end())
-    return fail(errc::invalid_argument, who + " asks for the metric '" + *metric + "', which the evaluation does not have; it has " + joined(names));
+    return fail(errc::invalid_argument, who + " asks for the metric '" + *metric
+                                            + "', which the evaluation does not have; it has " + joined(names));
   return {};
 }
 
@@ -74,10 +82,13 @@ expected<void> check_judgements(const prepared_job& job) {
     return {};
   for (const auto& rule : training->stop_early) {
     const auto metric = rule.what == stop_rule::kind::predicate ? std::nullopt : std::optional{rule.metric};
-    if (auto possible = check_metric(job, "the rule '" + to_text(rule) + "'", rule.options.evaluation, metric); !possible)
+    if (auto possible = check_metric(job, "the rule '" + to_text(rule) + "'", rule.options.evaluation, metric);
+        !possible)
       return possible;
   }
-  return training->keep_best ? check_metric(job, "keep_best", training->keep_best->goal.evaluation, training->keep_best->goal.metric) : expected<void>{};
+  return training->keep_best
+             ? check_metric(job, "keep_best", training->keep_best->goal.evaluation, training->keep_best->goal.metric)
+             : expected<void>{};
 }
 
 /// Reads the evaluations of earlier runs. Stop rules and `restore_best` need them, and a finished job then does not
@@ -89,7 +100,8 @@ expected<void> read_histories(prepared_job& job) {
   const bool needed = !training->stop_early.empty() || (training->keep_best && training->keep_best->restore_best);
   const bool finished = job.books && training->max_steps && job.books->id.step >= *training->max_steps;
   for (size_t i = 0; (needed || finished) && i < training->evaluations.size(); ++i) {
-    auto history = read_evaluations(*job.basis().files, join_path(*job.basis().config.model_dir, training->evaluations[i].data.folder()));
+    auto history = read_evaluations(*job.basis().files,
+                                    join_path(*job.basis().config.model_dir, training->evaluations[i].data.folder()));
     if (!history && needed)
       return fail(history.error());
     job.histories.push_back(history ? std::move(*history) : evaluation_history{});
@@ -108,10 +120,10 @@ expected<void> check_start(const prepared_job& job) {
 
 expected<void> check_prepared(prepared_job& job) {
   return variable_owners(job)
-    .and_then([&](const auto& owners) { return find_evaluated_groups(job, owners); })
-    .and_then([&] { return check_start(job); })
-    .and_then([&] { return check_judgements(job); })
-    .and_then([&] { return read_histories(job); });
+      .and_then([&](const auto& owners) { return find_evaluated_groups(job, owners); })
+      .and_then([&] { return check_start(job); })
+      .and_then([&] { return check_judgements(job); })
+      .and_then([&] { return read_histories(job); });
 }
 
 }  // namespace troupe

@@ -20,18 +20,18 @@ struct duration_range {
 
 /// Which actor gets the next turn, among those that have a message and are not busy.
 enum class turn_order : uint8_t {
-  uniform,     ///< Each is equally likely.
+  uniform,  ///< Each is equally likely.
   /// The one with the highest priority. Priorities are drawn, and drop at drawn turns (PCT: Burckhardt et al., 2010).
   priorities,
-  starving,    ///< `starved` runs only if no other can, or once it has waited for `starved_at_most`.
+  starving,  ///< `starved` runs only if no other can, or once it has waited for `starved_at_most`.
 };
 std::string_view to_string(turn_order o) noexcept;
 
 struct world_conditions {
   turn_order order = turn_order::uniform;
-  int32_t priority_changes = 3;  ///< For `priorities`: how often the running node's priority drops below all others.
-  int64_t priority_turns = 2'000;                   ///< For `priorities`: the drops are drawn among this many turns.
-  std::string starved;                              ///< For `starving`: the name of the node.
+  int32_t priority_changes = 3;    ///< For `priorities`: how often the running node's priority drops below all others.
+  int64_t priority_turns = 2'000;  ///< For `priorities`: the drops are drawn among this many turns.
+  std::string starved;             ///< For `starving`: the name of the node.
   std::chrono::nanoseconds starved_at_most{std::chrono::seconds{1}};
   /// How long a node is busy after each message. The key is the node's name, or its name without the number:
   /// "replica/1", "replica". Messages that it sends in the turn leave when it is no longer busy.
@@ -49,7 +49,8 @@ struct world_conditions {
 template <class T>
 const T* entry_of(const std::map<std::string, T>& by_name, const std::string& node) {
   auto found = by_name.find(node);
-  if (const auto cut = node.find_last_not_of("0123456789"); found == by_name.end() && cut != std::string::npos && node[cut] == '/')
+  if (const auto cut = node.find_last_not_of("0123456789");
+      found == by_name.end() && cut != std::string::npos && node[cut] == '/')
     found = by_name.find(node.substr(0, cut));
   return found == by_name.end() ? nullptr : &found->second;
 }

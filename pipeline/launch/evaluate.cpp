@@ -1,10 +1,9 @@
 // Launches an evaluation that runs alone: starts its evaluator, which starts all other nodes and writes the result to a
 // board.
-#include "pipeline/launch/launcher.hpp"
-
 #include "actors/exit_reason.hpp"
 #include "actors/lone_evaluation.hpp"
 #include "pipeline/launch/agent.hpp"
+#include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/spawn.hpp"
 
 #include <caf/send.hpp>
@@ -65,11 +64,13 @@ class board final : public evaluation_board {
 class launched_evaluation final : public running_evaluation {
  public:
   launched_evaluation(std::shared_ptr<prepared_job> job, std::shared_ptr<job_world> world)
-    : deadlines_(job->basis().deadlines), world_(std::move(world)), board_(std::make_shared<board>(world_->listener())) {
+    : deadlines_(job->basis().deadlines), world_(std::move(world)),
+      board_(std::make_shared<board>(world_->listener())) {
     world_->tell_time_and_host(*job);
     const auto which = std::get<evaluation_job>(job->job).checkpoint.which;
     nodes_.emplace(*world_, std::move(job));
-    driver_ = spawn_actor(world_->system(), {.messages = world_->messages()}, lone_evaluation, lone_evaluation_options{nodes_->driven(), board_, which});
+    driver_ = spawn_actor(world_->system(), {.messages = world_->messages()}, lone_evaluation,
+                          lone_evaluation_options{nodes_->driven(), board_, which});
     const auto handle = caf::actor_cast<caf::strong_actor_ptr>(driver_);
     world_->listener()->started(lone_evaluation_state::name, handle);
     nodes_->end_with(handle);
@@ -96,14 +97,17 @@ class launched_evaluation final : public running_evaluation {
     const auto seconds = [](std::chrono::milliseconds x) { return std::to_string(x.count() / 1000) + " s"; };
     // This limit is for the whole evaluation; the evaluator itself has a deadline for each batch.
     if (!world_->wait_until([this] { return board_->answer().has_value(); }, deadlines_.evaluation))
-      return fail(errc::deadline_exceeded, "the evaluation did not end within " + seconds(deadlines_.evaluation) + ", waiting for the evaluator");
+      return fail(errc::deadline_exceeded, "the evaluation did not end within " + seconds(deadlines_.evaluation)
+                                               + ", waiting for the evaluator");
     const auto x = *board_->answer();
     if (!x)
       return fail(x.error());
     const bool written = world_->wait_until([this] { return board_->is_written(); }, deadlines_.stop);
-    evaluation_result result{x->id.step, x->metrics, x->batches, x->seconds, x->checkpoint, board_->warnings(), x->arrays};
+    evaluation_result result{x->id.step,    x->metrics,         x->batches, x->seconds,
+                             x->checkpoint, board_->warnings(), x->arrays};
     if (!written)
-      result.warnings.push_back("the event file was not written within " + seconds(deadlines_.stop) + ", waiting for the summary writer");
+      result.warnings.push_back("the event file was not written within " + seconds(deadlines_.stop)
+                                + ", waiting for the summary writer");
     return result;
   }
 

@@ -36,8 +36,9 @@ job_scheduler::job_scheduler(caf::actor_system& system, scheduler_threads thread
 void job_scheduler::use(caf::actor_system_config& config, scheduler_threads threads) {
   // CAF requires a copyable factory, but calls it only once.
   auto once = std::make_shared<scheduler_threads>(std::move(threads));
-  config.module_factories.emplace_back(
-    [once](caf::actor_system& system) -> caf::actor_system::module* { return new job_scheduler{system, std::move(*once)}; });
+  config.module_factories.emplace_back([once](caf::actor_system& system) -> caf::actor_system::module* {
+    return new job_scheduler{system, std::move(*once)};
+  });
 }
 
 void job_scheduler::start() {

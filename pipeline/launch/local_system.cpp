@@ -4,9 +4,7 @@
 
 namespace troupe {
 
-void add_types(caf::actor_system_config& config) {
-  config.add_message_types<caf::id_block::troupe>();
-}
+void add_types(caf::actor_system_config& config) { config.add_message_types<caf::id_block::troupe>(); }
 
 bool has_types(const caf::actor_system& system) {
   // The types are added as one block, so the last type is present only if all are.

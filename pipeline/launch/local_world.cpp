@@ -6,11 +6,11 @@
 
 #include <caf/send.hpp>
 
+#include <unistd.h>
+
 #include <condition_variable>
 #include <mutex>
 #include <vector>
-
-#include <unistd.h>
 
 namespace troupe {
 
@@ -20,7 +20,8 @@ class local_world::local_listener final : public job_listener {
  public:
   void started(const std::string&, const caf::strong_actor_ptr& actor) override {
     std::lock_guard lock{guard_};
-    std::erase_if(actors_, [](const caf::actor_addr& address) { return !caf::actor_cast<caf::strong_actor_ptr>(address); });
+    std::erase_if(actors_,
+                  [](const caf::actor_addr& address) { return !caf::actor_cast<caf::strong_actor_ptr>(address); });
     actors_.emplace_back(actor->get()->address());
   }
   void changed() override {
@@ -57,7 +58,8 @@ class local_world::local_listener final : public job_listener {
     };
     std::unique_lock lock{guard_};
     while (std::any_of(actors_.begin(), actors_.end(), alive))
-      if (changed_.wait_until(lock, std::min(end, steady_clock::now() + milliseconds{1})) == std::cv_status::timeout && steady_clock::now() >= end)
+      if (changed_.wait_until(lock, std::min(end, steady_clock::now() + milliseconds{1})) == std::cv_status::timeout
+          && steady_clock::now() >= end)
         return false;
     return true;
   }
@@ -74,9 +76,7 @@ local_world::local_world(std::unique_ptr<local_system> own)
 
 local_world::local_world(caf::actor_system& host) : system_(host), listener_(std::make_shared<local_listener>()) {}
 
-std::shared_ptr<job_listener> local_world::listener() const {
-  return listener_;
-}
+std::shared_ptr<job_listener> local_world::listener() const { return listener_; }
 
 void local_world::tell_time_and_host(prepared_job& job) const {
   const auto since_epoch = [](auto now) { return std::chrono::duration<double>(now.time_since_epoch()).count(); };
@@ -104,8 +104,6 @@ expected<std::shared_ptr<job_world>> local_launcher::make_world() {
   return std::make_shared<local_world>(std::move(*own));
 }
 
-expected<std::shared_ptr<job_world>> hosted_launcher::make_world() {
-  return std::make_shared<local_world>(host_);
-}
+expected<std::shared_ptr<job_world>> hosted_launcher::make_world() { return std::make_shared<local_world>(host_); }
 
 }  // namespace troupe

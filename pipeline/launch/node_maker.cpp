@@ -15,8 +15,8 @@ namespace {
 using engine_maker = std::function<expected<std::unique_ptr<step_engine>>()>;
 
 /// A replica that replaces one that has ended. It makes its engine on its own thread, since planning takes time.
-replica_actor::behavior_type replica_with_own_engine(replica_actor::stateful_pointer<replica_state> self, const engine_maker& make,
-                                                     replica_options options) {
+replica_actor::behavior_type replica_with_own_engine(replica_actor::stateful_pointer<replica_state> self,
+                                                     const engine_maker& make, replica_options options) {
   auto engine = make();
   if (!engine) {
     self->quit(to_reason(engine.error()));
@@ -29,14 +29,16 @@ replica_actor::behavior_type replica_with_own_engine(replica_actor::stateful_poi
 }  // namespace
 
 node_maker::node_maker(job_world& world, std::shared_ptr<prepared_job> job)
-  : system_(world.system()), how_{world.threads(), world.messages()}, listener_(world.listener()), job_(std::move(job)) {}
+  : system_(world.system()), how_{world.threads(), world.messages()}, listener_(world.listener()),
+    job_(std::move(job)) {}
 
 void node_maker::use(std::shared_ptr<prepared_job> job) {
   job_ = std::move(job);
   started_once_.clear();
 }
 
-caf::strong_actor_ptr node_maker::start(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents) {
+caf::strong_actor_ptr node_maker::start(const plan_node& n, const caf::strong_actor_ptr& driver,
+                                        const std::map<int32_t, agent_actor>& agents) {
   if (!started_once_.insert(n.id).second)
     forget_memory_of(n);
   auto handle = spawn(n, driver, agents);
@@ -65,12 +67,14 @@ preparer_actor node_maker::start_preparer(preparer_options options) {
   return handle;
 }
 
-caf::strong_actor_ptr node_maker::spawn(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents) {
+caf::strong_actor_ptr node_maker::spawn(const plan_node& n, const caf::strong_actor_ptr& driver,
+                                        const std::map<int32_t, agent_actor>& agents) {
   const driven_nodes own{n.id, {job_, &job_->plan}, agents};
   switch (n.what) {
     case role::infeed: {
       const bool trains = job_->plan->datasets[*n.dataset].mode == mode::train;
-      return as_node(n, infeed, infeed_options_of(job_, n), trains ? caf::actor_cast<input_listener_actor>(driver) : input_listener_actor{});
+      return as_node(n, infeed, infeed_options_of(job_, n),
+                     trains ? caf::actor_cast<input_listener_actor>(driver) : input_listener_actor{});
     }
     case role::replica: {
       auto options = replica_options_of(*job_, n);
@@ -80,11 +84,17 @@ caf::strong_actor_ptr node_maker::spawn(const plan_node& n, const caf::strong_ac
       return as_node(n, replica_with_own_engine, std::move(make), std::move(options));
     }
     case role::reducer: return as_node(n, reducer, reducer_options{n.id, reduction_of(n.group)});
-    case role::outfeed: return as_node(n, outfeed, outfeed_options_of(*job_, n), caf::actor_cast<progress_sink_actor>(driver));
-    case role::checkpoint_writer: return as_node(n, checkpoint_writer, checkpoint_writer_options_of(*job_, n), caf::actor_cast<commit_sink_actor>(driver));
+    case role::outfeed:
+      return as_node(n, outfeed, outfeed_options_of(*job_, n), caf::actor_cast<progress_sink_actor>(driver));
+    case role::checkpoint_writer:
+      return as_node(n, checkpoint_writer, checkpoint_writer_options_of(*job_, n),
+                     caf::actor_cast<commit_sink_actor>(driver));
     case role::summary_writer:
-    case role::eval_summary_writer: return as_node(n, summary_writer, summary_writer_options_of(*job_, n), caf::actor_cast<log_listener_actor>(driver));
-    case role::callbacks: return as_node(n, callbacks, callbacks_options_of(*job_, n), caf::actor_cast<hook_listener_actor>(driver));
+    case role::eval_summary_writer:
+      return as_node(n, summary_writer, summary_writer_options_of(*job_, n),
+                     caf::actor_cast<log_listener_actor>(driver));
+    case role::callbacks:
+      return as_node(n, callbacks, callbacks_options_of(*job_, n), caf::actor_cast<hook_listener_actor>(driver));
     case role::evaluator: {
       auto options = evaluator_options_of(*job_, n);
       options.nodes = own;

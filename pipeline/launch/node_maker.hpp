@@ -20,13 +20,15 @@ class node_maker {
   void use(std::shared_ptr<prepared_job> job);
   /// Starts a node that reports to `driver`. A node that is started again gets its own engine. A node that drives
   /// others starts them through `agents`.
-  caf::strong_actor_ptr start(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents);
+  caf::strong_actor_ptr start(const plan_node& n, const caf::strong_actor_ptr& driver,
+                              const std::map<int32_t, agent_actor>& agents);
   preparer_actor start_preparer(preparer_options options);
 
  private:
   template <class F, class... Ts>
   caf::strong_actor_ptr as_node(const plan_node& n, F f, Ts&&... xs);
-  caf::strong_actor_ptr spawn(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents);
+  caf::strong_actor_ptr spawn(const plan_node& n, const caf::strong_actor_ptr& driver,
+                              const std::map<int32_t, agent_actor>& agents);
   void forget_memory_of(const plan_node& n);
   std::shared_ptr<gradient_reduction> reduction_of(group_id group) const;
 

@@ -60,10 +60,12 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
   options.replicas = static_cast<int32_t>(job.plan.replicas_of(*node.program).size());
   options.mode = job.plan->programs[*node.program].mode;
   options.debug_numerics = job.basis().config.debug_numerics;
-  options.ends_where_not_finite = options.mode == mode::train && job.plan.group(node.group).on_not_finite == not_finite::stop;
+  options.ends_where_not_finite = options.mode == mode::train
+                                  && job.plan.group(node.group).on_not_finite == not_finite::stop;
   options.log_every = job.basis().config.log_steps;
   for (const auto* e : job.plan.edges_to(node.id)) {
-    auto& in = options.in_edges.emplace_back(replica_options::in_edge{e->id, {}, *e->credit.messages, *e->credit.bytes});
+    auto& in = options.in_edges.emplace_back(
+        replica_options::in_edge{e->id, {}, *e->credit.messages, *e->credit.bytes});
     for (const auto& c : carried_by(job, *e))
       in.row_bytes.push_back(c.row_bytes());
   }
@@ -114,7 +116,8 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
   options.of_evaluations = of_evaluations;
   options.awaits_start = !of_evaluations;
   options.files = basis.files;
-  options.directory = of_evaluations ? join_path(*basis.config.model_dir, job.evaluation(node.index).folder()) : *basis.config.model_dir;
+  options.directory = of_evaluations ? join_path(*basis.config.model_dir, job.evaluation(node.index).folder())
+                                     : *basis.config.model_dir;
   options.claim = job.claim;
   options.host = job.host;
   options.wall_offset = job.wall_offset;
@@ -139,10 +142,15 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
     // Copies the layout: the checkpoint writer outlives the stores of this plan when the job grows into another plan.
     for (auto& of_group : layouts)
       of_group.layout = std::make_shared<parameter_layout>(*of_group.layout);
-    options.start = [start = job.start, layouts = std::move(layouts)](uint64_t seed) { return start->read(layouts, seed); };
+    options.start = [start = job.start, layouts = std::move(layouts)](uint64_t seed) {
+      return start->read(layouts, seed);
+    };
   }
-  options.properties = {{"model", job.basis().source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", std::to_string(numerics_version)},
-                        {"gradient_shards", std::to_string(config.gradient_shards)}, {"replicas", std::to_string(config.replicas)},
+  options.properties = {{"model", job.basis().source->name},
+                        {"cpu_level", TROUPE_CPU_LEVEL},
+                        {"numerics_version", std::to_string(numerics_version)},
+                        {"gradient_shards", std::to_string(config.gradient_shards)},
+                        {"replicas", std::to_string(config.replicas)},
                         {"seed", std::to_string(config.seed)}};
   return options;
 }
@@ -190,7 +198,9 @@ predictor_options predictor_options_of(const prepared_job& job, const plan_node&
 }
 
 attempt_plan attempt_plan_of(const std::shared_ptr<const prepared_job>& job) {
-  attempt_plan made{{job, &job->plan}, {.iteration = job->plan->iteration, .one_of_several = job->training().planner != nullptr, .growth = job->growth}};
+  attempt_plan made{
+      {job, &job->plan},
+      {.iteration = job->plan->iteration, .one_of_several = job->training().planner != nullptr, .growth = job->growth}};
   for (const auto* part : job->plan.parts())
     made.stored.parts.push_back({part->id, part->name});
   for (const auto& group : layouts_of(*job))
@@ -225,8 +235,8 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.summary_steps = config.summary_steps;
   for (size_t i = 0; i < training.evaluations.size(); ++i) {
     const auto& e = training.evaluations[i];
-    options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.every_steps, e.when,
-                                   e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end});
+    options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.every_steps,
+                                   e.when, e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end});
   }
   options.judged = {training.stop_early, training.keep_best, {}};
   for (size_t i = 0; i < job.histories.size(); ++i)

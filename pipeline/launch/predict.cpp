@@ -1,9 +1,8 @@
 // Launches a prediction: starts its predictor, which starts all other nodes when the consumer first asks for a batch.
-#include "pipeline/launch/launcher.hpp"
-
 #include "actors/exit_reason.hpp"
 #include "actors/predictor.hpp"
 #include "pipeline/launch/agent.hpp"
+#include "pipeline/launch/launcher.hpp"
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>

@@ -38,9 +38,7 @@ expected<void> prediction_hooks::show(const step_values& batch) {
   return impl_->show(taken);
 }
 
-bool prediction_hooks::stopped() const noexcept {
-  return impl_->stopped;
-}
+bool prediction_hooks::stopped() const noexcept { return impl_->stopped; }
 
 expected<void> prediction_hooks::end(int64_t step, const std::string& prefix, const std::optional<error>& failure) {
   if (std::exchange(impl_->ended, true))

@@ -14,7 +14,8 @@ const evaluation_data& prepared_job::evaluation(int32_t which) const {
 }
 
 prepared_program& prepared_job::in(mode m) {
-  const auto p = std::find_if(plan->programs.begin(), plan->programs.end(), [m](const plan_program& x) { return x.mode == m; });
+  const auto p = std::find_if(plan->programs.begin(), plan->programs.end(),
+                              [m](const plan_program& x) { return x.mode == m; });
   expect(p != plan->programs.end(), "the plan has no program of that mode");
   return programs[static_cast<size_t>(p - plan->programs.begin())];
 }
@@ -31,8 +32,10 @@ namespace {
 /// cannot be opened, the job fails here, before any model is built.
 expected<prepared_dataset> open(const prepared_job& job, size_t number, const dataset& input) {
   const auto& planned = job.plan->datasets[number];
-  const auto hosts = std::count_if(job.plan->nodes.begin(), job.plan->nodes.end(), [number](const plan_node& n) { return n.dataset == number; });
-  prepared_dataset data{input, {job.basis().config.seed, planned.mode == mode::train, 0, static_cast<int32_t>(hosts)}, {}, 1, {}};
+  const auto hosts = std::count_if(job.plan->nodes.begin(), job.plan->nodes.end(),
+                                   [number](const plan_node& n) { return n.dataset == number; });
+  prepared_dataset data{
+      input, {job.basis().config.seed, planned.mode == mode::train, 0, static_cast<int32_t>(hosts)}, {}, 1, {}};
   auto iterator = open_input(input, data.iterate);
   if (!iterator)
     return fail(iterator.error());
@@ -47,8 +50,9 @@ expected<prepared_dataset> open(const prepared_job& job, size_t number, const da
 expected<void> check_books(const job_books& books, const plan_iteration& planned) {
   if (books && books->id.iteration > planned.number)
     return fail(errc::failed_precondition, books->prefix + " is of iteration " + std::to_string(books->id.iteration)
-                                             + " of a search, and this job of iteration " + std::to_string(planned.number)
-                                             + ": go on with the search, or train into another directory");
+                                               + " of a search, and this job of iteration "
+                                               + std::to_string(planned.number)
+                                               + ": go on with the search, or train into another directory");
   return {};
 }
 
@@ -72,10 +76,13 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
   auto plan = checked_plan::of(std::move(planned.plan));
   if (!plan)
     return fail(plan.error());
-  if (planned.resources.models.size() != (*plan)->programs.size() || planned.resources.datasets.size() != (*plan)->datasets.size())
+  if (planned.resources.models.size() != (*plan)->programs.size()
+      || planned.resources.datasets.size() != (*plan)->datasets.size())
     return fail(errc::invalid_argument, "the plan lists " + std::to_string((*plan)->programs.size()) + " programs and "
-                                          + std::to_string((*plan)->datasets.size()) + " datasets; " + std::to_string(planned.resources.models.size())
-                                          + " models and " + std::to_string(planned.resources.datasets.size()) + " datasets came with it");
+                                            + std::to_string((*plan)->datasets.size()) + " datasets; "
+                                            + std::to_string(planned.resources.models.size()) + " models and "
+                                            + std::to_string(planned.resources.datasets.size())
+                                            + " datasets came with it");
   if (auto possible = check_books(planned.books, (*plan)->iteration); !possible)
     return fail(possible.error());
   auto job = std::make_shared<prepared_job>(prepared_job{.job = std::move(settled)});
@@ -93,7 +100,8 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
       return fail(data.error());
     job->datasets.push_back(std::move(*data));
   }
-  if (auto possible = build_programs(*job, planned.resources.models).and_then([&] { return check_prepared(*job); }); !possible)
+  if (auto possible = build_programs(*job, planned.resources.models).and_then([&] { return check_prepared(*job); });
+      !possible)
     return fail(possible.error());
   return job;
 }

@@ -22,7 +22,7 @@ namespace troupe {
 /// An open dataset of the plan.
 struct prepared_dataset {
   dataset input;
-  iterate_options iterate;                      ///< Each infeed sets its own `host`.
+  iterate_options iterate;  ///< Each infeed sets its own `host`.
   element_spec element;
   int64_t batch_rows = 1;
   /// An iterator at the beginning. The infeed of host 0 takes it, so that the source is opened only once.
@@ -37,9 +37,9 @@ struct prepared_program {
   /// Makes a new engine for a replica of the program. An engine whose replica was killed inside a step is not used
   /// again.
   std::function<expected<std::unique_ptr<step_engine>>(const plan_node& replica)> make_engine;
-  std::shared_ptr<gradient_reduction> reduction;      ///< Null unless several replicas train.
-  std::vector<component> exposed = {};                ///< The outputs of each replica for other groups, by out-port.
-  bool measures = false;                              ///< Whether it computes metrics in training.
+  std::shared_ptr<gradient_reduction> reduction;  ///< Null unless several replicas train.
+  std::vector<component> exposed = {};            ///< The outputs of each replica for other groups, by out-port.
+  bool measures = false;                          ///< Whether it computes metrics in training.
 };
 
 /// Interrupts the nodes of one driver.
@@ -71,18 +71,18 @@ struct prepared_job {
   stored_growth growth = {};  ///< How this iteration's first state follows from the last state of the iteration before.
   /// Initial values for a job without a checkpoint; null: those of the model.
   std::shared_ptr<start_values> start = {};
-  std::vector<prepared_dataset> datasets;       ///< In the plan's order.
-  std::vector<prepared_program> programs;       ///< In the plan's order.
+  std::vector<prepared_dataset> datasets;  ///< In the plan's order.
+  std::vector<prepared_program> programs;  ///< In the plan's order.
   /// Evaluations of earlier runs, in the order of the job's evaluations. Empty unless a rule or the result needs them.
   std::vector<evaluation_history> histories = {};
   /// The groups whose variables each evaluation beside training loads, in the order of the job's evaluations.
   std::vector<std::vector<group_id>> evaluated_groups = {};
-  std::map<node_id, node_switch> switches;      ///< By number of the driver.
+  std::map<node_id, node_switch> switches;  ///< By number of the driver.
   /// Wall time in seconds since the epoch at which the actors' clock was 0. The launcher sets it.
   double wall_offset = 0;
-  std::string host = "simulated";               ///< The host name in the names of event files. The launcher sets it.
+  std::string host = "simulated";  ///< The host name in the names of event files. The launcher sets it.
   std::shared_ptr<directory_claim> claim = std::make_shared<directory_claim>();  ///< The claim on the model directory.
-  std::shared_ptr<job_board> board;             ///< The board of a training. The launcher sets it.
+  std::shared_ptr<job_board> board;               ///< The board of a training. The launcher sets it.
   std::shared_ptr<prediction_board> predictions;  ///< The board of a prediction. The launcher sets it.
 
   /// Takes over the clock offset, host name, board and claim of `before`, the job that this one follows.

@@ -21,7 +21,7 @@ expected<std::shared_ptr<prepared_job>> make_next(const prepared_job& now, const
   const auto& iteration = (*next)->plan->iteration;
   if (!iteration.goes_on_from(books.id))
     return fail(errc::invalid_argument, "the planner has made a plan of iteration " + std::to_string(iteration.number)
-                                          + ", which does not go on from " + books.prefix);
+                                            + ", which does not go on from " + books.prefix);
   if (auto possible = check_successor(now.plan, (*next)->plan); !possible)
     return fail(possible.error());
   (*next)->share_with(now);
@@ -30,25 +30,26 @@ expected<std::shared_ptr<prepared_job>> make_next(const prepared_job& now, const
 
 }  // namespace
 
-preparer_actor::behavior_type preparer(preparer_actor::stateful_pointer<preparer_state> self, preparer_options options) {
+preparer_actor::behavior_type preparer(preparer_actor::stateful_pointer<preparer_state> self,
+                                       preparer_options options) {
   auto& state = self->state;
   state.options = std::move(options);
   return {
-    [self, &state](const prepare_plan& x) {
-      auto& of = state.options;
-      auto made = make_next(*of.present, x.books);
-      prepared answer{x.attempt, of.place};
-      if (made) {
-        *of.next = *made;
-        of.present = *made;
-        answer.plan = std::make_shared<attempt_plan>(attempt_plan_of(*made));
-      } else {
-        answer.cause = std::move(made.error());
-        if (answer.cause.source.empty())
-          answer.cause.source = preparer_state::name;
-      }
-      self->send(of.asker, std::move(answer));
-    },
+      [self, &state](const prepare_plan& x) {
+        auto& of = state.options;
+        auto made = make_next(*of.present, x.books);
+        prepared answer{x.attempt, of.place};
+        if (made) {
+          *of.next = *made;
+          of.present = *made;
+          answer.plan = std::make_shared<attempt_plan>(attempt_plan_of(*made));
+        } else {
+          answer.cause = std::move(made.error());
+          if (answer.cause.source.empty())
+            answer.cause.source = preparer_state::name;
+        }
+        self->send(of.asker, std::move(answer));
+      },
   };
 }
 

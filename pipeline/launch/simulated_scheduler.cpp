@@ -30,9 +30,7 @@ class simulated_scheduler::worker final : public caf::execution_unit {
   simulated_scheduler& scheduler_;
 };
 
-void simulated_scheduler::start() {
-  utility_actors_[printer_id] = silent_printer(system());
-}
+void simulated_scheduler::start() { utility_actors_[printer_id] = silent_printer(system()); }
 
 void simulated_scheduler::stop() {
   utility_actors_[printer_id] = nullptr;
@@ -50,7 +48,8 @@ void simulated_scheduler::set(const world_conditions& conditions, uint64_t seed)
   if (conditions.order != turn_order::priorities)
     return;
   for (int32_t i = 0; i < conditions.priority_changes; ++i)
-    priority_changes_.push_back(static_cast<int64_t>(draws_.draw() % static_cast<uint64_t>(std::max<int64_t>(1, conditions.priority_turns))));
+    priority_changes_.push_back(
+        static_cast<int64_t>(draws_.draw() % static_cast<uint64_t>(std::max<int64_t>(1, conditions.priority_turns))));
   std::sort(priority_changes_.begin(), priority_changes_.end(), std::greater<>{});
 }
 
@@ -140,14 +139,16 @@ uint64_t simulated_scheduler::kind_of(const caf::type_erased_tuple& content) {
 
 void simulated_scheduler::carry(carried_actor& to, caf::mailbox_element_ptr message, caf::execution_unit* unit) {
   auto& receiver = seat_of(to.scheduled());
-  auto keeps = timed_ && running_ && running_ != &receiver ? caf::actor_cast<caf::strong_actor_ptr>(receiver.address) : nullptr;
+  auto keeps = timed_ && running_ && running_ != &receiver ? caf::actor_cast<caf::strong_actor_ptr>(receiver.address)
+                                                           : nullptr;
   if (keeps)
     sent_.push_back({{}, 0, running_, &receiver, &to, std::move(keeps), std::move(message)});
   else
     deliver(running_, receiver, to, std::move(message), unit);
 }
 
-void simulated_scheduler::deliver(const seat* from, seat& to, carried_actor& actor, caf::mailbox_element_ptr message, caf::execution_unit* unit) {
+void simulated_scheduler::deliver(const seat* from, seat& to, carried_actor& actor, caf::mailbox_element_ptr message,
+                                  caf::execution_unit* unit) {
   hash(from ? from->id : 0);
   hash(to.id);
   hash(kind_of(message->content()));
@@ -194,9 +195,7 @@ void simulated_scheduler::do_agenda() {
     agenda_.extract(agenda_.begin()).mapped()();
 }
 
-void simulated_scheduler::cut(const std::string& place) {
-  cut_.insert(place_number(place));
-}
+void simulated_scheduler::cut(const std::string& place) { cut_.insert(place_number(place)); }
 
 void simulated_scheduler::heal(const std::string& place) {
   cut_.erase(place_number(place));
@@ -245,7 +244,9 @@ void simulated_scheduler::slow_down(seat& node, int64_t one_turn_of) {
 /// Mostly draws again when a slow node is drawn, unless only slow nodes wait for a turn.
 size_t simulated_scheduler::pick_among_slow() {
   auto picked = static_cast<size_t>(draws_.draw() % ready_.size());
-  const auto passed_over = [&](const seat& s) { return s.one_turn_of > 1 && draws_.draw() % static_cast<uint64_t>(s.one_turn_of) != 0; };
+  const auto passed_over = [&](const seat& s) {
+    return s.one_turn_of > 1 && draws_.draw() % static_cast<uint64_t>(s.one_turn_of) != 0;
+  };
   for (size_t tries = 0; tries < 3 * ready_.size() && passed_over(*ready_[picked]); ++tries)
     picked = static_cast<size_t>(draws_.draw() % ready_.size());
   return picked;
@@ -253,7 +254,8 @@ size_t simulated_scheduler::pick_among_slow() {
 
 size_t simulated_scheduler::pick_by_priority() {
   const auto highest = [this] {
-    return static_cast<size_t>(std::max_element(ready_.begin(), ready_.end(), [](const seat* a, const seat* b) { return a->priority < b->priority; })
+    return static_cast<size_t>(std::max_element(ready_.begin(), ready_.end(),
+                                                [](const seat* a, const seat* b) { return a->priority < b->priority; })
                                - ready_.begin());
   };
   auto picked = highest();
@@ -265,7 +267,8 @@ size_t simulated_scheduler::pick_by_priority() {
 }
 
 size_t simulated_scheduler::pick_starving() {
-  const auto starved = std::find_if(ready_.begin(), ready_.end(), [this](const seat* s) { return s->name == conditions_.starved; });
+  const auto starved = std::find_if(ready_.begin(), ready_.end(),
+                                    [this](const seat* s) { return s->name == conditions_.starved; });
   const auto at = static_cast<size_t>(starved - ready_.begin());
   if (starved == ready_.end())
     return static_cast<size_t>(draws_.draw() % ready_.size());
@@ -313,7 +316,9 @@ void simulated_scheduler::turn(seat& s) {
 
 /// Drops outdated entries: of nodes that are no longer parked, hang, or are busy for longer.
 void simulated_scheduler::tidy_parked() {
-  const auto valid = [](const parked_until& p) { return p.who->parked && !p.who->hangs && p.who->busy_until <= p.when; };
+  const auto valid = [](const parked_until& p) {
+    return p.who->parked && !p.who->hangs && p.who->busy_until <= p.when;
+  };
   while (!parked_.empty() && !valid(parked_.top()))
     parked_.pop();
 }

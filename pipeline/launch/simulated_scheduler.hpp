@@ -28,19 +28,19 @@ using simulated_time = caf::actor_clock::time_point;
 
 /// The state of one actor in the schedule.
 struct seat {
-  std::string name;                   ///< Empty if the actor is not a node.
+  std::string name;  ///< Empty if the actor is not a node.
   caf::actor_id id = 0;
-  caf::actor_addr address;            ///< Keeps the actor's memory allocated, so that no other actor gets its address.
+  caf::actor_addr address;  ///< Keeps the actor's memory allocated, so that no other actor gets its address.
   caf::resumable* job = nullptr;
-  int64_t one_turn_of = 1;            ///< Slow node: while others could run, it uses only one of this many turns.
-  bool hangs = false;                 ///< Whether it gets no turns.
+  int64_t one_turn_of = 1;  ///< Slow node: while others could run, it uses only one of this many turns.
+  bool hangs = false;       ///< Whether it gets no turns.
   duration_range cost;
   int32_t place = 0;
   simulated_time busy_until{};
   simulated_time waits_since{};
-  bool parked = false;                ///< It has a message but may not run yet.
+  bool parked = false;  ///< It has a message but may not run yet.
   uint64_t priority = 0;
-  size_t waiting = 0, fullest = 0;    ///< The number of messages in its mailbox: at present, and the maximum so far.
+  size_t waiting = 0, fullest = 0;  ///< The number of messages in its mailbox: at present, and the maximum so far.
 };
 
 /// Pseudo-random numbers by seed: SplitMix64 (Steele, Lea, Flood 2014), which is good enough for a schedule.
@@ -55,7 +55,9 @@ class schedule_draws {
   }
   std::chrono::nanoseconds between(const duration_range& r) {
     const auto width = (r.most - r.least).count();
-    return width <= 0 ? r.least : r.least + std::chrono::nanoseconds{static_cast<int64_t>(draw() % static_cast<uint64_t>(width + 1))};
+    return width <= 0
+               ? r.least
+               : r.least + std::chrono::nanoseconds{static_cast<int64_t>(draw() % static_cast<uint64_t>(width + 1))};
   }
 
  private:
@@ -112,7 +114,7 @@ class simulated_scheduler final : public caf::scheduler::abstract_coordinator, p
   class worker;
   struct mail {
     simulated_time due;
-    uint64_t number = 0;          ///< Counts in the order of sending.
+    uint64_t number = 0;  ///< Counts in the order of sending.
     seat* from = nullptr;
     seat* to = nullptr;
     carried_actor* actor = nullptr;
@@ -126,7 +128,9 @@ class simulated_scheduler final : public caf::scheduler::abstract_coordinator, p
   };
   struct later {
     template <class T>
-    bool operator()(const T& a, const T& b) const { return a.when != b.when ? a.when > b.when : a.number > b.number; }
+    bool operator()(const T& a, const T& b) const {
+      return a.when != b.when ? a.when > b.when : a.number > b.number;
+    }
     bool operator()(const mail& a, const mail& b) const { return a.due != b.due ? a.due > b.due : a.number > b.number; }
   };
 
@@ -142,14 +146,19 @@ class simulated_scheduler final : public caf::scheduler::abstract_coordinator, p
   bool let_time_pass();
   void send_out();
   void end_delays();
-  std::chrono::nanoseconds cost_of(const seat& s) { return timed_ ? draws_.between(s.cost) : std::chrono::nanoseconds{0}; }
+  std::chrono::nanoseconds cost_of(const seat& s) {
+    return timed_ ? draws_.between(s.cost) : std::chrono::nanoseconds{0};
+  }
   void post(mail m, std::chrono::nanoseconds after);
-  void deliver(const seat* from, seat& to, carried_actor& actor, caf::mailbox_element_ptr message, caf::execution_unit* unit);
+  void deliver(const seat* from, seat& to, carried_actor& actor, caf::mailbox_element_ptr message,
+               caf::execution_unit* unit);
   void deliver_due();
   void do_agenda();
   void tidy_parked();
   void catch_up();
-  bool is_cut(const seat& a, const seat& b) const { return a.place != b.place && (cut_.count(a.place) > 0 || cut_.count(b.place) > 0); }
+  bool is_cut(const seat& a, const seat& b) const {
+    return a.place != b.place && (cut_.count(a.place) > 0 || cut_.count(b.place) > 0);
+  }
   int32_t place_number(const std::string& place);
   void hash(uint64_t x) { hash_ = (hash_ ^ x) * 0x100000001b3u; }
   uint64_t kind_of(const caf::type_erased_tuple& content);

@@ -20,7 +20,8 @@ namespace {
 struct settings final : caf::actor_system_config {
   settings() {
     add_message_types<caf::id_block::troupe>();
-    module_factories.emplace_back([](caf::actor_system& system) -> caf::actor_system::module* { return new simulated_scheduler{system}; });
+    module_factories.emplace_back(
+        [](caf::actor_system& system) -> caf::actor_system::module* { return new simulated_scheduler{system}; });
     set("logger.verbosity", caf::atom("quiet"));
   }
 };
@@ -59,28 +60,21 @@ simulated_world::simulated_world(uint64_t seed, const world_conditions& conditio
   caf_->schedule.set(conditions, seed);
 }
 
-simulated_world::~simulated_world() {
-  end_all();
-}
+simulated_world::~simulated_world() { end_all(); }
 
-caf::actor_system& simulated_world::system() {
-  return caf_->system;
-}
+caf::actor_system& simulated_world::system() { return caf_->system; }
 
-carrier* simulated_world::messages() {
-  return &caf_->schedule;
-}
+carrier* simulated_world::messages() { return &caf_->schedule; }
 
-std::shared_ptr<job_listener> simulated_world::listener() const {
-  return listener_;
-}
+std::shared_ptr<job_listener> simulated_world::listener() const { return listener_; }
 
 void simulated_world::tell_time_and_host(prepared_job& job) const {
   if (job.wall_offset == 0)
     job.wall_offset = 1'700'000'000;
 }
 
-bool simulated_world::wait_until(const std::function<bool()>& there, std::optional<std::chrono::milliseconds> deadline) {
+bool simulated_world::wait_until(const std::function<bool()>& there,
+                                 std::optional<std::chrono::milliseconds> deadline) {
   const auto end = deadline ? now() + bounded(*deadline) : std::chrono::nanoseconds::max();
   crank_until([&] { return there() || now() > end; });
   const bool holds = there();
@@ -112,7 +106,8 @@ bool simulated_world::crank() {
   const bool more = schedule.crank();
   if (trace_ && schedule.turns() > before) {
     const auto& name = schedule.last_turn_of()->name;
-    *trace_ += std::to_string(schedule.turns()) + " " + std::to_string(at.count()) + " " + (name.empty() ? "-" : name) + "\n";
+    *trace_ += std::to_string(schedule.turns()) + " " + std::to_string(at.count()) + " " + (name.empty() ? "-" : name)
+               + "\n";
   }
   measure_timers();
   return more;
@@ -160,13 +155,9 @@ std::chrono::nanoseconds simulated_world::now() const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(caf_->schedule.now().time_since_epoch());
 }
 
-int64_t simulated_world::turns() const noexcept {
-  return caf_->schedule.turns();
-}
+int64_t simulated_world::turns() const noexcept { return caf_->schedule.turns(); }
 
-uint64_t simulated_world::trace_hash() const noexcept {
-  return caf_->schedule.trace_hash();
-}
+uint64_t simulated_world::trace_hash() const noexcept { return caf_->schedule.trace_hash(); }
 
 // -- troubles ------------------------------------------------------------------
 
@@ -189,21 +180,13 @@ void simulated_world::occupy(const std::string& node, std::chrono::nanoseconds t
   caf_->each(node, [&](seat& s) { caf_->schedule.occupy(s, time); });
 }
 
-void simulated_world::spend(std::chrono::nanoseconds time) {
-  caf_->schedule.spend(time);
-}
+void simulated_world::spend(std::chrono::nanoseconds time) { caf_->schedule.spend(time); }
 
-void simulated_world::pass(std::chrono::nanoseconds time) {
-  caf_->schedule.pass(time);
-}
+void simulated_world::pass(std::chrono::nanoseconds time) { caf_->schedule.pass(time); }
 
-void simulated_world::cut(const std::string& place) {
-  caf_->schedule.cut(place);
-}
+void simulated_world::cut(const std::string& place) { caf_->schedule.cut(place); }
 
-void simulated_world::heal(const std::string& place) {
-  caf_->schedule.heal(place);
-}
+void simulated_world::heal(const std::string& place) { caf_->schedule.heal(place); }
 
 void simulated_world::after(std::chrono::nanoseconds time, std::function<void()> what) {
   caf_->schedule.at(caf_->schedule.now() + time, std::move(what));
@@ -222,29 +205,29 @@ caf::strong_actor_ptr living(const seat& s) {
 bool end_one(const seat& s, caf::error reason) {
   const auto node = living(s);
   if (node)
-    caf::anon_send<caf::message_priority::high>(caf::actor_cast<caf::actor>(node), caf::exit_msg{s.address, std::move(reason)});
+    caf::anon_send<caf::message_priority::high>(caf::actor_cast<caf::actor>(node),
+                                                caf::exit_msg{s.address, std::move(reason)});
   return node != nullptr;
 }
 
-bool kill_one(const seat& s) {
-  return end_one(s, caf::exit_reason::kill);
-}
+bool kill_one(const seat& s) { return end_one(s, caf::exit_reason::kill); }
 
 }  // namespace
 
 bool simulated_world::throw_in(const std::string& node) {
-  const auto found = std::find_if(caf_->nodes.rbegin(), caf_->nodes.rend(), [&](const seat* n) { return n->name == node; });
-  return found != caf_->nodes.rend() && end_one(**found, to_reason(std::make_exception_ptr(std::runtime_error{"thrown in a test"})));
+  const auto found = std::find_if(caf_->nodes.rbegin(), caf_->nodes.rend(),
+                                  [&](const seat* n) { return n->name == node; });
+  return found != caf_->nodes.rend()
+         && end_one(**found, to_reason(std::make_exception_ptr(std::runtime_error{"thrown in a test"})));
 }
 
 caf::strong_actor_ptr simulated_world::node(const std::string& name) const {
-  const auto newest = std::find_if(caf_->nodes.rbegin(), caf_->nodes.rend(), [&](const seat* n) { return n->name == name; });
+  const auto newest = std::find_if(caf_->nodes.rbegin(), caf_->nodes.rend(),
+                                   [&](const seat* n) { return n->name == name; });
   return newest == caf_->nodes.rend() ? nullptr : caf::actor_cast<caf::strong_actor_ptr>((*newest)->address);
 }
 
-size_t simulated_world::nodes_started() const noexcept {
-  return caf_->nodes.size();
-}
+size_t simulated_world::nodes_started() const noexcept { return caf_->nodes.size(); }
 
 bool simulated_world::kill(const std::string& node) {
   for (auto i = caf_->nodes.rbegin(); i != caf_->nodes.rend(); ++i)

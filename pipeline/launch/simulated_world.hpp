@@ -69,7 +69,8 @@ class simulated_world final : public job_world {
   void end_all();
 
   /// Called for each message that is put into a mailbox. `from` is empty for messages of the clock and from outside.
-  using witness = std::function<void(const std::string& from, const std::string& to, const caf::type_erased_tuple& content)>;
+  using witness = std::function<void(const std::string& from, const std::string& to,
+                                     const caf::type_erased_tuple& content)>;
   void watch(witness w);  ///< Replaces the earlier witness; an empty one removes it.
 
   /// The events of the job so far.

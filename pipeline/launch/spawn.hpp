@@ -17,8 +17,8 @@ namespace troupe {
 
 /// Options for spawning an actor.
 struct spawn_options {
-  bool own_thread = false;          ///< For an actor that may block.
-  carrier* messages = nullptr;      ///< Carries the actor's messages; null: they go straight to its mailbox.
+  bool own_thread = false;      ///< For an actor that may block.
+  carrier* messages = nullptr;  ///< Carries the actor's messages; null: they go straight to its mailbox.
 };
 
 /// An actor that may have a carrier and an existing thread. CAF infers `Base` from the actor's function.
@@ -47,7 +47,9 @@ class job_actor final : public Base, public carried_actor {
     else
       Base::enqueue(std::move(message), unit);
   }
-  void deliver(caf::mailbox_element_ptr message, caf::execution_unit* unit) override { Base::enqueue(std::move(message), unit); }
+  void deliver(caf::mailbox_element_ptr message, caf::execution_unit* unit) override {
+    Base::enqueue(std::move(message), unit);
+  }
   caf::resumable* scheduled() noexcept override { return this; }
 
  private:
@@ -66,10 +68,11 @@ caf::infer_handle_from_fun_t<F> spawn_actor(caf::actor_system& system, spawn_opt
   if (how.own_thread) {
     auto made = actor_thread::start();
     if (!made) {
-      config.init_fun = caf::actor_config::init_fun_type{[reason = to_reason(made.error())](caf::local_actor* self) -> caf::behavior {
-        static_cast<base*>(self)->quit(reason);
-        return {};
-      }};
+      config.init_fun = caf::actor_config::init_fun_type{
+          [reason = to_reason(made.error())](caf::local_actor* self) -> caf::behavior {
+            static_cast<base*>(self)->quit(reason);
+            return {};
+          }};
       return system.spawn_impl<actor, caf::no_spawn_options>(config, how.messages, std::optional<actor_thread>{});
     }
     thread.emplace(std::move(*made));

@@ -1,8 +1,7 @@
 // Launches a training job: starts its chief, which starts all other nodes and writes to a board.
-#include "pipeline/launch/launcher.hpp"
-
 #include "actors/exit_reason.hpp"
 #include "pipeline/launch/agent.hpp"
+#include "pipeline/launch/launcher.hpp"
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
@@ -74,13 +73,16 @@ class launched_job final : public running_job {
     hook_thread_->withdraw();  // The thread that would call hooks may be this one.
     ask(request::abort, stop_reason::request);
     // The longest time that the chief itself waits for its hooks and actors.
-    const bool ended = world_->wait_until([this] { return board_->has_result(); }, 2 * deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5});
+    const bool ended = world_->wait_until([this] { return board_->has_result(); },
+                                          2 * deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5});
     world_->end(ended ? deadlines_.stop : std::chrono::milliseconds{0});
   }
 
   job_progress progress() const override { return board_->progress(); }
   bool ended() const override { return board_->has_result(); }
-  void ask(uint8_t kind, stop_reason reason) override { caf::anon_send(chief_, request{kind, reason == stop_reason::signal}); }
+  void ask(uint8_t kind, stop_reason reason) override {
+    caf::anon_send(chief_, request{kind, reason == stop_reason::signal});
+  }
   /// Without a deadline, the chief's own deadlines limit the wait.
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) override {
     world_->wait_until([this] { return board_->has_result(); }, deadline);
@@ -102,7 +104,9 @@ class failed_job final : public running_job {
   job_progress progress() const override { return {.now = job_progress::phase::failed}; }
   bool ended() const override { return true; }
   void ask(uint8_t, stop_reason) override {}
-  std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds>) override { return expected<train_result>{fail(cause_)}; }
+  std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds>) override {
+    return expected<train_result>{fail(cause_)};
+  }
 
  private:
   error cause_;

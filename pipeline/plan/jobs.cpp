@@ -55,7 +55,7 @@ expected<job_books> books_of(const any_job& job) {
   if (!training || !training->basis.config.model_dir)
     return job_books{};
   auto found = checkpoint_store::open(training->basis.files, *training->basis.config.model_dir, {.read_only = true})
-                 .and_then([](const std::unique_ptr<checkpoint_store>& store) { return store->inspect_newest(); });
+                   .and_then([](const std::unique_ptr<checkpoint_store>& store) { return store->inspect_newest(); });
   if (found)
     return job_books{std::move(*found)};
   if (found.error().category == errc::failed_precondition)
@@ -73,8 +73,10 @@ expected<planned_job> plan_of(const any_job& job, job_books books) {
   const auto& basis = basis_of(job);
   planning p{{.checkpoints = basis.config.saves(), .program = basis.source->name}, {}, basis.source};
   return std::visit([&p](const auto& j) { return p.add(j); }, job)
-    .and_then([&p] { return make_plan(p.options); })
-    .map([&](job_plan plan) { return planned_job{std::move(plan), std::move(p.resources), {}, std::move(books)}; });
+      .and_then([&p] { return make_plan(p.options); })
+      .map([&](job_plan plan) {
+        return planned_job{std::move(plan), std::move(p.resources), {}, std::move(books)};
+      });
 }
 
 }  // namespace troupe

@@ -34,8 +34,8 @@ struct job_basis {
 /// The data of an evaluation, beside training or alone.
 struct evaluation_data {
   dataset input;
-  std::optional<int64_t> steps = {};   ///< Number of batches; absent: until the end of the data.
-  std::string name = {};               ///< The name in its `eval_spec`.
+  std::optional<int64_t> steps = {};  ///< Number of batches; absent: until the end of the data.
+  std::string name = {};              ///< The name in its `eval_spec`.
   std::vector<std::shared_ptr<hook>> hooks = {};
   /// The folder of its event file, relative to the model directory.
   std::string folder() const { return name.empty() ? "eval" : "eval_" + name; }
@@ -44,8 +44,8 @@ struct evaluation_data {
 /// An evaluation beside training.
 struct evaluation_policy {
   evaluation_data data;
-  exporting exports = {};              ///< Null if there are no exporters.
-  bool exports_at_end = false;         ///< Whether an exporter has the rule `final`.
+  exporting exports = {};       ///< Null if there are no exporters.
+  bool exports_at_end = false;  ///< Whether an exporter has the rule `final`.
   double start_delay_secs = 0;
   double throttle_secs = 600;
   int64_t sanity_batches = 2;
@@ -79,10 +79,10 @@ struct training_job {
   std::vector<stop_rule> stop_early = {};
   std::optional<troupe::keep_best> keep_best = {};
   std::optional<double> max_secs = {};
-  job_planner planner = {};            ///< Null: the job has one plan, made from its model.
+  job_planner planner = {};  ///< Null: the job has one plan, made from its model.
   std::vector<std::shared_ptr<hook>> hooks = {};
   std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};
-  std::shared_ptr<hook> log = {};      ///< Receives events on the callbacks' own thread; may be null.
+  std::shared_ptr<hook> log = {};  ///< Receives events on the callbacks' own thread; may be null.
   std::shared_ptr<hook_calls> hook_thread = std::make_shared<hook_calls>();
 };
 

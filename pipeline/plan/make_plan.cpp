@@ -10,7 +10,9 @@ class builder {
   explicit builder(job_plan& p) : plan_(p) {}
   /// Reserves a number for a node that is added later.
   node_id number() { return node_id{nodes_++}; }
-  plan_node& node(role what, std::string name, node_id driver, int32_t index = 0) { return node(number(), what, std::move(name), driver, index); }
+  plan_node& node(role what, std::string name, node_id driver, int32_t index = 0) {
+    return node(number(), what, std::move(name), driver, index);
+  }
   plan_node& node(node_id id, role what, std::string name, node_id driver, int32_t index = 0) {
     plan_.nodes.push_back({.id = id, .what = what, .name = std::move(name), .driver = driver, .index = index});
     return plan_.nodes.back();
@@ -27,7 +29,8 @@ class builder {
     return plan_.datasets.size() - 1;
   }
   /// Adds an evaluator or a predictor, and the nodes that it drives.
-  void sub_plan(role what, std::string name, node_id driver, int32_t index, const std::string& model, const std::string& text, mode m) {
+  void sub_plan(role what, std::string name, node_id driver, int32_t index, const std::string& model,
+                const std::string& text, mode m) {
     const auto head = node(what, name, driver, index).id;
     auto& feed = node(role::infeed, name + "/infeed/0", head);
     feed.dataset = dataset(text, m);
@@ -77,7 +80,7 @@ void add_training(job_plan& p, builder& add, const plan_options& o, node_id chie
 expected<job_plan> make_plan(const plan_options& o) {
   if (o.hosts < 1 || o.replicas < 1 || o.replicas % o.hosts != 0)
     return fail(errc::invalid_argument, std::to_string(o.replicas) + " replicas cannot be spread evenly over "
-                                          + std::to_string(o.hosts) + " hosts");
+                                            + std::to_string(o.hosts) + " hosts");
   job_plan p;
   builder add{p};
   const auto chief = o.dataset ? add.number() : no_node;
@@ -85,9 +88,11 @@ expected<job_plan> make_plan(const plan_options& o) {
     add_training(p, add, o, chief);
   for (int32_t i = 0; i < static_cast<int32_t>(o.evaluations.size()); ++i) {
     const auto& [name, dataset] = o.evaluations[static_cast<size_t>(i)];
-    add.sub_plan(role::evaluator, name.empty() ? "evaluator" : "evaluator/" + name, chief, i, o.program, dataset, mode::evaluate);
+    add.sub_plan(role::evaluator, name.empty() ? "evaluator" : "evaluator/" + name, chief, i, o.program, dataset,
+                 mode::evaluate);
     if (o.eval_summaries)
-      add.node(role::eval_summary_writer, name.empty() ? "summary_writer/eval" : "summary_writer/eval_" + name, chief, i);
+      add.node(role::eval_summary_writer, name.empty() ? "summary_writer/eval" : "summary_writer/eval_" + name, chief,
+               i);
   }
   if (o.predict_dataset)
     add.sub_plan(role::predictor, "predictor", no_node, 0, o.program, *o.predict_dataset, mode::predict);

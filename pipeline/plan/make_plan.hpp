@@ -12,15 +12,15 @@ struct plan_evaluation {
 
 /// The options of a plan for a job that has one model.
 struct plan_options {
-  int32_t hosts = 1;                          ///< Each host has one infeed; replicas are spread evenly over the hosts.
+  int32_t hosts = 1;  ///< Each host has one infeed; replicas are spread evenly over the hosts.
   int32_t replicas = 1;
   bool checkpoints = true;
   bool summaries = false;
   bool eval_summaries = false;
   bool hooks = false;
   std::string program;
-  std::optional<std::string> dataset = {};         ///< The dataset's text. For a job that trains.
-  std::vector<plan_evaluation> evaluations = {};   ///< For a job that evaluates, alone or during training.
+  std::optional<std::string> dataset = {};        ///< The dataset's text. For a job that trains.
+  std::vector<plan_evaluation> evaluations = {};  ///< For a job that evaluates, alone or during training.
   std::optional<std::string> predict_dataset = {};
 };
 /// Error: invalid_argument if the replicas cannot be spread evenly over the hosts.

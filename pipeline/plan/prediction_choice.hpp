@@ -6,9 +6,9 @@
 namespace troupe {
 
 struct prediction_choice {
-  std::vector<std::string> keys = {};            ///< Keys of predictions and texts; empty: all.
-  bool single_examples = true;                   ///< Each prediction must have one row for each example.
-  int64_t bytes_below = int64_t{1} << 30;        ///< The predictions of one batch must take fewer bytes than this.
+  std::vector<std::string> keys = {};      ///< Keys of predictions and texts; empty: all.
+  bool single_examples = true;             ///< Each prediction must have one row for each example.
+  int64_t bytes_below = int64_t{1} << 30;  ///< The predictions of one batch must take fewer bytes than this.
 };
 
 /// Returns `source` with only the chosen predictions and those that the chosen texts are made of, so that no others are

@@ -28,7 +28,8 @@ struct piece {
 
 class conversion {
  public:
-  conversion(const std::shared_ptr<file_system>& fs, tensor_archive& source, std::string to, const convert_options& options, double wall_time)
+  conversion(const std::shared_ptr<file_system>& fs, tensor_archive& source, std::string to,
+             const convert_options& options, double wall_time)
     : fs_(fs), source_(source), to_(std::move(to)), options_(options), wall_time_(wall_time) {
     report_.from = source.path();
     // Both enumerations list the formats in the same order.
@@ -37,9 +38,10 @@ class conversion {
 
   expected<conversion_result> run() {
     const bool is_file = to_.ends_with(".safetensors");
-    report_.to_format = options_.format.value_or(is_file                                          ? checkpoint_format::safetensors
-                                                 : source_.format() == archive_format::tensorflow ? checkpoint_format::troupe
-                                                                                                  : checkpoint_format::tensorflow);
+    report_.to_format = options_.format.value_or(is_file ? checkpoint_format::safetensors
+                                                 : source_.format() == archive_format::tensorflow
+                                                     ? checkpoint_format::troupe
+                                                     : checkpoint_format::tensorflow);
     const auto step = step_of(source_);
     if (!step)
       return fail(step.error());
@@ -49,7 +51,8 @@ class conversion {
       return fail(std::move(found.error()));
     choose();
     if (std::none_of(chosen_.begin(), chosen_.end(), [](const piece& p) { return p.from != nullptr; }))
-      return fail(errc::type, source_.path() + " has no tensor that can be converted to " + std::string{to_string(report_.to_format)});
+      return fail(errc::type, source_.path() + " has no tensor that can be converted to "
+                                  + std::string{to_string(report_.to_format)});
     auto done = check_destination().and_then([this] {
       switch (report_.to_format) {
         case checkpoint_format::troupe: return write_ours();
@@ -71,8 +74,8 @@ class conversion {
     if (!options_.like)
       return {};
     if (report_.to_format != checkpoint_format::tensorflow)
-      return fail(errc::invalid_argument,
-                  "like gives the names for a TensorFlow checkpoint, and " + to_ + " becomes " + std::string{to_string(report_.to_format)});
+      return fail(errc::invalid_argument, "like gives the names for a TensorFlow checkpoint, and " + to_ + " becomes "
+                                              + std::string{to_string(report_.to_format)});
     const auto like = open_archive(fs_, *options_.like);
     if (!like)
       return fail(like.error());
@@ -112,9 +115,11 @@ class conversion {
     std::sort(chosen_.begin(), chosen_.end(), [](const piece& a, const piece& b) { return a.name < b.name; });
     for (const auto& p : chosen_)
       if (p.from)
-        report_.tensors.push_back({p.name, p.name == p.from->name ? "" : p.from->name, p.from->type, p.from->extents, bytes_of(p)});
+        report_.tensors.push_back(
+            {p.name, p.name == p.from->name ? "" : p.from->name, p.from->type, p.from->extents, bytes_of(p)});
       else
-        report_.tensors.push_back({p.name, "", std::string{to_string(p.made.type())}, extents_of(p), p.made.byte_size(), true});
+        report_.tensors.push_back(
+            {p.name, "", std::string{to_string(p.made.type())}, extents_of(p), p.made.byte_size(), true});
   }
 
   /// The reason why the destination format cannot hold a tensor; absent if it can.
@@ -123,15 +128,19 @@ class conversion {
       return {};  // A damaged tensor is an error, so it is not left out.
     if (t.type == "string")
       return "texts cannot be written yet";
-    const bool known = t.known && !t.problem && (report_.to_format == checkpoint_format::tensorflow || !t.known->safetensors.empty());
-    return known ? std::nullopt : std::optional{"it is " + type_text(t) + ", and " + std::string{to_string(report_.to_format)} + " has no such tensors"};
+    const bool known = t.known && !t.problem
+                       && (report_.to_format == checkpoint_format::tensorflow || !t.known->safetensors.empty());
+    return known ? std::nullopt
+                 : std::optional{"it is " + type_text(t) + ", and " + std::string{to_string(report_.to_format)}
+                                 + " has no such tensors"};
   }
 
   bool has(std::string_view name) const {
     return std::any_of(chosen_.begin(), chosen_.end(), [name](const piece& p) { return p.name == name; });
   }
   bool has_slot(std::string_view slot) const {
-    return std::any_of(chosen_.begin(), chosen_.end(), [slot](const piece& p) { return p.from && p.from->name.ends_with(slot); });
+    return std::any_of(chosen_.begin(), chosen_.end(),
+                       [slot](const piece& p) { return p.from && p.from->name.ends_with(slot); });
   }
 
   /// By repeated squaring, which gives the same bits with every C library.
@@ -148,7 +157,8 @@ class conversion {
   void add_powers() {
     const auto add = [this](const std::string& name, double beta) {
       if (!has(name_there(name)))
-        chosen_.push_back({name_there(name), nullptr, tensor::scalar(static_cast<float>(power_of(beta, report_.step + 1)))});
+        chosen_.push_back(
+            {name_there(name), nullptr, tensor::scalar(static_cast<float>(power_of(beta, report_.step + 1)))});
     };
     const bool both = has_slot("/Adam_1");
     if (both || has_slot("/AdaMax_1"))
@@ -169,8 +179,12 @@ class conversion {
     const auto extents = p.made.dims().extents();
     return p.from ? p.from->extents : std::vector<int64_t>{extents.begin(), extents.end()};
   }
-  static const element_type& type_of(const piece& p) { return p.from ? *p.from->known : element_type_of(p.made.type()); }
-  expected<std::shared_ptr<const std::byte>> bytes_read(const piece& p) { return p.from ? source_.read_bytes(*p.from) : p.made.buffer(); }
+  static const element_type& type_of(const piece& p) {
+    return p.from ? *p.from->known : element_type_of(p.made.type());
+  }
+  expected<std::shared_ptr<const std::byte>> bytes_read(const piece& p) {
+    return p.from ? source_.read_bytes(*p.from) : p.made.buffer();
+  }
 
   // -- where it goes ------------------------------------------------------------------
 
@@ -178,8 +192,8 @@ class conversion {
     if (report_.to_format == checkpoint_format::safetensors)
       return fs_->info(to_) ? fail(errc::failed_precondition, to_ + " exists; give a new file") : expected<void>{};
     if (to_.ends_with(".safetensors"))
-      return fail(errc::invalid_argument,
-                  to_ + " is called like a safetensors file, and a directory is wanted for " + std::string{to_string(report_.to_format)});
+      return fail(errc::invalid_argument, to_ + " is called like a safetensors file, and a directory is wanted for "
+                                              + std::string{to_string(report_.to_format)});
     const auto info = fs_->info(to_);
     if (!info && info.error().category == errc::not_found)
       return {};
@@ -187,15 +201,19 @@ class conversion {
       return fail(info.error());
     if (!info->directory)
       return fail(errc::failed_precondition, to_ + " is a file, and a directory is wanted there");
-    for (const auto& name : {std::string{state_file_name}, manifest_name({report_.step}), bundle_index_name(checkpoint_name({report_.step})),
-                             bundle_data_name(checkpoint_name({report_.step}), 0, 1)})
+    for (const auto& name :
+         {std::string{state_file_name}, manifest_name({report_.step}),
+          bundle_index_name(checkpoint_name({report_.step})), bundle_data_name(checkpoint_name({report_.step}), 0, 1)})
       if (fs_->info(join_path(to_, name)))
-        return fail(errc::failed_precondition, to_ + " holds checkpoints already, as its file " + name + " shows; give a new directory");
+        return fail(errc::failed_precondition,
+                    to_ + " holds checkpoints already, as its file " + name + " shows; give a new directory");
     return {};
   }
 
   expected<void> write_ours() {
-    checkpoint_content content{.id = {report_.step}, .properties = {{"converted_from", std::string{to_string(report_.from_format)}}}, .wall_time = wall_time_};
+    checkpoint_content content{.id = {report_.step},
+                               .properties = {{"converted_from", std::string{to_string(report_.from_format)}}},
+                               .wall_time = wall_time_};
     // Marks the checkpoint as one of a finished job: it has no input positions, so a job that continues reads its data
     // from the beginning.
     content.properties["finished"] = "true";
@@ -237,7 +255,8 @@ class conversion {
 
   expected<void> write_safetensors() {
     // Tensors with wider elements come first, so that each tensor is aligned to its elements.
-    std::stable_sort(chosen_.begin(), chosen_.end(), [](const piece& a, const piece& b) { return type_of(a).bytes > type_of(b).bytes; });
+    std::stable_sort(chosen_.begin(), chosen_.end(),
+                     [](const piece& a, const piece& b) { return type_of(a).bytes > type_of(b).bytes; });
     std::vector<raw_place> places;
     for (const auto& p : chosen_)
       places.push_back({p.name, type_of(p).safetensors, extents_of(p), 0, bytes_of(p)});
@@ -271,8 +290,8 @@ class conversion {
 
 std::string_view to_string(checkpoint_format f) noexcept { return to_string(static_cast<archive_format>(f)); }
 
-expected<conversion_result> convert_archive(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to,
-                                            const convert_options& options, double wall_time) {
+expected<conversion_result> convert_archive(const std::shared_ptr<file_system>& fs, const std::string& from,
+                                            const std::string& to, const convert_options& options, double wall_time) {
   if (to.empty())
     return fail(errc::invalid_argument, "the destination of a conversion must not be ''");
   for (const auto& [name, beta] : {std::pair{"beta1", options.beta1}, std::pair{"beta2", options.beta2}})

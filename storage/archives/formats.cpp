@@ -14,12 +14,18 @@ namespace {
 
 class checkpoint_archive final : public tensor_archive {
  public:
-  checkpoint_archive(std::shared_ptr<file_system> fs, std::string directory, std::unique_ptr<file_hold> lease, const manifest& m)
-    : tensor_archive(join_path(directory, checkpoint_name(m.id))), fs_(std::move(fs)), directory_(std::move(directory)), lease_(std::move(lease)) {
+  checkpoint_archive(std::shared_ptr<file_system> fs, std::string directory, std::unique_ptr<file_hold> lease,
+                     const manifest& m)
+    : tensor_archive(join_path(directory, checkpoint_name(m.id))), fs_(std::move(fs)), directory_(std::move(directory)),
+      lease_(std::move(lease)) {
     std::vector<archived_tensor> all;
     for (const auto& t : m.tensors) {
       const auto extents = t.dims.extents();
-      all.push_back({t.name, std::string{to_string(t.type)}, &element_type_of(t.type), {extents.begin(), extents.end()}, t.bytes});
+      all.push_back({t.name,
+                     std::string{to_string(t.type)},
+                     &element_type_of(t.type),
+                     {extents.begin(), extents.end()},
+                     t.bytes});
       places_.emplace(t.name, t);
     }
     take(std::move(all));
@@ -41,8 +47,9 @@ class checkpoint_archive final : public tensor_archive {
     if (!read)
       return fail(read.error());
     if (read->crc32c != place.crc32c)
-      return fail(errc::data_loss, path + ": tensor " + t.name + " at offset " + std::to_string(place.offset) + " has the checksum "
-                                     + crc32c_text(read->crc32c) + " and should have " + crc32c_text(place.crc32c));
+      return fail(errc::data_loss, path + ": tensor " + t.name + " at offset " + std::to_string(place.offset)
+                                       + " has the checksum " + crc32c_text(read->crc32c) + " and should have "
+                                       + crc32c_text(place.crc32c));
     return read->value.buffer();
   }
 
@@ -61,7 +68,8 @@ class safetensors_archive final : public tensor_archive {
     std::vector<archived_tensor> all;
     for (const auto& e : scan.entries) {
       const auto* known = element_type_of_safetensors(e.type_name);
-      archived_tensor t{e.place.name, std::string{known ? known->name : e.type_name}, known, e.extents, e.place.bytes, e.problem};
+      archived_tensor t{e.place.name, std::string{known ? known->name : e.type_name}, known, e.extents, e.place.bytes,
+                        e.problem};
       // The bytes can be copied even if the type is not a `dtype`.
       if (t.problem && t.problem->category == errc::unimplemented && known && is_whole(e, *known))
         t.problem.reset();
@@ -79,7 +87,9 @@ class safetensors_archive final : public tensor_archive {
     auto place = places_.at(t.name);
     place.type = dtype::uint8;
     place.dims = shape{place.bytes};
-    return read_tensor(*file_, path(), place).map([](const read_tensor_result& r) -> std::shared_ptr<const std::byte> { return r.value.buffer(); });
+    return read_tensor(*file_, path(), place).map([](const read_tensor_result& r) -> std::shared_ptr<const std::byte> {
+      return r.value.buffer();
+    });
   }
 
  private:
@@ -101,14 +111,16 @@ class bundle_archive final : public tensor_archive {
     : tensor_archive(bundle.prefix()), fs_(std::move(fs)), bundle_(std::move(bundle)) {
     std::vector<archived_tensor> all;
     for (const auto& t : bundle_.tensors())
-      all.push_back({t.name, t.type ? std::string{t.type->name} : "type " + std::to_string(t.type_number), t.type, t.extents, t.bytes, t.problem});
+      all.push_back({t.name, t.type ? std::string{t.type->name} : "type " + std::to_string(t.type_number), t.type,
+                     t.extents, t.bytes, t.problem});
     take(std::move(all));
   }
 
   archive_format format() const noexcept override { return archive_format::tensorflow; }
 
   expected<std::shared_ptr<const std::byte>> read_bytes(const archived_tensor& t) override {
-    return bundle_.read(*bundle_.find(t.name)).map([](std::shared_ptr<std::byte> bytes) -> std::shared_ptr<const std::byte> { return bytes; });
+    return bundle_.read(*bundle_.find(t.name))
+        .map([](std::shared_ptr<std::byte> bytes) -> std::shared_ptr<const std::byte> { return bytes; });
   }
 
  private:
@@ -118,7 +130,8 @@ class bundle_archive final : public tensor_archive {
 
 }  // namespace
 
-expected<std::unique_ptr<tensor_archive>> open_checkpoint(const std::shared_ptr<file_system>& fs, const std::string& directory, checkpoint_id id) {
+expected<std::unique_ptr<tensor_archive>> open_checkpoint(const std::shared_ptr<file_system>& fs,
+                                                          const std::string& directory, checkpoint_id id) {
   auto lease = fs->hold(join_path(directory, manifest_name(id)));
   if (!lease)
     return fail(std::move(lease.error()));
@@ -128,7 +141,8 @@ expected<std::unique_ptr<tensor_archive>> open_checkpoint(const std::shared_ptr<
   return std::make_unique<checkpoint_archive>(fs, directory, std::move(*lease), *m);
 }
 
-expected<std::unique_ptr<tensor_archive>> open_safetensors(const std::shared_ptr<file_system>& fs, const std::string& path) {
+expected<std::unique_ptr<tensor_archive>> open_safetensors(const std::shared_ptr<file_system>& fs,
+                                                           const std::string& path) {
   auto file = fs->open(path);
   if (!file)
     return fail(std::move(file.error()));
@@ -138,7 +152,8 @@ expected<std::unique_ptr<tensor_archive>> open_safetensors(const std::shared_ptr
   return std::make_unique<safetensors_archive>(path, std::move(*file), *scan);
 }
 
-expected<std::unique_ptr<tensor_archive>> open_bundle(const std::shared_ptr<file_system>& fs, const std::string& prefix) {
+expected<std::unique_ptr<tensor_archive>> open_bundle(const std::shared_ptr<file_system>& fs,
+                                                      const std::string& prefix) {
   auto bundle = tensor_bundle::open(*fs, prefix);
   if (!bundle)
     return fail(std::move(bundle.error()));

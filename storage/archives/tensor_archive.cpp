@@ -28,7 +28,8 @@ std::optional<std::pair<dtype, shape>> archived_tensor::ours() const {
 std::string type_text(const archived_tensor& t) { return t.type + "[" + joined(t.extents) + "]"; }
 
 const archived_tensor* tensor_archive::find(std::string_view name) const {
-  const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name, [](const archived_tensor& t, std::string_view n) { return t.name < n; });
+  const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,
+                                   [](const archived_tensor& t, std::string_view n) { return t.name < n; });
   return at != tensors_.end() && at->name == name ? &*at : nullptr;
 }
 
@@ -61,20 +62,26 @@ constexpr std::string_view index_ending = ".index", file_ending = ".safetensors"
 bool exists(file_system& fs, const std::string& path) { return fs.info(path).has_value(); }
 
 /// Opens the checkpoint in `directory` whose prefix is called `name`.
-expected<std::unique_ptr<tensor_archive>> open_named(const std::shared_ptr<file_system>& fs, const std::string& directory, const std::string& name) {
+expected<std::unique_ptr<tensor_archive>> open_named(const std::shared_ptr<file_system>& fs,
+                                                     const std::string& directory, const std::string& name) {
   if (const auto id = id_of_checkpoint(name); id && exists(*fs, join_path(directory, manifest_name(*id))))
     return open_checkpoint(fs, directory, *id);
   const std::string prefix = join_path(directory, name);
   if (exists(*fs, bundle_index_name(prefix)))
     return open_bundle(fs, prefix);
-  return fail(errc::not_found, "there is no checkpoint " + prefix + ": neither " + prefix + ".manifest.json nor " + bundle_index_name(prefix) + " exists");
+  return fail(errc::not_found, "there is no checkpoint " + prefix + ": neither " + prefix + ".manifest.json nor "
+                                   + bundle_index_name(prefix) + " exists");
 }
 
-expected<std::unique_ptr<tensor_archive>> open_newest(const std::shared_ptr<file_system>& fs, const std::string& directory) {
+expected<std::unique_ptr<tensor_archive>> open_newest(const std::shared_ptr<file_system>& fs,
+                                                      const std::string& directory) {
   const std::string path = join_path(directory, state_file_name);
   const auto text = read_file(*fs, path);
   if (!text && text.error().category == errc::not_found)
-    return fail(errc::not_found, directory + " has no state file " + quoted(state_file_name) + ", which would name its newest checkpoint; give a checkpoint, "
+    return fail(errc::not_found, directory + " has no state file " + quoted(state_file_name) + ", which would name "
+                                                                                               "its newest "
+                                                                                               "checkpoint; give a "
+                                                                                               "checkpoint, "
                                    "as in " + join_path(directory, "model.ckpt-390"));
   if (!text)
     return fail(text.error());
@@ -84,14 +91,17 @@ expected<std::unique_ptr<tensor_archive>> open_newest(const std::shared_ptr<file
 
 }  // namespace
 
-expected<std::unique_ptr<tensor_archive>> open_archive(const std::shared_ptr<file_system>& fs, const std::string& path, std::optional<int64_t> step) {
+expected<std::unique_ptr<tensor_archive>> open_archive(const std::shared_ptr<file_system>& fs, const std::string& path,
+                                                       std::optional<int64_t> step) {
   const auto info = fs->info(path);
   if (info && info->directory)
     return step ? open_named(fs, path, checkpoint_name({*step})) : open_newest(fs, path);
   if (!info && info.error().category != errc::not_found)
     return fail(info.error());
   if (step)
-    return fail(errc::invalid_argument, "the step " + std::to_string(*step) + " chooses among the checkpoints of a directory, and " + path + " is none");
+    return fail(errc::invalid_argument, "the step " + std::to_string(*step)
+                                            + " chooses among the checkpoints of a directory, and " + path
+                                            + " is none");
   if (info && path.ends_with(file_ending))
     return open_safetensors(fs, path);
   if (const auto id = id_of_manifest(file_name_of(path)))
@@ -99,7 +109,8 @@ expected<std::unique_ptr<tensor_archive>> open_archive(const std::shared_ptr<fil
   if (info && path.ends_with(index_ending))
     return open_bundle(fs, path.substr(0, path.size() - index_ending.size()));
   if (info)
-    return fail(errc::invalid_argument, path + " is neither a directory with checkpoints, nor a checkpoint, a manifest, a .safetensors file or the .index of a "
+    return fail(errc::invalid_argument, path + " is neither a directory with checkpoints, nor a checkpoint, a "
+                                               "manifest, a .safetensors file or the .index of a "
                                                "TensorFlow checkpoint");
   return open_named(fs, path.find('/') == std::string::npos ? "" : parent_of(path), file_name_of(path));
 }

@@ -15,11 +15,11 @@ std::string_view to_string(archive_format f) noexcept;
 
 struct archived_tensor {
   std::string name;
-  std::string type;                      ///< "float32", "float16", "string"; an unknown one as the file names it.
-  const element_type* known = nullptr;   ///< Null if the type is not in the table of element types.
+  std::string type;                     ///< "float32", "float16", "string"; an unknown one as the file names it.
+  const element_type* known = nullptr;  ///< Null if the type is not in the table of element types.
   std::vector<int64_t> extents;
-  int64_t bytes = 0;                     ///< Size in the file.
-  std::optional<error> problem = {};     ///< The error that prevents reading it.
+  int64_t bytes = 0;                  ///< Size in the file.
+  std::optional<error> problem = {};  ///< The error that prevents reading it.
 
   /// Its dtype and shape in Troupe; absent if Troupe does not have the type, or for too many axes.
   std::optional<std::pair<dtype, shape>> ours() const;
@@ -54,10 +54,9 @@ class tensor_archive {
 };
 
 /// Opens the checkpoint or file that `path` names:
-///   a directory                       the newest checkpoint that its state file names, or the one of `step`; ours or TensorFlow's
-///   DIR/model.ckpt-390, its manifest  a checkpoint of ours
-///   PREFIX, PREFIX.index              a TensorFlow checkpoint, if PREFIX.index exists
-///   FILE.safetensors                  any such file
+///   a directory                       the newest checkpoint that its state file names, or the one of `step`; ours or
+///   TensorFlow's DIR/model.ckpt-390, its manifest  a checkpoint of ours PREFIX, PREFIX.index              a TensorFlow
+///   checkpoint, if PREFIX.index exists FILE.safetensors                  any such file
 /// Errors: not_found: none of these; invalid_argument: a `step` for a path that is not a directory; data_loss and the
 /// errors of the formats. A damaged checkpoint is an error: no other is opened in its place.
 expected<std::unique_ptr<tensor_archive>> open_archive(const std::shared_ptr<file_system>& fs, const std::string& path,

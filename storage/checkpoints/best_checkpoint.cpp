@@ -10,7 +10,10 @@ expected<checkpoint_id> best_kept(const checkpoint_store& checkpoints, const std
     return fail(newest.error());
   if (const auto best = read_books(newest->properties).best)
     return best->id;
-  return fail(errc::not_found, directory + " has no best checkpoint: its job was not told to keep one (keep_best), or has not evaluated one yet");
+  return fail(
+      errc::not_found,
+      directory
+          + " has no best checkpoint: its job was not told to keep one (keep_best), or has not evaluated one yet");
 }
 
 std::optional<checkpoint_id> best_in_use(const checkpoint_store& checkpoints) {

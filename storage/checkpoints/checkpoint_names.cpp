@@ -31,13 +31,9 @@ std::optional<checkpoint_id> take_id(std::string_view& name) {
 
 }  // namespace
 
-std::string manifest_name(checkpoint_id id) {
-  return checkpoint_name(id) + std::string{manifest_ending};
-}
+std::string manifest_name(checkpoint_id id) { return checkpoint_name(id) + std::string{manifest_ending}; }
 
-std::string verdict_name(checkpoint_id id) {
-  return checkpoint_name(id) + std::string{verdict_ending};
-}
+std::string verdict_name(checkpoint_id id) { return checkpoint_name(id) + std::string{verdict_ending}; }
 
 std::string shard_name(checkpoint_id id, int64_t index, int64_t count) {
   return checkpoint_name(id) + "-" + zero_padded(index, 5) + "-of-" + zero_padded(count, 5) + std::string{shard_ending};
@@ -55,7 +51,8 @@ std::optional<checkpoint_id> id_of_verdict(std::string_view file_name) {
 
 std::optional<checkpoint_id> id_of_shard(std::string_view file_name) {
   const auto id = take_id(file_name);
-  const bool shard = take(file_name, "-") && take_digits(file_name) && take(file_name, "-of-") && take_digits(file_name);
+  const bool shard = take(file_name, "-") && take_digits(file_name) && take(file_name, "-of-")
+                     && take_digits(file_name);
   return shard && file_name == shard_ending ? id : std::nullopt;
 }
 
@@ -63,7 +60,8 @@ bool is_temporary(std::string_view file_name) {
   if (!file_name.ends_with(".tmp"))
     return false;
   file_name.remove_suffix(4);
-  return file_name == state_file_name || id_of_manifest(file_name) || id_of_verdict(file_name) || id_of_shard(file_name);
+  return file_name == state_file_name || id_of_manifest(file_name) || id_of_verdict(file_name)
+         || id_of_shard(file_name);
 }
 
 }  // namespace troupe

@@ -46,8 +46,8 @@ expected<commit_result> checkpoint_store::remove(std::span<const checkpoint_id> 
     if (!there->contains(id) && !lists(s.list, id))
       return fail(errc::not_found, s.directory + " has no checkpoint of step " + to_string(id));
   if (!newest_too && !s.list.empty() && lists(ids, s.list.back()))
-    return fail(errc::failed_precondition, checkpoint_name(s.list.back()) + " is the newest checkpoint of " + s.directory
-                                             + ": a job would go on from an older one");
+    return fail(errc::failed_precondition, checkpoint_name(s.list.back()) + " is the newest checkpoint of "
+                                               + s.directory + ": a job would go on from an older one");
 
   auto next = s.list;
   auto next_retention = s.retention;
@@ -60,7 +60,8 @@ expected<commit_result> checkpoint_store::remove(std::span<const checkpoint_id> 
   doomed.merge(s.identify(ids));
   if (next != s.list || next_retention != s.retention) {
     next_retention.doomed = doomed;
-    if (auto listed = next.empty() ? s.clear_list() : s.replace_list(std::move(next), std::move(next_retention)); !listed)
+    if (auto listed = next.empty() ? s.clear_list() : s.replace_list(std::move(next), std::move(next_retention));
+        !listed)
       return fail(std::move(listed.error()));
   }
   s.doomed = std::move(doomed);

@@ -48,9 +48,11 @@ std::string checkpoint_store::impl::advise(const std::vector<checkpoint_id>& lis
   if (names.empty())
     return {};
   // `--step` would find the listed checkpoint instead.
-  const bool hidden = std::any_of(listed.begin(), listed.end(), [&](checkpoint_id id) { return id.step == newest.step; });
-  return "whole, but not listed in the state file: " + names + "; to go on from one of them, let " + join_path(directory, state_file_name)
-         + " say model_checkpoint_path: \"" + checkpoint_name(newest) + "\" (a job without a state file takes the newest)"
+  const bool hidden = std::any_of(listed.begin(), listed.end(),
+                                  [&](checkpoint_id id) { return id.step == newest.step; });
+  return "whole, but not listed in the state file: " + names + "; to go on from one of them, let "
+         + join_path(directory, state_file_name) + " say model_checkpoint_path: \"" + checkpoint_name(newest)
+         + "\" (a job without a state file takes the newest)"
          + (hidden ? "" : ", or evaluate and predict with --step " + std::to_string(newest.step));
 }
 
@@ -64,7 +66,8 @@ error checkpoint_store::impl::unless_foreign(checkpoint_id id, error missing) co
   if (missing.category != errc::not_found || !fs->info(prefix(id) + ".index"))
     return missing;
   return {errc::failed_precondition, prefix(id) + " is a TensorFlow checkpoint: `troupe convert " + directory
-                                       + " NEW_DIRECTORY` makes one of it that can be gone on from, and a warm start takes its variables as they are"};
+                                       + " NEW_DIRECTORY` makes one of it that can be gone on from, and a warm "
+                                         "start takes its variables as they are"};
 }
 
 expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::impl::read(checkpoint_id id) const {
@@ -78,7 +81,8 @@ expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::impl::read(checkp
   return checkpoint_reader::open(*fs, directory, std::move(*m), std::move(*lease), verified);
 }
 
-expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read_newest(const std::map<checkpoint_id, error>& damaged) const {
+expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read_newest(
+    const std::map<checkpoint_id, error>& damaged) const {
   auto& s = *impl_;
   for (int attempt = 1;; ++attempt) {
     auto reading = s.read_state();
@@ -93,9 +97,11 @@ expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read_newest(const
     // The damaged checkpoints were removed during the restore. This is not the error not_found: a job must not take the
     // directory for empty and start from step 0.
     if (ids->empty())
-      return fail(error{errc::data_loss, s.directory + " held none but damaged checkpoints, and now holds none", std::move(warnings)});
+      return fail(error{errc::data_loss, s.directory + " held none but damaged checkpoints, and now holds none",
+                        std::move(warnings)});
     if (!reading->state)
-      warnings.push_back(s.directory + " has no state file that can be used; its checkpoints were found by their names");
+      warnings.push_back(s.directory
+                         + " has no state file that can be used; its checkpoints were found by their names");
     const auto newest = reading->state ? std::optional{reading->state->newest} : std::nullopt;
 
     bool replaced = false;
@@ -130,9 +136,7 @@ expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read_newest(const
   }
 }
 
-expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read(checkpoint_id id) const {
-  return impl_->read(id);
-}
+expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read(checkpoint_id id) const { return impl_->read(id); }
 
 expected<restored_checkpoint> checkpoint_store::restore_newest() const {
   for (std::map<checkpoint_id, error> damaged;;) {
@@ -190,7 +194,8 @@ expected<checkpoint_info> checkpoint_store::inspect(checkpoint_id id) const {
   auto m = load_manifest(*impl_->fs, impl_->directory, id);
   if (!m)
     return fail(impl_->unless_foreign(id, std::move(m.error())));
-  return checkpoint_info{id, impl_->prefix(id), std::move(m->tensors), std::move(m->blobs), std::move(m->properties), m->wall_time};
+  return checkpoint_info{
+      id, impl_->prefix(id), std::move(m->tensors), std::move(m->blobs), std::move(m->properties), m->wall_time};
 }
 
 expected<checkpoint_info> checkpoint_store::inspect_newest() const {

@@ -20,9 +20,7 @@ std::string directory_above(std::string path) {
 
 }  // namespace
 
-std::string checkpoint_store::impl::prefix(checkpoint_id id) const {
-  return join_path(directory, checkpoint_name(id));
-}
+std::string checkpoint_store::impl::prefix(checkpoint_id id) const { return join_path(directory, checkpoint_name(id)); }
 
 expected<state_reading> checkpoint_store::impl::read_state() const {
   const std::string path = join_path(directory, state_file_name);
@@ -52,7 +50,9 @@ expected<std::vector<checkpoint_id>> checkpoint_store::impl::scan() const {
   for (const auto& f : *files)
     if (const auto id = id_of_manifest(f.name))
       ids.push_back(*id);
-  std::sort(ids.begin(), ids.end(), [](auto a, auto b) { return std::pair{a.iteration, a.step} < std::pair{b.iteration, b.step}; });
+  std::sort(ids.begin(), ids.end(), [](auto a, auto b) {
+    return std::pair{a.iteration, a.step} < std::pair{b.iteration, b.step};
+  });
   return ids;
 }
 
@@ -66,9 +66,9 @@ expected<std::vector<checkpoint_id>> checkpoint_store::impl::scan_complete() con
     if (!m && !says_damaged(m.error()))
       return fail(m.error());
     const bool sound = m && std::all_of(m->files.begin(), m->files.end(), [&](const auto& f) {
-      const auto info = fs->info(join_path(directory, f.name));
-      return info && info->size == f.bytes;
-    });
+                         const auto info = fs->info(join_path(directory, f.name));
+                         return info && info->size == f.bytes;
+                       });
     if (sound)
       complete.push_back(id);
   }
@@ -116,8 +116,9 @@ expected<void> checkpoint_store::impl::recover() {
     auto found = scan_complete();
     if (!found)
       return fail(std::move(found.error()));
-    const size_t kept =
-      options.keep_checkpoint_max == 0 ? found->size() : std::min(found->size(), static_cast<size_t>(options.keep_checkpoint_max));
+    const size_t kept = options.keep_checkpoint_max == 0
+                            ? found->size()
+                            : std::min(found->size(), static_cast<size_t>(options.keep_checkpoint_max));
     list.assign(found->end() - static_cast<std::ptrdiff_t>(kept), found->end());
   }
   recover_times();
@@ -132,8 +133,8 @@ expected<void> checkpoint_store::impl::recover() {
   for (const auto& f : *files) {
     const auto named = id_of_shard(f.name);
     const auto id = !reading->state ? std::nullopt : named ? named : id_of_verdict(f.name);
-    const bool remains =
-      id && !names.contains(manifest_name(*id)) && std::find(list.begin(), list.end(), *id) == list.end();
+    const bool remains = id && !names.contains(manifest_name(*id))
+                         && std::find(list.begin(), list.end(), *id) == list.end();
     if (!is_temporary(f.name) && !remains)
       continue;
     if (auto removed = fs->remove(join_path(directory, f.name)); !removed)
@@ -156,9 +157,7 @@ void checkpoint_store::impl::finish_deletions() {
   std::move(result.warnings.begin(), result.warnings.end(), std::back_inserter(pending_warnings));
 }
 
-expected<void> checkpoint_store::impl::check_owned() const {
-  return lock ? lock->check() : expected<void>{};
-}
+expected<void> checkpoint_store::impl::check_owned() const { return lock ? lock->check() : expected<void>{}; }
 
 void checkpoint_store::impl::recover_times() {
   std::map<checkpoint_id, double> times;
@@ -174,7 +173,8 @@ void checkpoint_store::impl::recover_times() {
 checkpoint_store::checkpoint_store(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
 checkpoint_store::~checkpoint_store() = default;
 
-expected<std::unique_ptr<checkpoint_store>> checkpoint_store::open(std::shared_ptr<file_system> fs, std::string directory,
+expected<std::unique_ptr<checkpoint_store>> checkpoint_store::open(std::shared_ptr<file_system> fs,
+                                                                   std::string directory,
                                                                    checkpoint_store_options options,
                                                                    const std::shared_ptr<directory_claim>& claim) {
   if (directory.empty())
@@ -218,14 +218,13 @@ std::vector<checkpoint_id> checkpoint_store::listed() const {
 
 std::optional<checkpoint_id> checkpoint_store::newest() const {
   const auto reading = impl_->read_state();
-  if (!reading || !reading->state || !impl_->fs->info(join_path(impl_->directory, manifest_name(reading->state->newest))))
+  if (!reading || !reading->state
+      || !impl_->fs->info(join_path(impl_->directory, manifest_name(reading->state->newest))))
     return {};
   return reading->state->newest;
 }
 
-void checkpoint_store::lease(checkpoint_id id) {
-  ++impl_->leases[id];
-}
+void checkpoint_store::lease(checkpoint_id id) { ++impl_->leases[id]; }
 
 expected<void> checkpoint_store::release(checkpoint_id id) {
   const auto held = impl_->leases.find(id);

@@ -33,11 +33,11 @@ struct checkpoint_content {
 };
 
 struct checkpoint_store_options {
-  int keep_checkpoint_max = 5;                    ///< 0: nothing is ever deleted, and the list holds all.
+  int keep_checkpoint_max = 5;  ///< 0: nothing is ever deleted, and the list holds all.
   /// One checkpoint in this many hours is kept forever when it leaves the list.
   double keep_checkpoint_every_n_hours = 10000;
   int64_t shard_bytes_max = int64_t{1} << 30;
-  bool read_only = false;                         ///< Takes no lock and writes nothing.
+  bool read_only = false;  ///< Takes no lock and writes nothing.
 };
 
 struct commit_result {
@@ -45,7 +45,7 @@ struct commit_result {
   std::vector<checkpoint_id> deleted;  ///< Checkpoints whose files were deleted.
   /// Checkpoints that will be deleted at a later commit, since readers hold leases on them.
   std::vector<checkpoint_id> held;
-  std::vector<std::string> warnings;   ///< For example that an old checkpoint could not be deleted.
+  std::vector<std::string> warnings;  ///< For example that an old checkpoint could not be deleted.
 };
 
 struct restored_checkpoint {
@@ -53,7 +53,7 @@ struct restored_checkpoint {
   std::string prefix;
   /// One for each damaged newer checkpoint that was skipped, with the reason; one for a damaged verdict.
   std::vector<std::string> warnings;
-  std::shared_ptr<file_hold> lease;    ///< While it exists, no process that respects leases deletes the files.
+  std::shared_ptr<file_hold> lease;  ///< While it exists, no process that respects leases deletes the files.
 };
 
 struct stored_tensor_info {
@@ -71,7 +71,7 @@ struct checkpoint_info {
   std::vector<stored_tensor_info> tensors;
   std::map<std::string, std::string> blobs;
   std::map<std::string, std::string> properties;
-  double wall_time = 0;                ///< As in `checkpoint_content`; 0 also for checkpoints of earlier versions.
+  double wall_time = 0;  ///< As in `checkpoint_content`; 0 also for checkpoints of earlier versions.
 };
 
 class checkpoint_reader;

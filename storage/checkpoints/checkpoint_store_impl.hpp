@@ -20,7 +20,7 @@ struct checkpoint_store::impl {
   std::shared_ptr<const directory_lock> lock;
 
   std::vector<checkpoint_id> list;  ///< The checkpoints in the state file, oldest first.
-  retention_state retention;            ///< Retention state of listed and preserved checkpoints, from the state file.
+  retention_state retention;        ///< Retention state of listed and preserved checkpoints, from the state file.
   /// Not listed; to be deleted when no lease holds them. Values as in `retention`.
   std::map<checkpoint_id, int64_t> doomed;
   std::map<checkpoint_id, int> leases;
@@ -76,8 +76,6 @@ struct checkpoint_store::impl {
 
 /// Whether an error means that a checkpoint is damaged. A checkpoint that cannot be read at the moment, or is of a
 /// later version, is not damaged: it must not be skipped or overwritten.
-inline bool says_damaged(const error& e) {
-  return e.category == errc::data_loss || e.category == errc::not_found;
-}
+inline bool says_damaged(const error& e) { return e.category == errc::data_loss || e.category == errc::not_found; }
 
 }  // namespace troupe

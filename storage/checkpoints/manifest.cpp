@@ -35,13 +35,17 @@ std::optional<dtype> parse_dtype(std::string_view text) {
 expected<listed_file> parse_file(const json_tree::value& j, const std::string& path, checkpoint_id id) {
   auto f = parse_listed_file(j);
   if (!f || id_of_shard(f->name) != id)
-    return damaged_manifest(path, "the file " + j.at("name").get<std::string>() + " has an impossible name, size or checksum");
+    return damaged_manifest(
+        path, "the file " + j.at("name").get<std::string>() + " has an impossible name, size or checksum");
   return std::move(*f);
 }
 
-expected<stored_tensor_info> parse_tensor(const json_tree::value& j, const std::string& path, const std::vector<listed_file>& files) {
-  stored_tensor_info t{.name = j.at("name").get<std::string>(), .file = j.at("file").get<std::string>(),
-                       .offset = integer_of(j.at("offset")), .bytes = integer_of(j.at("bytes"))};
+expected<stored_tensor_info> parse_tensor(const json_tree::value& j, const std::string& path,
+                                          const std::vector<listed_file>& files) {
+  stored_tensor_info t{.name = j.at("name").get<std::string>(),
+                       .file = j.at("file").get<std::string>(),
+                       .offset = integer_of(j.at("offset")),
+                       .bytes = integer_of(j.at("bytes"))};
   const auto type = parse_dtype(j.at("dtype").get<std::string>());
   const auto crc = parse_crc32c(j.at("crc32c").get<std::string>());
   std::vector<int64_t> extents;
@@ -51,7 +55,8 @@ expected<stored_tensor_info> parse_tensor(const json_tree::value& j, const std::
     return damaged_manifest(path, "tensor " + t.name + " has an impossible dtype, shape, size or checksum");
   const auto file = std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.name == t.file; });
   if (file == files.end() || t.offset < file->header_bytes || t.offset > file->bytes - t.bytes)
-    return damaged_manifest(path, "tensor " + t.name + " lies outside of " + t.file + ", at offset " + std::to_string(t.offset));
+    return damaged_manifest(
+        path, "tensor " + t.name + " lies outside of " + t.file + ", at offset " + std::to_string(t.offset));
   t.type = *type;
   t.dims = shape{extents};
   t.crc32c = *crc;
@@ -71,8 +76,13 @@ expected<std::string> write_manifest(const manifest& m) {
     j["files"].push_back(to_json(f));
   j["tensors"] = json::array();
   for (const auto& t : m.tensors)
-    j["tensors"].push_back({{"name", t.name}, {"dtype", to_string(t.type)}, {"shape", t.dims.extents()}, {"file", t.file},
-                            {"offset", t.offset}, {"bytes", t.bytes}, {"crc32c", crc32c_text(t.crc32c)}});
+    j["tensors"].push_back({{"name", t.name},
+                            {"dtype", to_string(t.type)},
+                            {"shape", t.dims.extents()},
+                            {"file", t.file},
+                            {"offset", t.offset},
+                            {"bytes", t.bytes},
+                            {"crc32c", crc32c_text(t.crc32c)}});
   j["blobs"] = json::object();
   for (const auto& [name, bytes] : m.blobs)
     j["blobs"][name] = to_base64(bytes);
@@ -85,7 +95,7 @@ expected<std::string> write_manifest(const manifest& m) {
     text = j.dump(1) + "\n";
   } catch (const json::exception& e) {
     return fail(errc::invalid_argument, "the name of a tensor or blob, or a property, of step " + to_string(m.id)
-                                          + " is not UTF-8: " + e.what());
+                                            + " is not UTF-8: " + e.what());
   }
   return seal(std::move(text));
 }
@@ -98,8 +108,8 @@ expected<manifest> parse_manifest(std::string text, const std::string& path, che
     if (j.at("format") != manifest_format)
       return damaged_manifest(path, "it is not a " + std::string{manifest_format});
     if (const auto version = integer_of(j.at("format_version")); version != manifest_version)
-      return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads "
-                                         + std::to_string(manifest_version));
+      return fail(errc::unimplemented, path + ": format version " + std::to_string(version)
+                                           + ", and this program reads " + std::to_string(manifest_version));
     manifest m{.id = {integer_of(j.at("step")), j.contains("iteration") ? integer_of(j["iteration"]) : 0}};
     if (m.id != id)
       return damaged_manifest(path, "it is that of step " + to_string(m.id));

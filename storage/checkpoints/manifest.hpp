@@ -8,7 +8,7 @@ namespace troupe {
 
 struct manifest {
   checkpoint_id id;
-  double wall_time = 0;        ///< When the state was saved, in seconds since the epoch; 0: not in the manifest.
+  double wall_time = 0;  ///< When the state was saved, in seconds since the epoch; 0: not in the manifest.
   std::vector<listed_file> files;
   std::vector<stored_tensor_info> tensors;  ///< In the order in which the store received them.
   std::map<std::string, std::string> blobs;

@@ -4,10 +4,12 @@
 
 namespace troupe {
 
-retention_decision decide_retention(const retention_policy& policy, std::vector<checkpoint_id> listed, retention_state retention, double now) {
+retention_decision decide_retention(const retention_policy& policy, std::vector<checkpoint_id> listed,
+                                    retention_state retention, double now) {
   retention.saved_at[listed.back()] = now;
   retention.last_preserved = std::min(retention.last_preserved.value_or(now), now);
-  const size_t listed_max = policy.keep_checkpoint_max == 0 ? listed.size() : static_cast<size_t>(policy.keep_checkpoint_max);
+  const size_t listed_max = policy.keep_checkpoint_max == 0 ? listed.size()
+                                                            : static_cast<size_t>(policy.keep_checkpoint_max);
   const auto surplus = static_cast<std::ptrdiff_t>(listed.size() - std::min(listed.size(), listed_max));
   retention_decision decision;
   for (const auto id : std::vector<checkpoint_id>{listed.begin(), listed.begin() + surplus}) {

@@ -68,9 +68,11 @@ retention_state parse_retention(const state_fields& state, std::string_view text
 /// Reads one value of a field. Error: invalid_argument.
 expected<void> read_field(text_field field, state_fields& into) {
   const bool newest = field.name == "model_checkpoint_path", listed = field.name == "all_model_checkpoint_paths",
-             saved = field.name == "all_model_checkpoint_timestamps", preserved = field.name == "last_preserved_timestamp";
+             saved = field.name == "all_model_checkpoint_timestamps",
+             preserved = field.name == "last_preserved_timestamp";
   const auto refused = [&field](const std::string& why) {
-    return fail(errc::invalid_argument, "line " + std::to_string(field.line) + ", column " + std::to_string(field.column) + ": " + field.name + why);
+    return fail(errc::invalid_argument, "line " + std::to_string(field.line) + ", column "
+                                            + std::to_string(field.column) + ": " + field.name + why);
   };
   if ((newest || listed) && !field.quoted)
     return refused(" must be a string, not " + field.value);
@@ -95,7 +97,9 @@ expected<void> read_field(text_field field, state_fields& into) {
 /// The fields as written in the file. The newest path is not empty.
 expected<state_fields> parse_text(const std::string& text, const std::string& path) {
   state_fields state;
-  const auto refused = [&path](const error& why) { return fail(errc::data_loss, "cannot understand the state file " + path + ": " + why.message); };
+  const auto refused = [&path](const error& why) {
+    return fail(errc::data_loss, "cannot understand the state file " + path + ": " + why.message);
+  };
   auto fields = parse_text_format(text);
   if (!fields)
     return refused(fields.error());
@@ -155,7 +159,7 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
                             + "\" as the newest, which is not called like a checkpoint");
   if (result.ids.empty())
     return fail(errc::data_loss, "the state file " + path + " names \"" + state.model_checkpoint_path
-                                   + "\", which is not called like a checkpoint");
+                                     + "\", which is not called like a checkpoint");
   result.newest = result.ids.back();
   return result;
 }

@@ -8,10 +8,10 @@
 namespace troupe {
 
 struct checkpoint_state {
-  std::vector<checkpoint_id> ids;      ///< Oldest first, without duplicates; includes the newest.
+  std::vector<checkpoint_id> ids;  ///< Oldest first, without duplicates; includes the newest.
   checkpoint_id newest;
-  retention_state retention;               ///< The parts that the file has.
-  std::vector<std::string> warnings;   ///< One for each entry that does not name a checkpoint of this directory.
+  retention_state retention;          ///< The parts that the file has.
+  std::vector<std::string> warnings;  ///< One for each entry that does not name a checkpoint of this directory.
 };
 
 /// The text in TensorFlow's format, with paths relative to the directory. `ids` must not be empty; the last is the

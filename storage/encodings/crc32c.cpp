@@ -1,8 +1,8 @@
 #include "storage/encodings/crc32c.hpp"
 
-#include <algorithm>
-
 #include <isa-l/crc.h>
+
+#include <algorithm>
 
 namespace troupe {
 
@@ -19,9 +19,7 @@ uint32_t crc32c(std::span<const std::byte> bytes, uint32_t crc) noexcept {
   return ~state;
 }
 
-uint32_t crc32c(std::string_view bytes, uint32_t crc) noexcept {
-  return crc32c(std::as_bytes(std::span{bytes}), crc);
-}
+uint32_t crc32c(std::string_view bytes, uint32_t crc) noexcept { return crc32c(std::as_bytes(std::span{bytes}), crc); }
 
 std::string crc32c_text(uint32_t crc) {
   std::string text(8, '0');

@@ -9,8 +9,8 @@
 namespace troupe {
 
 struct element_type {
-  std::string_view name;  ///< The name of our dtype, else TensorFlow's: "float32", "boolean", "float16", "string".
-  int32_t tensorflow = 0;        ///< Its number in TensorFlow's DataType; 0: TensorFlow does not have the type.
+  std::string_view name;   ///< The name of our dtype, else TensorFlow's: "float32", "boolean", "float16", "string".
+  int32_t tensorflow = 0;  ///< Its number in TensorFlow's DataType; 0: TensorFlow does not have the type.
   std::string_view safetensors;  ///< "F32"; empty: safetensors does not have the type.
   int32_t bytes = 0;             ///< Size of one element; 0: elements have no fixed size, or cannot be read.
   std::optional<dtype> ours = {};

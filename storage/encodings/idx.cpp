@@ -27,8 +27,9 @@ expected<void> read_exactly(byte_source& from, std::span<std::byte> into, int64_
   if (!n)
     return fail(n.error());
   if (*n < into.size())
-    return fail(errc::data_loss, path + ": the " + what + " at offset " + std::to_string(offset) + " is cut off: wanted "
-                                   + std::to_string(into.size()) + " bytes, found " + std::to_string(*n));
+    return fail(errc::data_loss, path + ": the " + what + " at offset " + std::to_string(offset)
+                                     + " is cut off: wanted " + std::to_string(into.size()) + " bytes, found "
+                                     + std::to_string(*n));
   return {};
 }
 
@@ -50,13 +51,14 @@ expected<shape> read_header(byte_source& from, const std::string& path) {
   if (magic[0] != std::byte{0} || magic[1] != std::byte{0}
       || std::find(std::begin(known), std::end(known), type) == std::end(known) || rank == 0)
     return fail(errc::data_loss, path + ": the magic number at offset 0 is " + hexadecimal(magic)
-                                   + ", and that of an IDX file is 0x000008 and its rank");
+                                     + ", and that of an IDX file is 0x000008 and its rank");
   if (type != unsigned_byte)
-    return fail(errc::data_loss, path + ": the element type at offset 2 is " + hexadecimal(std::span{magic}.subspan(2, 1))
-                                       + ", and only 0x08, unsigned bytes, is read");
+    return fail(errc::data_loss, path + ": the element type at offset 2 is "
+                                     + hexadecimal(std::span{magic}.subspan(2, 1))
+                                     + ", and only 0x08, unsigned bytes, is read");
   if (rank > rank_max)
     return fail(errc::data_loss, path + ": the rank at offset 3 is " + std::to_string(rank) + ", and at most "
-                                       + std::to_string(rank_max) + " is read");
+                                     + std::to_string(rank_max) + " is read");
   std::byte extents[4 * rank_max];
   const auto used = std::span{extents}.first(static_cast<size_t>(4 * rank));
   if (auto done = read_exactly(from, used, 4, path, "header"); !done)
@@ -90,8 +92,8 @@ expected<tensor> read_idx(file_system& fs, const std::string& path) {
     fits = fits && !__builtin_mul_overflow(bytes, e, &bytes);
   if (!fits || bytes > (*from)->size_max() - offset)
     return fail(errc::data_loss, path + ": the data at offset " + std::to_string(offset) + " are cut off: wanted "
-                                   + to_text(*dims) + " bytes, found " + (fits ? "at most " : "fewer: at most ")
-                                   + std::to_string(std::max<int64_t>(0, (*from)->size_max() - offset)));
+                                     + to_text(*dims) + " bytes, found " + (fits ? "at most " : "fewer: at most ")
+                                     + std::to_string(std::max<int64_t>(0, (*from)->size_max() - offset)));
   auto buffer = allocate_buffer(bytes);
   if (!buffer)
     return fail(errc::resource_exhausted, path + ": no memory for " + std::to_string(bytes) + " bytes");
@@ -103,7 +105,8 @@ expected<tensor> read_idx(file_system& fs, const std::string& path) {
   if (!trailing)
     return fail(trailing.error());
   if (*trailing > 0)
-    return fail(errc::data_loss, path + ": bytes follow the data, which end at offset " + std::to_string(offset + bytes));
+    return fail(errc::data_loss,
+                path + ": bytes follow the data, which end at offset " + std::to_string(offset + bytes));
   return tensor{dtype::uint8, *dims, std::move(buffer)};
 }
 

@@ -118,7 +118,9 @@ class checker {
       default: return number();
     }
   }
-  bool word(std::string_view wanted) noexcept { return std::all_of(wanted.begin(), wanted.end(), [this](char c) { return take(c); }); }
+  bool word(std::string_view wanted) noexcept {
+    return std::all_of(wanted.begin(), wanted.end(), [this](char c) { return take(c); });
+  }
   bool digits() noexcept {
     if (!is_digit(here()))
       return false;

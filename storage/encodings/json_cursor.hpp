@@ -19,8 +19,8 @@ namespace troupe {
 inline constexpr int json_depth_max = 64;
 
 struct json_flaw {
-  size_t at = 0;                        ///< Offset of the first wrong byte; the text's length if it ends too early.
-  bool deep = false;                    ///< The text is JSON so far, but nests too deep.
+  size_t at = 0;      ///< Offset of the first wrong byte; the text's length if it ends too early.
+  bool deep = false;  ///< The text is JSON so far, but nests too deep.
 };
 
 /// Checks that `text` is one JSON value by RFC 8259, in UTF-8, with or without a byte order mark. Absent if it is.

@@ -30,7 +30,9 @@ json_tree::json_tree(std::string_view text) {
 
 int64_t integer_of(const json_tree::value& j) {
   if (!j.is_number_integer() || (j.is_number_unsigned() && j.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)))
-    throw value::type_error::create(302, std::string{"type must be an integer of 64 bits, but is "} + (j.is_number() ? j.dump() : j.type_name()), &j);
+    throw value::type_error::create(
+        302, std::string{"type must be an integer of 64 bits, but is "} + (j.is_number() ? j.dump() : j.type_name()),
+        &j);
   return j.get<int64_t>();
 }
 

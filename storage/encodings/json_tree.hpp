@@ -39,11 +39,12 @@ class json_tree {
 /// A 64-bit integer. Throws nlohmann's exception for anything else: `get` would also convert 1e30, which does not fit.
 int64_t integer_of(const json_tree::value& j);
 
-/// Parses `text`, the content of a file, and returns what `read` makes of the tree. `file` begins the error texts: "a/b.json: ". Errors:
-/// those of `read`; data_loss for invalid JSON ("a/b.json: it is no JSON at byte 7") or if `read` throws one of
-/// nlohmann's exceptions; resource_exhausted.
+/// Parses `text`, the content of a file, and returns what `read` makes of the tree. `file` begins the error texts:
+/// "a/b.json: ". Errors: those of `read`; data_loss for invalid JSON ("a/b.json: it is no JSON at byte 7") or if `read`
+/// throws one of nlohmann's exceptions; resource_exhausted.
 template <class Read>
-auto read_json(std::string_view text, const std::string& file, Read read) -> std::invoke_result_t<Read, const json_tree::value&> {
+auto read_json(std::string_view text, const std::string& file, Read read)
+    -> std::invoke_result_t<Read, const json_tree::value&> {
   try {
     if (const auto flaw = find_flaw(text))
       return fail(errc::data_loss, file + "it " + to_text(*flaw));

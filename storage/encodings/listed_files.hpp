@@ -24,6 +24,7 @@ std::optional<listed_file> parse_listed_file(const nlohmann::json& j);
 
 /// Opens the file in `directory`, and compares its size and the checksum of its header. Error: data_loss naming the
 /// file and what differs.
-expected<std::unique_ptr<readable_file>> open_listed_file(file_system& fs, const std::string& directory, const listed_file& f);
+expected<std::unique_ptr<readable_file>> open_listed_file(file_system& fs, const std::string& directory,
+                                                          const listed_file& f);
 
 }  // namespace troupe

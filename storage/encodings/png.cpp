@@ -1,8 +1,8 @@
 #include "storage/encodings/png.hpp"
 
-#include <algorithm>
-
 #include <png.h>
+
+#include <algorithm>
 
 namespace troupe {
 
@@ -30,7 +30,8 @@ expected<std::string> encode_png(const tensor& image) {
   constexpr int64_t extent_max = 1'000'000;  // The limit of libpng.
   if (dims[0] < 1 || dims[1] < 1 || dims[0] > extent_max || dims[1] > extent_max || image.byte_size() > png_bytes_max)
     return fail(errc::invalid_argument, what + " is too small or too large: it has 1 to " + std::to_string(extent_max)
-                                          + " rows and columns and at most " + std::to_string(png_bytes_max) + " bytes");
+                                            + " rows and columns and at most " + std::to_string(png_bytes_max)
+                                            + " bytes");
   image_state state;
   state.height = static_cast<png_uint_32>(dims[0]);
   state.width = static_cast<png_uint_32>(dims[1]);
@@ -44,22 +45,23 @@ expected<std::string> encode_png(const tensor& image) {
   return bytes;
 }
 
-bool is_png(std::string_view bytes) noexcept {
-  return bytes.starts_with("\x89PNG\r\n\x1a\n");
-}
+bool is_png(std::string_view bytes) noexcept { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }
 
 expected<tensor> decode_png(std::string_view bytes) {
   image_state state;
   if (!png_image_begin_read_from_memory(&state, bytes.data(), bytes.size()))
     return fail(errc::data_loss, std::string{"a PNG image cannot be read: "} + state.message);
-  const bool opacity = (state.format & PNG_FORMAT_FLAG_ALPHA) != 0, colour = (state.format & PNG_FORMAT_FLAG_COLOR) != 0;
+  const bool opacity = (state.format & PNG_FORMAT_FLAG_ALPHA) != 0,
+             colour = (state.format & PNG_FORMAT_FLAG_COLOR) != 0;
   state.format = opacity ? PNG_FORMAT_RGBA : colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
   const shape dims{state.height, state.width, opacity ? 4 : colour ? 3 : 1};
   // An upper bound: deflate expands to at most 1032 : 1, a bit may become a byte, and a palette index 4 bytes.
-  const int64_t most = std::min<int64_t>(png_bytes_max, std::min<int64_t>(std::ssize(bytes), png_bytes_max) * 1032 * 8 * 4);
+  const int64_t most = std::min<int64_t>(png_bytes_max,
+                                         std::min<int64_t>(std::ssize(bytes), png_bytes_max) * 1032 * 8 * 4);
   if (dims.elements() > most)
-    return fail(errc::data_loss, "a PNG image says that it is " + size_text(state) + ", and in " + std::to_string(bytes.size())
-                                   + " bytes there is room for " + std::to_string(most) + " bytes of pixels");
+    return fail(errc::data_loss, "a PNG image says that it is " + size_text(state) + ", and in "
+                                     + std::to_string(bytes.size()) + " bytes there is room for " + std::to_string(most)
+                                     + " bytes of pixels");
   auto pixels = allocate_buffer(dims.elements());
   if (!pixels)
     return fail(errc::resource_exhausted, "no memory for a PNG image of " + size_text(state));

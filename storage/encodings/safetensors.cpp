@@ -14,7 +14,7 @@ namespace troupe {
 namespace {
 
 constexpr size_t alignment = 64;
-constexpr int64_t tensor_chunk_max = 1 << 20;  // Small enough that the checksum finds the bytes in the cache.
+constexpr int64_t tensor_chunk_max = 1 << 20;      // Small enough that the checksum finds the bytes in the cache.
 constexpr int64_t header_bytes_max = 100'000'000;  // The limit of the format's reference implementation.
 constexpr dtype dtypes[] = {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::boolean, dtype::uint8};
 
@@ -25,24 +25,28 @@ tl::unexpected<error> damaged_tensors(const std::string& path, const std::string
 expected<void> check_inside(const readable_file& file, const std::string& path, const tensor_place& place) {
   if (place.offset < 0 || place.bytes < 0 || place.offset > file.size() - place.bytes)
     return damaged_tensors(path, "tensor " + place.name + " needs " + std::to_string(place.bytes) + " bytes at offset "
-                           + std::to_string(place.offset) + ", and the file has " + std::to_string(file.size()));
+                                     + std::to_string(place.offset) + ", and the file has "
+                                     + std::to_string(file.size()));
   return {};
 }
 
 /// Parses one tensor. Sets as many fields as possible before it returns an error.
-std::optional<error> parse_entry(safetensors_entry& into, json_cursor entry, int64_t data_begin, int64_t data_bytes, const std::string& path) {
+std::optional<error> parse_entry(safetensors_entry& into, json_cursor entry, int64_t data_begin, int64_t data_bytes,
+                                 const std::string& path) {
   auto& place = into.place;
   const std::string tensor = "tensor " + place.name;
   const auto wrong = [&](const std::string& what) { return error{errc::data_loss, path + ": " + tensor + what}; };
   std::optional<json_cursor> type_name, extents, offsets;
   for (bool more = entry.is_object() && entry.enter(); more; more = entry.next()) {
     const auto name = entry.name();
-    for (const auto& [wanted, member] : {std::pair{"dtype", &type_name}, {"shape", &extents}, {"data_offsets", &offsets}})
+    for (const auto& [wanted, member] :
+         {std::pair{"dtype", &type_name}, {"shape", &extents}, {"data_offsets", &offsets}})
       if (is_json_of(name, wanted))
         *member = entry;
     entry.skip();
   }
-  if (!type_name || !type_name->is_text() || !extents || !extents->is_list() || !offsets || !offsets->is_list() || offsets->count() != 2)
+  if (!type_name || !type_name->is_text() || !extents || !extents->is_list() || !offsets || !offsets->is_list()
+      || offsets->count() != 2)
     return wrong(" has no dtype, shape or data_offsets");
   into.type_name = text_of_json(type_name->token(), SIZE_MAX);
   int64_t begin = 0, end = 0;
@@ -58,7 +62,8 @@ std::optional<error> parse_entry(safetensors_entry& into, json_cursor entry, int
   for (bool more = extents->enter(); more && whole; more = whole && extents->next())
     if (int64_t extent = 0; whole = extents->read(extent), whole)
       into.extents.push_back(extent);
-  const auto type = std::find_if(std::begin(dtypes), std::end(dtypes), [&](dtype t) { return safetensors_name(t) == into.type_name; });
+  const auto type = std::find_if(std::begin(dtypes), std::end(dtypes),
+                                 [&](dtype t) { return safetensors_name(t) == into.type_name; });
   if (type == std::end(dtypes))
     return error{errc::unimplemented, path + ": " + tensor + " has the dtype " + into.type_name};
   place.type = *type;
@@ -71,8 +76,8 @@ std::optional<error> parse_entry(safetensors_entry& into, json_cursor entry, int
     return wrong(" has an impossible shape or offset");
   place.dims = shape{into.extents};
   if (begin > end || end > data_bytes || end - begin != *bytes)
-    return wrong(" lies at [" + std::to_string(begin) + ", " + std::to_string(end) + ") of " + std::to_string(data_bytes)
-                 + " bytes of data and needs " + std::to_string(*bytes));
+    return wrong(" lies at [" + std::to_string(begin) + ", " + std::to_string(end) + ") of "
+                 + std::to_string(data_bytes) + " bytes of data and needs " + std::to_string(*bytes));
   return {};
 }
 
@@ -86,8 +91,8 @@ expected<std::string> read_header(const readable_file& file, const std::string& 
     header_bytes |= static_cast<uint64_t>(length[i]) << (8 * i);
   const int64_t room = file.size() - static_cast<int64_t>(sizeof(uint64_t));
   if (header_bytes > static_cast<uint64_t>(std::min(room, header_bytes_max)))
-    return damaged_tensors(path, "the header at byte 8 is said to have " + std::to_string(header_bytes) + " bytes, and the file has "
-                           + std::to_string(file.size()));
+    return damaged_tensors(path, "the header at byte 8 is said to have " + std::to_string(header_bytes)
+                                     + " bytes, and the file has " + std::to_string(file.size()));
   std::string text(header_bytes, '\0');
   if (auto done = file.read(sizeof(uint64_t), std::as_writable_bytes(std::span{text})); !done)
     return fail(std::move(done.error()));
@@ -100,15 +105,17 @@ expected<std::string> read_header(const readable_file& file, const std::string& 
 }
 
 /// Checks that the tensors are contiguous from the header to the end of the file.
-std::optional<error> check_order(const std::vector<safetensors_entry>& entries, int64_t at, int64_t size, const std::string& path) {
+std::optional<error> check_order(const std::vector<safetensors_entry>& entries, int64_t at, int64_t size,
+                                 const std::string& path) {
   for (const auto& [t, type_name, extents, problem] : entries) {
     if (t.offset != at)
       return error{errc::data_loss, path + ": tensor " + t.name + " begins at byte " + std::to_string(t.offset)
-                                      + ", and the one before it ends at " + std::to_string(at)};
+                                        + ", and the one before it ends at " + std::to_string(at)};
     at += t.bytes;
   }
   if (at != size)
-    return error{errc::data_loss, path + ": the last tensor ends at byte " + std::to_string(at) + " of " + std::to_string(size)};
+    return error{errc::data_loss,
+                 path + ": the last tensor ends at byte " + std::to_string(at) + " of " + std::to_string(size)};
   return {};
 }
 
@@ -133,7 +140,8 @@ safetensors_scan scan_header(std::string_view text, const readable_file& file, c
     e.problem = parse_entry(e, entry, data_begin, file.size() - data_begin, path);
     scan.entries.push_back(std::move(e));
   }
-  std::sort(scan.entries.begin(), scan.entries.end(), [](const auto& a, const auto& b) { return a.place.name < b.place.name; });
+  std::sort(scan.entries.begin(), scan.entries.end(),
+            [](const auto& a, const auto& b) { return a.place.name < b.place.name; });
   for (size_t i = 1; i < scan.entries.size(); ++i)
     if (auto& e = scan.entries[i]; e.place.name == scan.entries[i - 1].place.name && !e.problem)
       e.problem = error{errc::data_loss, path + ": tensor " + e.place.name + " is there twice"};
@@ -232,7 +240,8 @@ expected<std::vector<tensor_place>> read_safetensors_header(const readable_file&
   return tensors;
 }
 
-expected<read_tensor_result> read_tensor(const readable_file& file, const std::string& path, const tensor_place& place) {
+expected<read_tensor_result> read_tensor(const readable_file& file, const std::string& path,
+                                         const tensor_place& place) {
   if (auto inside = check_inside(file, path, place); !inside)
     return fail(std::move(inside.error()));
   auto buffer = allocate_buffer(place.bytes);
@@ -245,8 +254,8 @@ expected<read_tensor_result> read_tensor(const readable_file& file, const std::s
   return read_tensor_result{{place.type, place.dims, std::move(buffer)}, *crc};
 }
 
-expected<uint32_t> read_bytes(const readable_file& file, const std::string& path, const tensor_place& place, int64_t from, std::span<std::byte> to,
-                              uint32_t crc) {
+expected<uint32_t> read_bytes(const readable_file& file, const std::string& path, const tensor_place& place,
+                              int64_t from, std::span<std::byte> to, uint32_t crc) {
   if (auto inside = check_inside(file, path, place); !inside)
     return fail(std::move(inside.error()));
   for (size_t done = 0; done < to.size(); done += tensor_chunk_max) {

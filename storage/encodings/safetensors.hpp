@@ -25,10 +25,10 @@ std::string_view safetensors_name(dtype type) noexcept;
 /// Where a tensor is, for any dtype of the format.
 struct raw_place {
   std::string name;
-  std::string_view type_name;          ///< "F16"
+  std::string_view type_name;  ///< "F16"
   std::vector<int64_t> extents;
   int64_t offset = 0;
-  int64_t bytes = 0;                   ///< The size that dtype and extents give.
+  int64_t bytes = 0;  ///< The size that dtype and extents give.
 };
 /// Places `tensors` one after the other in their order, sets their offsets, and returns the bytes before them, as
 /// below.
@@ -46,14 +46,14 @@ expected<std::vector<tensor_place>> read_safetensors_header(const readable_file&
 /// One entry of a header, as far as it can be parsed. It may have an unsupported dtype, or lie beyond the end of the
 /// file.
 struct safetensors_entry {
-  tensor_place place;                  ///< `type` and `dims` are valid only if there is no problem.
-  std::string type_name;               ///< "F32", as written.
+  tensor_place place;     ///< `type` and `dims` are valid only if there is no problem.
+  std::string type_name;  ///< "F32", as written.
   std::vector<int64_t> extents;
-  std::optional<error> problem;        ///< data_loss or unimplemented.
+  std::optional<error> problem;  ///< data_loss or unimplemented.
 };
 struct safetensors_scan {
-  std::vector<safetensors_entry> entries;          ///< In the order of the tensors' bytes.
-  std::map<std::string, std::string> metadata;     ///< The entry "__metadata__".
+  std::vector<safetensors_entry> entries;       ///< In the order of the tensors' bytes.
+  std::map<std::string, std::string> metadata;  ///< The entry "__metadata__".
   std::optional<error> problem;  ///< A problem of the file: a gap, an overlap, bytes after the last tensor.
 };
 /// Reads what can be read of a file that may be damaged, to show it. Fails only if the header itself cannot be read.
@@ -71,8 +71,8 @@ struct read_tensor_result {
 expected<read_tensor_result> read_tensor(const readable_file& file, const std::string& path, const tensor_place& place);
 /// Fills `to` with the tensor's bytes, beginning at its byte `from`. Returns the checksum `crc32c` extended by them.
 /// Errors as above.
-expected<uint32_t> read_bytes(const readable_file& file, const std::string& path, const tensor_place& place, int64_t from, std::span<std::byte> to,
-                              uint32_t crc32c = 0);
+expected<uint32_t> read_bytes(const readable_file& file, const std::string& path, const tensor_place& place,
+                              int64_t from, std::span<std::byte> to, uint32_t crc32c = 0);
 /// Computes only the checksum, with one small buffer.
 expected<uint32_t> checksum_tensor(const readable_file& file, const std::string& path, const tensor_place& place);
 

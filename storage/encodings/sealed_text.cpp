@@ -10,7 +10,9 @@ constexpr std::string_view ending = "\"\n}\n";
 
 }  // namespace
 
-std::string seal(std::string text) { return text.replace(text.size() - ending.size() - unsealed.size(), unsealed.size(), crc32c_text(crc32c(text))); }
+std::string seal(std::string text) {
+  return text.replace(text.size() - ending.size() - unsealed.size(), unsealed.size(), crc32c_text(crc32c(text)));
+}
 
 expected<void> unseal(std::string& text, std::string_view member) {
   const std::string before = "\"" + std::string{member} + "\": \"";

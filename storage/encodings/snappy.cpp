@@ -56,7 +56,8 @@ std::optional<std::string> snappy_decompressed(std::string_view bytes) {
   out.reserve(*length);
   while (!bytes.empty()) {
     const auto e = take_element(bytes);
-    if (!e || e->length > *length - out.size() || (e->literal ? e->length > bytes.size() : e->distance == 0 || e->distance > out.size()))
+    if (!e || e->length > *length - out.size()
+        || (e->literal ? e->length > bytes.size() : e->distance == 0 || e->distance > out.size()))
       return {};
     if (e->literal) {
       out.append(bytes.substr(0, e->length));

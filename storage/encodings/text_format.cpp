@@ -11,7 +11,9 @@ namespace {
 bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
-int hex_value(char c) { return is_decimal(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
+int hex_value(char c) {
+  return is_decimal(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
 
 void append_utf8(std::string& to, uint32_t c) {
   const auto tail = [&](int shift) { to += static_cast<char>(0x80 | ((c >> shift) & 0x3f)); };
@@ -42,7 +44,8 @@ class reader {
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool wrong(std::string what) {
     if (!wrong_)
-      wrong_.emplace(errc::data_loss, "line " + std::to_string(line_) + ", column " + std::to_string(at_ - line_begin_ + 1) + ": " + std::move(what));
+      wrong_.emplace(errc::data_loss, "line " + std::to_string(line_) + ", column "
+                                          + std::to_string(at_ - line_begin_ + 1) + ": " + std::move(what));
     return false;
   }
   void skip_blanks() {
@@ -77,7 +80,8 @@ class reader {
 
   /// Parses the rest of an extension's name: [package.extension] or [type.example.com/package.Message].
   bool extension_name() {
-    while (begins_word(peek()) || is_decimal(peek()) || peek() == '.' || peek() == '/' || peek() == '-' || peek() == '%') {
+    while (begins_word(peek()) || is_decimal(peek()) || peek() == '.' || peek() == '/' || peek() == '-'
+           || peek() == '%') {
       ++at_;
       skip_blanks();
     }
@@ -99,9 +103,9 @@ class reader {
     }
     const bool colon = take(':');
     const bool done = peek() == '{' || peek() == '<' ? message(depth + 1)
-                      : !colon                       ? wrong("expected \":\" after " + (made.name.empty() ? "an extension" : made.name))
-                      : peek() == '['                ? list(std::move(made), depth, keep)
-                                                     : scalar(std::move(made), keep);
+                      : !colon ? wrong("expected \":\" after " + (made.name.empty() ? "an extension" : made.name))
+                      : peek() == '[' ? list(std::move(made), depth, keep)
+                                      : scalar(std::move(made), keep);
     if (done && !take(';'))
       take(',');
     return done;
@@ -128,7 +132,9 @@ class reader {
     if (take(']'))
       return true;
     do {
-      const bool done = peek() == '{' || peek() == '<' ? message(depth + 1) : peek() == '[' ? list(made, depth + 1, false) : scalar(made, keep);
+      const bool done = peek() == '{' || peek() == '<' ? message(depth + 1)
+                        : peek() == '['                ? list(made, depth + 1, false)
+                                                       : scalar(made, keep);
       if (!done)
         return false;
     } while (take(','));
@@ -158,7 +164,8 @@ class reader {
     const size_t begin = at_;
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
-      const bool sign = number && (c == '+' || c == '-') && at_ > begin && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
+      const bool sign = number && (c == '+' || c == '-') && at_ > begin
+                        && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
       if (!begins_word(c) && !is_decimal(c) && !(number && c == '.') && !sign)
         break;
     }
@@ -224,12 +231,15 @@ class reader {
 
 }  // namespace
 
-expected<std::vector<text_field>> parse_text_format(std::string_view text, int depth_max) { return reader{text, depth_max}.fields(); }
+expected<std::vector<text_field>> parse_text_format(std::string_view text, int depth_max) {
+  return reader{text, depth_max}.fields();
+}
 
 expected<double> text_format_double(const text_field& field) {
   const auto refused = [&]() -> expected<double> {
-    return fail(errc::invalid_argument, "line " + std::to_string(field.line) + ", column " + std::to_string(field.column) + ": " + field.name
-                                          + " must be a number, not " + (field.quoted ? "\"" + field.value + "\"" : field.value));
+    return fail(errc::invalid_argument,
+                "line " + std::to_string(field.line) + ", column " + std::to_string(field.column) + ": " + field.name
+                    + " must be a number, not " + (field.quoted ? "\"" + field.value + "\"" : field.value));
   };
   std::string_view digits = field.value;
   const bool negative = digits.starts_with('-');

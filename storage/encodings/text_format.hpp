@@ -14,8 +14,8 @@ namespace troupe {
 /// One value of a field.
 struct text_field {
   std::string name;
-  std::string value;      ///< A string without quotes and escapes; a number or a word as written, with its sign.
-  bool quoted = false;    ///< Whether it was a string.
+  std::string value;             ///< A string without quotes and escapes; a number or a word as written, with its sign.
+  bool quoted = false;           ///< Whether it was a string.
   int64_t line = 0, column = 0;  ///< Where the field's name begins, counted from 1.
 };
 

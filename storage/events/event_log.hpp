@@ -30,18 +30,18 @@ struct session_note {
 struct event_attachment {
   enum class kind : uint8_t { graph, meta_graph, run_metadata, message };
   kind what = kind::graph;
-  std::string name = {};                      ///< For run_metadata, its tag; for message, its text.
-  std::string bytes = {};                     ///< For graph, a GraphDef.
-  int64_t nodes = 0;                          ///< For graph, the number of its nodes.
+  std::string name = {};   ///< For run_metadata, its tag; for message, its text.
+  std::string bytes = {};  ///< For graph, a GraphDef.
+  int64_t nodes = 0;       ///< For graph, the number of its nodes.
 };
 
 /// One event: a version, values, a note or an attachment. The format allows only one of the four.
 struct log_event {
-  double wall_time = 0;                       ///< Seconds since the epoch.
+  double wall_time = 0;  ///< Seconds since the epoch.
   int64_t step = 0;
-  std::string file_version = {};              ///< Set only in the first event of a file.
+  std::string file_version = {};  ///< Set only in the first event of a file.
   std::vector<summary_value> values = {};
-  std::vector<event_value> others = {};       ///< Values that are not summaries.
+  std::vector<event_value> others = {};  ///< Values that are not summaries.
   std::optional<session_note> note = {};
   std::optional<event_attachment> attachment = {};  ///< The writer accepts only graphs.
 };
@@ -90,15 +90,16 @@ class event_log_writer {
 /// How the reading of a file ended: at its end, at the first damage (data_loss with offset and reason), or at an
 /// incomplete last record. The last sets `truncated` and is not damage: a writer may still be writing that record.
 struct event_log_reading {
-  int64_t events = 0;                         ///< Number of whole records; all were passed on.
-  int64_t bytes_read = 0;                     ///< Where the first incomplete record begins.
+  int64_t events = 0;      ///< Number of whole records; all were passed on.
+  int64_t bytes_read = 0;  ///< Where the first incomplete record begins.
   bool truncated = false;
   std::optional<error> damage;
 };
 /// Calls `take` with each event, in order. Only one event is in memory at a time; lengths are checked against the file
 /// before memory is allocated. No value is dropped: those that are not summaries are in `others`, with a text that says
 /// what they are. Errors: not_found, unavailable; all others are in the result.
-expected<event_log_reading> read_event_log(file_system& files, const std::string& path, const std::function<void(log_event)>& take);
+expected<event_log_reading> read_event_log(file_system& files, const std::string& path,
+                                           const std::function<void(log_event)>& take);
 
 /// The paths of a directory's event files, in the order in which they were written. Empty if there are none, or no such
 /// directory.

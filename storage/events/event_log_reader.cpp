@@ -11,7 +11,8 @@ namespace {
 /// The message of an error is only the reason.
 expected<log_event> parse_event(std::string_view payload, bool first, plugins_of_tags& plugins) {
   proto::Event message;
-  if (payload.size() > std::numeric_limits<int>::max() || !message.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
+  if (payload.size() > std::numeric_limits<int>::max()
+      || !message.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
     return fail(errc::data_loss, "its " + std::to_string(payload.size()) + " bytes are no event");
   auto event = from_message(message, plugins);
   // Without this check, records of another kind could be read as empty events.
@@ -22,7 +23,8 @@ expected<log_event> parse_event(std::string_view payload, bool first, plugins_of
 
 }  // namespace
 
-expected<event_log_reading> read_event_log(file_system& files, const std::string& path, const std::function<void(log_event)>& take) {
+expected<event_log_reading> read_event_log(file_system& files, const std::string& path,
+                                           const std::function<void(log_event)>& take) {
   const auto file = files.open(path);
   if (!file)
     return fail(file.error());
@@ -50,7 +52,7 @@ expected<event_log_reading> read_event_log(file_system& files, const std::string
     auto event = parse_event(**payload, log.events == 0, plugins);
     if (!event) {
       log.damage = error{event.error().category, path + ": the record at offset " + std::to_string(log.bytes_read)
-                                                   + " is damaged: " + event.error().message};
+                                                     + " is damaged: " + event.error().message};
       return log;
     }
     ++log.events;

@@ -15,7 +15,8 @@ constexpr int64_t seconds_max = 9'999'999'999;  // The largest number of ten dig
 /// The seconds in the name of an event file; absent if it has none.
 std::optional<int64_t> seconds_of(std::string_view name) {
   name.remove_prefix(event_file_prefix.size());
-  if (name.size() < 11 || name[10] != '.' || !std::all_of(name.begin(), name.begin() + 10, [](char c) { return c >= '0' && c <= '9'; }))
+  if (name.size() < 11 || name[10] != '.'
+      || !std::all_of(name.begin(), name.begin() + 10, [](char c) { return c >= '0' && c <= '9'; }))
     return {};
   return std::stoll(std::string{name.substr(0, 10)});
 }
@@ -31,16 +32,19 @@ std::string name_after(const std::string& last, int64_t now, const std::string& 
 }
 
 expected<void> check(const event_log_options& options) {
-  if (options.host.empty() || options.host.find('/') != std::string::npos || options.host.find('\0') != std::string::npos)
+  if (options.host.empty() || options.host.find('/') != std::string::npos
+      || options.host.find('\0') != std::string::npos)
     return fail(errc::invalid_argument, "\"" + options.host + "\" cannot be the host in the name of an event file");
   if (!(options.wall_time >= 0 && options.wall_time <= static_cast<double>(seconds_max)))
-    return fail(errc::invalid_argument, "an event file is created between second 0 and " + std::to_string(seconds_max) + ", not at "
-                                          + std::to_string(options.wall_time));
+    return fail(errc::invalid_argument, "an event file is created between second 0 and " + std::to_string(seconds_max)
+                                            + ", not at " + std::to_string(options.wall_time));
   return {};
 }
 
 /// Checks that the directory is still the one that the job has locked. Succeeds if there is no claim.
-expected<void> owned(const std::shared_ptr<const directory_claim>& claim) { return claim ? claim->check() : expected<void>{}; }
+expected<void> owned(const std::shared_ptr<const directory_claim>& claim) {
+  return claim ? claim->check() : expected<void>{};
+}
 
 /// Creates the file and sets `path`. If another writer takes the name first, tries the next one.
 expected<std::unique_ptr<writable_file>> create_after_others(file_system& files, const std::string& directory,
@@ -58,20 +62,21 @@ expected<std::unique_ptr<writable_file>> create_after_others(file_system& files,
     if (!file || *file)
       return file;
   }
-  return fail(errc::failed_precondition, "cannot create an event file in " + directory + ": each of " + std::to_string(attempts_max)
-                                           + " names was taken meanwhile, at last " + path);
+  return fail(errc::failed_precondition, "cannot create an event file in " + directory + ": each of "
+                                             + std::to_string(attempts_max) + " names was taken meanwhile, at last "
+                                             + path);
 }
 
 }  // namespace
 
 struct event_log_writer::impl {
   std::shared_ptr<file_system> files;
-  event_log_options options;          // `wall_time` is that of the newest event.
+  event_log_options options;  // `wall_time` is that of the newest event.
   std::string directory;
   std::string path = {};
   std::unique_ptr<writable_file> file = {};
-  proto::Event message = {};          // A member, since clearing a message keeps its memory.
-  std::string pending = {};           // Whole records that are not yet written.
+  proto::Event message = {};  // A member, since clearing a message keeps its memory.
+  std::string pending = {};   // Whole records that are not yet written.
   std::optional<error> failed = {};
   std::optional<std::string> remark = {};
 
@@ -93,7 +98,9 @@ struct event_log_writer::impl {
       return {};
     const auto lost = path;
     return begin_file().map([&] {
-      remark = lost + " was removed, replaced or truncated by another program, and what it had may be lost; events go on in " + path;
+      remark = lost
+               + " was removed, replaced or truncated by another program, and what it had may be lost; events go on in "
+               + path;
     });
   }
   expected<void> append(const log_event& event) {
@@ -101,8 +108,9 @@ struct event_log_writer::impl {
       return ok;
     const size_t size = message.ByteSizeLong();
     if (size > static_cast<size_t>(std::numeric_limits<int>::max()))
-      return fail(errc::invalid_argument, "the event of step " + std::to_string(event.step) + " has " + std::to_string(size)
-                                            + " bytes, and a protobuf message at most 2147483647");
+      return fail(errc::invalid_argument, "the event of step " + std::to_string(event.step) + " has "
+                                              + std::to_string(size)
+                                              + " bytes, and a protobuf message at most 2147483647");
     const size_t begin = begin_record(pending), payload = pending.size();
     pending.resize(payload + size);
     message.SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(pending.data() + payload));
@@ -123,8 +131,8 @@ struct event_log_writer::impl {
 event_log_writer::event_log_writer(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
 event_log_writer::~event_log_writer() = default;
 
-expected<std::unique_ptr<event_log_writer>> event_log_writer::create(std::shared_ptr<file_system> files, std::string directory,
-                                                                     event_log_options options) {
+expected<std::unique_ptr<event_log_writer>> event_log_writer::create(std::shared_ptr<file_system> files,
+                                                                     std::string directory, event_log_options options) {
   if (auto ok = check(options); !ok)
     return fail(std::move(ok.error()));
   if (directory.empty())
@@ -132,7 +140,7 @@ expected<std::unique_ptr<event_log_writer>> event_log_writer::create(std::shared
   if (auto ours = owned(options.claim); !ours)
     return fail(std::move(ours.error()));
   std::unique_ptr<event_log_writer> writer{new event_log_writer{std::make_unique<impl>(
-    impl{.files = std::move(files), .options = std::move(options), .directory = std::move(directory)})}};
+      impl{.files = std::move(files), .options = std::move(options), .directory = std::move(directory)})}};
   auto begun = writer->impl_->begin_file().and_then([&] { return writer->impl_->write(); });
   if (!begun)
     return fail(std::move(begun.error()));
@@ -154,14 +162,16 @@ expected<void> event_log_writer::flush() {
     return fail(*impl_->failed);
   if (impl_->pending.empty())
     return {};
-  return impl_->attempt(owned(impl_->options.claim).and_then([&] { return impl_->stay_in_place(); }).and_then([&] { return impl_->write(); }));
+  return impl_->attempt(owned(impl_->options.claim).and_then([&] { return impl_->stay_in_place(); }).and_then([&] {
+    return impl_->write();
+  }));
 }
 
 expected<void> event_log_writer::close() {
   return flush().and_then([&] {
-    auto done = impl_->attempt(impl_->file->sync()
-                                 .and_then([&] { return impl_->file->close(); })
-                                 .and_then([&] { return impl_->files->sync_directory(impl_->directory); }));
+    auto done = impl_->attempt(impl_->file->sync().and_then([&] { return impl_->file->close(); }).and_then([&] {
+      return impl_->files->sync_directory(impl_->directory);
+    }));
     if (done)
       impl_->failed = error{errc::state, impl_->path + " is closed"};
     return done;

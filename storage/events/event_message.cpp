@@ -14,9 +14,7 @@ constexpr int string_dtype = 7;  // TensorFlow's DT_STRING.
 constexpr int tensor_class = 2;  // TensorBoard's DATA_CLASS_TENSOR.
 constexpr std::string_view text_plugin = "text";
 
-std::string quoted_tag(std::string_view text) {
-  return "\"" + std::string{text} + "\"";
-}
+std::string quoted_tag(std::string_view text) { return "\"" + std::string{text} + "\""; }
 
 // -- writing -------------------------------------------------------------------
 
@@ -40,16 +38,16 @@ void write(const histogram& h, proto::HistogramProto& into) {
 expected<void> write(const summary_value& value, proto::Summary::Value& into) {
   const std::string what = std::string{to_string(value.what)} + " " + quoted_tag(value.tag);
   if (value.tag.empty() || !is_utf8(value.tag))
-    return fail(errc::invalid_argument, "the tag of the " + what + " is " + (value.tag.empty() ? "empty" : "not UTF-8"));
+    return fail(errc::invalid_argument,
+                "the tag of the " + what + " is " + (value.tag.empty() ? "empty" : "not UTF-8"));
   into.set_tag(value.tag);
   switch (value.what) {
-    case summary_value::kind::scalar:
-      into.set_simple_value(static_cast<float>(value.scalar));
-      return {};
+    case summary_value::kind::scalar: into.set_simple_value(static_cast<float>(value.scalar)); return {};
     case summary_value::kind::histogram:
       if (value.histogram.limits.size() != value.histogram.counts.size())
-        return fail(errc::invalid_argument, "the " + what + " has " + std::to_string(value.histogram.limits.size()) + " limits and "
-                                              + std::to_string(value.histogram.counts.size()) + " counts");
+        return fail(errc::invalid_argument, "the " + what + " has " + std::to_string(value.histogram.limits.size())
+                                                + " limits and " + std::to_string(value.histogram.counts.size())
+                                                + " counts");
       write(value.histogram, *into.mutable_histo());
       return {};
     case summary_value::kind::image: {
@@ -81,14 +79,17 @@ expected<void> write(const event_value& value, proto::Summary::Value& into) {
   if (value.tag.empty() || !is_utf8(value.tag))
     return fail(errc::invalid_argument, "the tag of " + what + " is " + (value.tag.empty() ? "empty" : "not UTF-8"));
   if (value.plugin.empty() || value.as == event_value::form::texts)
-    return fail(errc::invalid_argument, what + (value.plugin.empty() ? " names no plugin that could show it" : " is several texts, and no such are written"));
+    return fail(errc::invalid_argument, what
+                                            + (value.plugin.empty() ? " names no plugin that could show it"
+                                                                    : " is several texts, and no such are written"));
   into.set_tag(value.tag);
   auto& metadata = *into.mutable_metadata();
   metadata.mutable_plugin_data()->set_plugin_name(value.plugin);
   metadata.mutable_plugin_data()->set_content(value.data);
   metadata.set_data_class(tensor_class);
   // Readers expect a tensor even if the plugin's bytes contain everything.
-  write_tensor(value.as == event_value::form::tensor ? value.numbers : tensor::zeros(dtype::float32, {1}), *into.mutable_tensor());
+  write_tensor(value.as == event_value::form::tensor ? value.numbers : tensor::zeros(dtype::float32, {1}),
+               *into.mutable_tensor());
   return {};
 }
 
@@ -96,13 +97,20 @@ expected<void> write(const event_value& value, proto::Summary::Value& into) {
 
 expected<histogram> read(const proto::HistogramProto& from) {
   if (from.bucket_limit_size() != from.bucket_size())
-    return fail(errc::data_loss, "has " + std::to_string(from.bucket_limit_size()) + " limits and " + std::to_string(from.bucket_size()) + " counts");
-  return histogram{.least = from.min(), .greatest = from.max(), .count = from.num(), .sum = from.sum(), .sum_of_squares = from.sum_squares(),
-                   .limits = {from.bucket_limit().begin(), from.bucket_limit().end()}, .counts = {from.bucket().begin(), from.bucket().end()}};
+    return fail(errc::data_loss, "has " + std::to_string(from.bucket_limit_size()) + " limits and "
+                                     + std::to_string(from.bucket_size()) + " counts");
+  return histogram{.least = from.min(),
+                   .greatest = from.max(),
+                   .count = from.num(),
+                   .sum = from.sum(),
+                   .sum_of_squares = from.sum_squares(),
+                   .limits = {from.bucket_limit().begin(), from.bucket_limit().end()},
+                   .counts = {from.bucket().begin(), from.bucket().end()}};
 }
 
 /// Reads a value that has only metadata: the plugin's bytes are its only content.
-expected<void> read_metadata(const std::string& tag, const std::string& plugin, const proto::SummaryMetadata& from, read_values& into) {
+expected<void> read_metadata(const std::string& tag, const std::string& plugin, const proto::SummaryMetadata& from,
+                             read_values& into) {
   auto& value = into.others.emplace_back(opaque(tag, plugin, "no value"));
   value.data = from.plugin_data().content();
   if (plugin != hyperparameters_plugin) {
@@ -138,15 +146,17 @@ expected<void> read(const proto::Summary::Value& from, const std::string& plugin
       into.summaries.push_back({.what = summary_value::kind::histogram, .tag = tag, .histogram = std::move(*counted)});
       return {};
     }
-    case proto::Summary::Value::kImage: return read_image(tag, plugin, from.image().encoded_image_string(), size_text(from.image()), into);
-    case proto::Summary::Value::kAudio:
-      into.others.push_back(opaque(tag, plugin, sound_text(from.audio())));
-      return {};
+    case proto::Summary::Value::kImage:
+      return read_image(tag, plugin, from.image().encoded_image_string(), size_text(from.image()), into);
+    case proto::Summary::Value::kAudio: into.others.push_back(opaque(tag, plugin, sound_text(from.audio()))); return {};
     case proto::Summary::Value::kObsoleteOldStyleHistogram:
-      into.others.push_back(opaque(tag, plugin, "a histogram of an old form, " + std::to_string(from.obsolete_old_style_histogram().size()) + " bytes"));
+      into.others.push_back(opaque(
+          tag, plugin,
+          "a histogram of an old form, " + std::to_string(from.obsolete_old_style_histogram().size()) + " bytes"));
       return {};
     case proto::Summary::Value::kTensor:
-      return plugin == hyperparameters_plugin ? read_metadata(tag, plugin, from.metadata(), into) : read_tensor(tag, plugin, from.tensor(), into);
+      return plugin == hyperparameters_plugin ? read_metadata(tag, plugin, from.metadata(), into)
+                                              : read_tensor(tag, plugin, from.tensor(), into);
     case proto::Summary::Value::VALUE_NOT_SET: return read_metadata(tag, plugin, from.metadata(), into);
   }
   return {};
@@ -166,11 +176,14 @@ expected<std::optional<event_attachment>> read_attachment(const proto::Event& fr
   switch (from.what_case()) {
     case proto::Event::kGraphDef: {
       const auto nodes = nodes_in(from.graph_def(), from.step());
-      return nodes ? expected<std::optional<event_attachment>>{event_attachment{kind::graph, {}, from.graph_def(), *nodes}} : fail(nodes.error());
+      return nodes ? expected<std::optional<event_attachment>>{event_attachment{
+                 kind::graph, {}, from.graph_def(), *nodes}}
+                   : fail(nodes.error());
     }
     case proto::Event::kMetaGraphDef: return event_attachment{kind::meta_graph, {}, from.meta_graph_def()};
     case proto::Event::kTaggedRunMetadata:
-      return event_attachment{kind::run_metadata, as_utf8(from.tagged_run_metadata().tag()), from.tagged_run_metadata().run_metadata()};
+      return event_attachment{kind::run_metadata, as_utf8(from.tagged_run_metadata().tag()),
+                              from.tagged_run_metadata().run_metadata()};
     case proto::Event::kLogMessage: return event_attachment{kind::message, as_utf8(from.log_message().message()), {}};
     default: return std::nullopt;
   }
@@ -182,11 +195,14 @@ expected<void> to_message(const log_event& event, proto::Event& into) {
   into.Clear();
   into.set_wall_time(event.wall_time);
   into.set_step(event.step);
-  if (!event.file_version.empty() + !(event.values.empty() && event.others.empty()) + event.note.has_value() + event.attachment.has_value() > 1)
+  if (!event.file_version.empty() + !(event.values.empty() && event.others.empty()) + event.note.has_value()
+          + event.attachment.has_value()
+      > 1)
     return fail(errc::invalid_argument, "the event of step " + std::to_string(event.step)
-                                          + " has more than one of a file version, values, a note and an attachment");
+                                            + " has more than one of a file version, values, a note and an attachment");
   if (event.attachment && event.attachment->what != event_attachment::kind::graph)
-    return fail(errc::invalid_argument, "the attachment of step " + std::to_string(event.step) + " is no graph, and no other is written");
+    return fail(errc::invalid_argument,
+                "the attachment of step " + std::to_string(event.step) + " is no graph, and no other is written");
   if (!event.file_version.empty()) {
     into.set_file_version(event.file_version);
   } else if (event.note) {
@@ -224,7 +240,8 @@ expected<log_event> from_message(const proto::Event& message, plugins_of_tags& p
   event.others = std::move(values.others);
   if (message.has_session_log()) {
     const auto& note = message.session_log();
-    if (note.status() >= static_cast<int32_t>(session_note::kind::start) && note.status() <= static_cast<int32_t>(session_note::kind::checkpoint))
+    if (note.status() >= static_cast<int32_t>(session_note::kind::start)
+        && note.status() <= static_cast<int32_t>(session_note::kind::checkpoint))
       event.note = {static_cast<session_note::kind>(note.status()), note.checkpoint_path(), note.msg()};
   }
   auto attached = read_attachment(message);

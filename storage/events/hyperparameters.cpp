@@ -11,11 +11,14 @@ namespace troupe {
 namespace {
 
 constexpr int text_type = 1, boolean_type = 2, number_type = 3;  // TensorBoard's numbers for types of hyperparameters.
-constexpr int training_set = 1, validation_set = 2;                  // Its numbers for kinds of data sets.
-constexpr int succeeded = 1, failed_status = 2;                      // Its numbers for how a session ended.
+constexpr int training_set = 1, validation_set = 2;              // Its numbers for kinds of data sets.
+constexpr int succeeded = 1, failed_status = 2;                  // Its numbers for how a session ended.
 
 event_value kept(std::string tag, const proto::HParamsPluginData& content) {
-  return {.as = event_value::form::opaque, .tag = std::move(tag), .plugin = std::string{hyperparameters_plugin}, .data = content.SerializeAsString()};
+  return {.as = event_value::form::opaque,
+          .tag = std::move(tag),
+          .plugin = std::string{hyperparameters_plugin},
+          .data = content.SerializeAsString()};
 }
 
 std::string text_of(const proto::HParamValue& value) {
@@ -30,14 +33,17 @@ std::string text_of(const proto::HParamValue& value) {
 
 }  // namespace
 
-event_value experiment_summary(const hyperparameters& values, const std::vector<std::pair<std::string, std::string>>& metrics, double wall_time) {
+event_value experiment_summary(const hyperparameters& values,
+                               const std::vector<std::pair<std::string, std::string>>& metrics, double wall_time) {
   proto::HParamsPluginData content;
   auto& experiment = *content.mutable_experiment();
   experiment.set_time_created_secs(wall_time);
   for (const auto& [name, value] : values) {
     auto& info = *experiment.add_hparam_infos();
     info.set_name(name);
-    info.set_type(std::holds_alternative<double>(value) ? number_type : std::holds_alternative<bool>(value) ? boolean_type : text_type);
+    info.set_type(std::holds_alternative<double>(value) ? number_type
+                  : std::holds_alternative<bool>(value) ? boolean_type
+                                                        : text_type);
   }
   for (const auto& [group, tag] : metrics) {
     auto& info = *experiment.add_metric_infos();
@@ -95,7 +101,9 @@ expected<std::string> hyperparameters_text(const std::string& bytes) {
     }
     case proto::HParamsPluginData::kSessionEndInfo: {
       const int status = content.session_end_info().status();
-      return status == succeeded ? std::string{"ended"} : status == failed_status ? "failed" : "status " + std::to_string(status);
+      return status == succeeded       ? std::string{"ended"}
+             : status == failed_status ? "failed"
+                                       : "status " + std::to_string(status);
     }
     case proto::HParamsPluginData::DATA_NOT_SET: break;
   }

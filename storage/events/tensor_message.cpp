@@ -17,8 +17,24 @@ using proto::TensorProto;
 
 /// TensorFlow's numbers for element types.
 enum tf_type : int32_t {
-  tf_float = 1, tf_double = 2, tf_int32 = 3, tf_uint8 = 4, tf_int16 = 5, tf_int8 = 6, tf_string = 7, tf_complex64 = 8, tf_int64 = 9, tf_bool = 10,
-  tf_bfloat16 = 14, tf_uint16 = 17, tf_complex128 = 18, tf_half = 19, tf_resource = 20, tf_variant = 21, tf_uint32 = 22, tf_uint64 = 23
+  tf_float = 1,
+  tf_double = 2,
+  tf_int32 = 3,
+  tf_uint8 = 4,
+  tf_int16 = 5,
+  tf_int8 = 6,
+  tf_string = 7,
+  tf_complex64 = 8,
+  tf_int64 = 9,
+  tf_bool = 10,
+  tf_bfloat16 = 14,
+  tf_uint16 = 17,
+  tf_complex128 = 18,
+  tf_half = 19,
+  tf_resource = 20,
+  tf_variant = 21,
+  tf_uint32 = 22,
+  tf_uint64 = 23
 };
 
 // A limit, since otherwise a file of a few bytes could claim any amount of memory.
@@ -84,18 +100,20 @@ float float_of_bfloat16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bi
 /// The elements of a tensor. They are stored as `Stored` in `tensor_content`, or else in `field`; `convert` makes our
 /// element from each `Stored`.
 template <class Stored, class Field, class Convert>
-expected<tensor> numbers_of(const std::string& tag, const TensorProto& from, const shape& dims, const Field& field, Convert convert) {
+expected<tensor> numbers_of(const std::string& tag, const TensorProto& from, const shape& dims, const Field& field,
+                            Convert convert) {
   using ours = decltype(convert(Stored{}));
   const auto count = static_cast<size_t>(dims.elements()), given = static_cast<size_t>(field.size());
   const std::string& bytes = from.tensor_content();
   if (!bytes.empty() && bytes.size() != count * sizeof(Stored))
-    return damaged_tensor(tag, "has " + std::to_string(bytes.size()) + " bytes, and its shape " + to_text(dims) + " takes "
-                          + std::to_string(count * sizeof(Stored)));
+    return damaged_tensor(tag, "has " + std::to_string(bytes.size()) + " bytes, and its shape " + to_text(dims)
+                                   + " takes " + std::to_string(count * sizeof(Stored)));
   if (given > count)
-    return damaged_tensor(tag, "has " + std::to_string(given) + " values, and its shape " + to_text(dims) + " takes " + std::to_string(count));
+    return damaged_tensor(tag, "has " + std::to_string(given) + " values, and its shape " + to_text(dims) + " takes "
+                                   + std::to_string(count));
   if (bytes.empty() && count - given > left_out_max)
-    return damaged_tensor(tag, "leaves out " + std::to_string(count - given) + " values of its shape " + to_text(dims) + ", and at most "
-                          + std::to_string(left_out_max) + " are believed");
+    return damaged_tensor(tag, "leaves out " + std::to_string(count - given) + " values of its shape " + to_text(dims)
+                                   + ", and at most " + std::to_string(left_out_max) + " are believed");
   auto buffer = allocate_buffer(std::max<int64_t>(1, dims.elements() * static_cast<int64_t>(sizeof(ours))));
   if (!buffer)
     return fail(errc::resource_exhausted, "no memory for the tensor \"" + tag + "\" of shape " + to_text(dims));
@@ -116,7 +134,9 @@ constexpr auto as_int32 = [](auto x) { return static_cast<int32_t>(x); };
 
 /// The numbers of a tensor; absent if their type has no `dtype`.
 expected<std::optional<tensor>> read_numbers(const std::string& tag, const TensorProto& from, const shape& dims) {
-  const auto kept = [](expected<tensor> made) { return made ? expected<std::optional<tensor>>{std::move(*made)} : fail(std::move(made.error())); };
+  const auto kept = [](expected<tensor> made) {
+    return made ? expected<std::optional<tensor>>{std::move(*made)} : fail(std::move(made.error()));
+  };
   switch (from.dtype()) {
     case tf_float: return kept(numbers_of<float>(tag, from, dims, from.float_val(), as_it_is));
     case tf_double: return kept(numbers_of<double>(tag, from, dims, from.double_val(), as_it_is));
@@ -126,7 +146,9 @@ expected<std::optional<tensor>> read_numbers(const std::string& tag, const Tenso
     case tf_int8: return kept(numbers_of<int8_t>(tag, from, dims, from.int_val(), as_int32));
     case tf_uint16: return kept(numbers_of<uint16_t>(tag, from, dims, from.int_val(), as_int32));
     case tf_int64: return kept(numbers_of<int64_t>(tag, from, dims, from.int64_val(), as_it_is));
-    case tf_uint32: return kept(numbers_of<uint32_t>(tag, from, dims, from.uint32_val(), [](uint32_t x) { return static_cast<int64_t>(x); }));
+    case tf_uint32:
+      return kept(
+          numbers_of<uint32_t>(tag, from, dims, from.uint32_val(), [](uint32_t x) { return static_cast<int64_t>(x); }));
     case tf_bool: return kept(numbers_of<uint8_t>(tag, from, dims, from.bool_val(), [](uint8_t x) { return x != 0; }));
     case tf_half: return kept(numbers_of<uint16_t>(tag, from, dims, from.half_val(), float_of_half));
     case tf_bfloat16: return kept(numbers_of<uint16_t>(tag, from, dims, from.half_val(), float_of_bfloat16));
@@ -161,7 +183,8 @@ histogram histogram_of(std::span<const T> rows) {
   return h;
 }
 
-expected<void> read_real(const std::string& tag, const std::string& plugin, const TensorProto& from, const shape& dims, read_values& into) {
+expected<void> read_real(const std::string& tag, const std::string& plugin, const TensorProto& from, const shape& dims,
+                         read_values& into) {
   auto numbers = read_numbers(tag, from, dims);
   if (!numbers)
     return fail(std::move(numbers.error()));
@@ -174,8 +197,10 @@ expected<void> read_real(const std::string& tag, const std::string& plugin, cons
   if (x.elements() == 1 && (plugin == "scalars" || dims.rank() == 0)) {
     into.summaries.push_back({.tag = tag, .scalar = number_in(x)});
   } else if (plugin == "histograms" && dims.rank() == 2 && dims[1] == 3 && real) {
-    into.summaries.push_back({.what = summary_value::kind::histogram, .tag = tag,
-                              .histogram = x.type() == dtype::float32 ? histogram_of(x.as<float>()) : histogram_of(x.as<double>())});
+    into.summaries.push_back(
+        {.what = summary_value::kind::histogram,
+         .tag = tag,
+         .histogram = x.type() == dtype::float32 ? histogram_of(x.as<float>()) : histogram_of(x.as<double>())});
   } else {
     into.others.push_back({.as = event_value::form::tensor, .tag = tag, .plugin = plugin, .numbers = x});
   }
@@ -185,7 +210,8 @@ expected<void> read_real(const std::string& tag, const std::string& plugin, cons
 // -- strings -----------------------------------------------------------------------
 
 /// Reads the strings of an image summary: width, height, then any number of encoded images.
-expected<void> read_images(const std::string& tag, const std::string& plugin, const TensorProto& from, read_values& into) {
+expected<void> read_images(const std::string& tag, const std::string& plugin, const TensorProto& from,
+                           read_values& into) {
   const auto& strings = from.string_val();
   const std::string pixels = as_utf8(strings[0]) + " x " + as_utf8(strings[1]);
   if (strings.size() == 2)
@@ -196,12 +222,12 @@ expected<void> read_images(const std::string& tag, const std::string& plugin, co
   return {};
 }
 
-expected<void> read_strings(const std::string& tag, const std::string& plugin, const TensorProto& from, int64_t count, const std::optional<shape>& dims,
-                            read_values& into) {
+expected<void> read_strings(const std::string& tag, const std::string& plugin, const TensorProto& from, int64_t count,
+                            const std::optional<shape>& dims, read_values& into) {
   const auto& strings = from.string_val();
   if (strings.size() > count)
-    return damaged_tensor(tag, "has " + std::to_string(strings.size()) + " strings, and its shape " + text_of(from.tensor_shape()) + " takes "
-                          + std::to_string(count));
+    return damaged_tensor(tag, "has " + std::to_string(strings.size()) + " strings, and its shape "
+                                   + text_of(from.tensor_shape()) + " takes " + std::to_string(count));
   if (plugin == "images" && count >= 2 && strings.size() == count)
     return read_images(tag, plugin, from, into);
   int64_t bytes = 0;
@@ -210,10 +236,12 @@ expected<void> read_strings(const std::string& tag, const std::string& plugin, c
   const bool is_text = std::all_of(strings.begin(), strings.end(), [](const std::string& s) { return is_utf8(s); });
   if (!is_text && plugin == "text")
     return fail(errc::data_loss, "the text \"" + tag + "\" is not UTF-8");
-  const size_t left_out = static_cast<size_t>(count - strings.size()), repeated = strings.empty() ? 0 : strings[strings.size() - 1].size();
+  const size_t left_out = static_cast<size_t>(count - strings.size()),
+               repeated = strings.empty() ? 0 : strings[strings.size() - 1].size();
   if (!is_text || !dims || plugin == "audio" || left_out > left_out_max / (repeated + 1)) {
     const std::string what = plugin == "audio" ? "sounds" : "string";
-    into.others.push_back(opaque(tag, plugin, what + text_of(from.tensor_shape()) + " of " + std::to_string(bytes) + " bytes"));
+    into.others.push_back(
+        opaque(tag, plugin, what + text_of(from.tensor_shape()) + " of " + std::to_string(bytes) + " bytes"));
     return {};
   }
   std::vector<std::string> all{strings.begin(), strings.end()};
@@ -221,7 +249,8 @@ expected<void> read_strings(const std::string& tag, const std::string& plugin, c
   if (all.size() == 1 && dims->rank() <= 1)
     into.summaries.push_back({.what = summary_value::kind::text, .tag = tag, .text = std::move(all.front())});
   else
-    into.others.push_back({.as = event_value::form::texts, .tag = tag, .plugin = plugin, .texts = std::move(all), .dims = *dims});
+    into.others.push_back(
+        {.as = event_value::form::texts, .tag = tag, .plugin = plugin, .texts = std::move(all), .dims = *dims});
   return {};
 }
 
@@ -231,12 +260,17 @@ event_value opaque(const std::string& tag, const std::string& plugin, std::strin
   return {.as = event_value::form::opaque, .tag = tag, .plugin = plugin, .text = std::move(what)};
 }
 
-expected<void> read_image(const std::string& tag, const std::string& plugin, const std::string& encoded, const std::string& pixels, read_values& into) {
+expected<void> read_image(const std::string& tag, const std::string& plugin, const std::string& encoded,
+                          const std::string& pixels, read_values& into) {
   if (!is_png(encoded)) {
     const std::string_view bytes = encoded;
-    const std::string encoding = bytes.starts_with("\xff\xd8\xff") ? "a JPEG" : bytes.starts_with("GIF8") ? "a GIF" : bytes.starts_with("BM") ? "a BMP"
-                                 : bytes.starts_with("RIFF") ? "a WebP" : "an unknown";
-    into.others.push_back(opaque(tag, plugin, encoding + " image of " + pixels + ", " + std::to_string(encoded.size()) + " bytes"));
+    const std::string encoding = bytes.starts_with("\xff\xd8\xff") ? "a JPEG"
+                                 : bytes.starts_with("GIF8")       ? "a GIF"
+                                 : bytes.starts_with("BM")         ? "a BMP"
+                                 : bytes.starts_with("RIFF")       ? "a WebP"
+                                                                   : "an unknown";
+    into.others.push_back(
+        opaque(tag, plugin, encoding + " image of " + pixels + ", " + std::to_string(encoded.size()) + " bytes"));
     return {};
   }
   auto decoded = decode_png(encoded);
@@ -246,7 +280,8 @@ expected<void> read_image(const std::string& tag, const std::string& plugin, con
   return {};
 }
 
-expected<void> read_tensor(const std::string& tag, const std::string& plugin, const TensorProto& from, read_values& into) {
+expected<void> read_tensor(const std::string& tag, const std::string& plugin, const TensorProto& from,
+                           read_values& into) {
   const auto all = extent_of(tag, from.tensor_shape());
   if (!all)
     return fail(all.error());
@@ -259,8 +294,9 @@ expected<void> read_tensor(const std::string& tag, const std::string& plugin, co
 }
 
 void write_tensor(const tensor& numbers, TensorProto& into) {
-  static constexpr std::pair<dtype, tf_type> types[] = {{dtype::float32, tf_float}, {dtype::float64, tf_double}, {dtype::int32, tf_int32},
-                                                        {dtype::int64, tf_int64}, {dtype::boolean, tf_bool}, {dtype::uint8, tf_uint8}};
+  static constexpr std::pair<dtype, tf_type> types[] = {{dtype::float32, tf_float}, {dtype::float64, tf_double},
+                                                        {dtype::int32, tf_int32},   {dtype::int64, tf_int64},
+                                                        {dtype::boolean, tf_bool},  {dtype::uint8, tf_uint8}};
   for (const auto& [ours, theirs] : types)
     if (ours == numbers.type())
       into.set_dtype(theirs);

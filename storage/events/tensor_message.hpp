@@ -21,14 +21,16 @@ struct read_values {
 /// an invalid shape, an image that does not decode, a text of the plugin "text" that is not UTF-8, or a number of
 /// elements that does not fit the shape. Up to 2^20 elements may be missing at the end; the last one that is there
 /// stands for them.
-expected<void> read_tensor(const std::string& tag, const std::string& plugin, const proto::TensorProto& from, read_values& into);
+expected<void> read_tensor(const std::string& tag, const std::string& plugin, const proto::TensorProto& from,
+                           read_values& into);
 
 /// Writes numbers as TensorFlow does: the elements as they are in memory.
 void write_tensor(const tensor& numbers, proto::TensorProto& into);
 
 /// Appends an encoded image: a PNG becomes a summary; any other becomes an opaque value with the name of its encoding.
 /// `pixels` is its size according to the file.
-expected<void> read_image(const std::string& tag, const std::string& plugin, const std::string& encoded, const std::string& pixels, read_values& into);
+expected<void> read_image(const std::string& tag, const std::string& plugin, const std::string& encoded,
+                          const std::string& pixels, read_values& into);
 
 /// A value of which only a description can be shown.
 event_value opaque(const std::string& tag, const std::string& plugin, std::string what);

@@ -4,9 +4,7 @@ namespace troupe {
 
 namespace {
 
-std::string to_text(dtype type, const shape& dims) {
-  return std::string{to_string(type)} + " " + to_text(dims);
-}
+std::string to_text(dtype type, const shape& dims) { return std::string{to_string(type)} + " " + to_text(dims); }
 
 }  // namespace
 
@@ -24,7 +22,7 @@ std::vector<std::string> differences(std::span<const component> wanted, const ch
       lines[name] = std::string{name} + " is missing: the model wants " + want;
     else if (t->second->type != c->type || t->second->dims != c->dims)
       lines[name] = std::string{name} + " differs: the model wants " + want + ", the checkpoint has "
-                  + to_text(t->second->type, t->second->dims);
+                    + to_text(t->second->type, t->second->dims);
   }
   for (const auto& [name, t] : has)
     if (!wants.contains(name))

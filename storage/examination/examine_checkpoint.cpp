@@ -14,8 +14,9 @@ namespace troupe {
 namespace {
 
 bool is_text(std::string_view bytes) {
-  return is_utf8(bytes)
-         && std::none_of(bytes.begin(), bytes.end(), [](char c) { return (c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == 127; });
+  return is_utf8(bytes) && std::none_of(bytes.begin(), bytes.end(), [](char c) {
+           return (c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == 127;
+         });
 }
 
 /// An open file of a checkpoint and its name.
@@ -25,11 +26,14 @@ struct opened_file {
 };
 
 /// Reads a tensor as far as `options` require. If its checksum is not `wanted`, adds damage.
-void examine_tensor(const opened_file& file, const tensor_place& place, std::optional<uint32_t> wanted, const inspect_options& options,
-                    tensor_description& t, std::vector<damage>& damages) {
-  const auto found = [&](std::string reason) { damages.push_back({file.path, place.name, place.offset, std::move(reason)}); };
+void examine_tensor(const opened_file& file, const tensor_place& place, std::optional<uint32_t> wanted,
+                    const inspect_options& options, tensor_description& t, std::vector<damage>& damages) {
+  const auto found = [&](std::string reason) {
+    damages.push_back({file.path, place.name, place.offset, std::move(reason)});
+  };
   if (place.offset > file.bytes->size() - place.bytes)
-    return found("needs " + std::to_string(place.bytes) + " bytes, and the file ends at " + std::to_string(file.bytes->size()));
+    return found("needs " + std::to_string(place.bytes) + " bytes, and the file ends at "
+                 + std::to_string(file.bytes->size()));
   if (!options.verify && !options.values)
     return;
   expected<uint32_t> crc = 0;
@@ -50,8 +54,8 @@ void examine_tensor(const opened_file& file, const tensor_place& place, std::opt
 }
 
 /// Describes a shard that no manifest describes.
-expected<void> add_safetensors(file_system& fs, const std::string& directory, const std::string& name, const inspect_options& options,
-                               checkpoint_description& description) {
+expected<void> add_safetensors(file_system& fs, const std::string& directory, const std::string& name,
+                               const inspect_options& options, checkpoint_description& description) {
   opened_file file{nullptr, join_path(directory, name)};
   auto opened = fs.open(file.path);
   if (!opened && description.id) {  // The rest of this checkpoint can still be reported.
@@ -97,7 +101,8 @@ std::optional<int64_t> broken_at(const std::string& text) {
 }
 
 /// Opens the files that the manifest names, by name. Adds damage for missing or different files.
-std::map<std::string, opened_file> open_files(file_system& fs, const std::string& directory, const manifest& m, checkpoint_description& description) {
+std::map<std::string, opened_file> open_files(file_system& fs, const std::string& directory, const manifest& m,
+                                              checkpoint_description& description) {
   std::map<std::string, opened_file> files;
   for (const auto& f : m.files) {
     const std::string path = join_path(directory, f.name);
@@ -113,8 +118,10 @@ std::map<std::string, opened_file> open_files(file_system& fs, const std::string
     const int64_t size = (*opened)->size();
     description.bytes += size;
     if (size != f.bytes)
-      found(std::min(size, f.bytes), "has " + std::to_string(size) + " bytes and should have " + std::to_string(f.bytes));
-    if (const auto crc = checksum_tensor(**opened, path, {.name = "(header)", .offset = 0, .bytes = f.header_bytes}); !crc)
+      found(std::min(size, f.bytes),
+            "has " + std::to_string(size) + " bytes and should have " + std::to_string(f.bytes));
+    if (const auto crc = checksum_tensor(**opened, path, {.name = "(header)", .offset = 0, .bytes = f.header_bytes});
+        !crc)
       description.damages.push_back(damage_of(crc.error(), path, "", 0));
     else if (*crc != f.header_crc32c)
       found(0, "the header has the checksum " + crc32c_text(*crc) + " and should have " + crc32c_text(f.header_crc32c));
@@ -132,9 +139,11 @@ void add_manifest(file_system& fs, const std::string& directory, const manifest&
   const auto files = open_files(fs, directory, m, description);
   for (const auto& t : m.tensors) {
     const auto extents = t.dims.extents();
-    tensor_description row{t.name, std::string{to_string(t.type)}, {extents.begin(), extents.end()}, t.file, t.offset, t.bytes, t.crc32c};
+    tensor_description row{
+        t.name, std::string{to_string(t.type)}, {extents.begin(), extents.end()}, t.file, t.offset, t.bytes, t.crc32c};
     if (const auto file = files.find(t.file); file != files.end())
-      examine_tensor(file->second, {t.name, t.type, t.dims, t.offset, t.bytes}, t.crc32c, options, row, description.damages);
+      examine_tensor(file->second, {t.name, t.type, t.dims, t.offset, t.bytes}, t.crc32c, options, row,
+                     description.damages);
     description.tensors.push_back(std::move(row));
   }
 }
@@ -178,12 +187,14 @@ damage damage_of(const error& e, const std::string& path, const std::string& ten
     return {path, tensor, offset, reason_of(e, path)};
   const size_t named = e.message.find(path + ": ");  // "cannot open <path>: permission denied"
   const auto why = named == std::string::npos ? e.message : e.message.substr(named + path.size() + 2);
-  return {path, tensor, offset, (e.category == errc::failed_precondition ? "may not be read: " : "could not be read: ") + why, true};
+  return {path, tensor, offset,
+          (e.category == errc::failed_precondition ? "may not be read: " : "could not be read: ") + why, true};
 }
 
 expected<checkpoint_description> examine_checkpoint(file_system& fs, const std::string& directory, checkpoint_id id,
-                                               const inspect_options& options) {
-  checkpoint_description description{.path = join_path(directory, checkpoint_name(id)), .id = id, .verified = options.verify || options.values};
+                                                    const inspect_options& options) {
+  checkpoint_description description{
+      .path = join_path(directory, checkpoint_name(id)), .id = id, .verified = options.verify || options.values};
   const std::string path = join_path(directory, manifest_name(id));
   const auto lease = fs.hold(path);  // If there is no file to hold, there is nothing to protect.
   auto text = read_file(fs, path);
@@ -213,7 +224,8 @@ expected<checkpoint_description> examine_checkpoint(file_system& fs, const std::
   return description;
 }
 
-expected<checkpoint_description> examine_safetensors(file_system& fs, const std::string& path, const inspect_options& options) {
+expected<checkpoint_description> examine_safetensors(file_system& fs, const std::string& path,
+                                                     const inspect_options& options) {
   checkpoint_description description{.path = path, .verified = options.verify || options.values};
   const size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "" : path.substr(0, slash + 1);

@@ -15,12 +15,10 @@ namespace {
 constexpr int looks_max = 8;
 constexpr int depth_max = 4;  // Deeper directories are not ours, or belong to a cycle of links.
 
-bool is_event_file(std::string_view name) {
-  return name.find("tfevents") != std::string_view::npos;
-}
+bool is_event_file(std::string_view name) { return name.find("tfevents") != std::string_view::npos; }
 
-/// Adds to the description the total size and the event files in `below` and deeper. `below` is relative to the description's
-/// path.
+/// Adds to the description the total size and the event files in `below` and deeper. `below` is relative to the
+/// description's path.
 expected<void> add_files(file_system& fs, directory_description& description, const std::string& below, int depth) {
   const auto files = fs.list(join_path(description.path, below));
   if (!files)
@@ -94,7 +92,8 @@ expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_
 
 /// Absent if the checkpoint was deleted meanwhile.
 std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string& directory, checkpoint_id id,
-                                              const std::optional<checkpoint_state>& state, bool owned, const inspect_options& options) {
+                                              const std::optional<checkpoint_state>& state, bool owned,
+                                              const inspect_options& options) {
   checkpoint_entry entry{.id = id};
   if (state) {
     entry.listed = std::find(state->ids.begin(), state->ids.end(), id) != state->ids.end();
@@ -107,7 +106,8 @@ std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string
   if (!found && !entry.listed && found.error().category == errc::not_found)
     return {};
   if (found) {
-    const bool has_manifest = std::find(found->files.begin(), found->files.end(), manifest_name(id)) != found->files.end();
+    const bool has_manifest = std::find(found->files.begin(), found->files.end(), manifest_name(id))
+                              != found->files.end();
     // The owner may be deleting it: its files disappear one by one.
     const bool in_hand = owned && !entry.preserved && !found->damages.empty();
     entry.unfinished = !entry.foreign && !entry.listed && (state || owned) && (!has_manifest || in_hand);
@@ -124,7 +124,8 @@ std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string
   return entry;
 }
 
-expected<directory_description> examine_once(file_system& fs, const std::string& directory, const inspect_options& options) {
+expected<directory_description> examine_once(file_system& fs, const std::string& directory,
+                                             const inspect_options& options) {
   const auto info = fs.info(directory);
   if (!info)
     return fail(info.error());
@@ -152,7 +153,8 @@ expected<directory_description> examine_once(file_system& fs, const std::string&
   if (*state)
     ids->insert((*state)->ids.begin(), (*state)->ids.end());
   if (!*state && !ids->empty())
-    description.warnings.push_back(directory + " has no state file that can be used: a job would go on from the newest that is whole");
+    description.warnings.push_back(
+        directory + " has no state file that can be used: a job would go on from the newest that is whole");
   for (const auto id : *ids)
     if (auto entry = examine_entry(fs, directory, id, *state, description.owner.has_value(), options))
       description.checkpoints.push_back(std::move(*entry));
@@ -165,12 +167,14 @@ std::string state_text(file_system& fs, const std::string& directory) {
 
 }  // namespace
 
-expected<directory_description> examine_directory(file_system& fs, const std::string& directory, const inspect_options& options) {
+expected<directory_description> examine_directory(file_system& fs, const std::string& directory,
+                                                  const inspect_options& options) {
   for (int attempt = 1;; ++attempt) {
     const auto before = state_text(fs, directory);
     auto description = examine_once(fs, directory, options);
     const auto is_whole = [](const checkpoint_entry& c) { return c.damages.empty(); };
-    const bool sound = description && std::all_of(description->checkpoints.begin(), description->checkpoints.end(), is_whole);
+    const bool sound = description
+                       && std::all_of(description->checkpoints.begin(), description->checkpoints.end(), is_whole);
     // A checkpoint that a running job deletes meanwhile looks damaged. If the list has changed, examines again.
     if (sound || attempt == looks_max || state_text(fs, directory) == before)
       return description;

@@ -59,10 +59,11 @@ expected<event_file_description> examine_event_file(file_system& fs, const std::
       description.first_wall_time = e.wall_time;
     description.last_wall_time = e.wall_time;
     if (e.attachment)
-      description.attachments.push_back({std::string{to_string(e.attachment->what)}, e.step, e.wall_time, e.attachment->name,
-                                    std::ssize(e.attachment->bytes), e.attachment->nodes});
+      description.attachments.push_back({std::string{to_string(e.attachment->what)}, e.step, e.wall_time,
+                                         e.attachment->name, std::ssize(e.attachment->bytes), e.attachment->nodes});
     if (e.note)
-      description.sessions.push_back({std::string{to_string(e.note->what)}, e.step, e.wall_time, e.note->checkpoint_path, e.note->message});
+      description.sessions.push_back(
+          {std::string{to_string(e.note->what)}, e.step, e.wall_time, e.note->checkpoint_path, e.note->message});
     add_values(tags, std::move(e));
   });
   if (!reading)
@@ -134,8 +135,8 @@ struct tag_points {
     for (const auto& [name, least] : others)
       names.append(names.empty() ? "'" : ", '").append(name).append("'");
     return {errc::not_found, path + " has no value of the tag '" + std::string{tag} + "'"
-                               + (taken_back ? " left, since a job went on from a step before them" : "")
-                               + "; there are: " + (names.empty() ? "none" : names)};
+                                 + (taken_back ? " left, since a job went on from a step before them" : "")
+                                 + "; there are: " + (names.empty() ? "none" : names)};
   }
 };
 

@@ -21,12 +21,15 @@ void add_file(file_system& fs, const std::string& path, checkpoint_description& 
 }
 
 /// Reads a tensor as far as `options` require. A type that cannot be read is not damage.
-void examine_tensor(file_system& fs, tensor_bundle& bundle, const bundle_tensor& t, const inspect_options& options, tensor_description& row,
-                    std::vector<damage>& damages) {
-  const auto path_of = [&](const bundle_piece& p) { return bundle_data_name(bundle.prefix(), p.shard, bundle.shards()); };
+void examine_tensor(file_system& fs, tensor_bundle& bundle, const bundle_tensor& t, const inspect_options& options,
+                    tensor_description& row, std::vector<damage>& damages) {
+  const auto path_of = [&](const bundle_piece& p) {
+    return bundle_data_name(bundle.prefix(), p.shard, bundle.shards());
+  };
   if (t.problem) {
     if (t.problem->category == errc::data_loss)
-      damages.push_back({bundle_index_name(bundle.prefix()), t.name, {}, reason_of(*t.problem, bundle_index_name(bundle.prefix()))});
+      damages.push_back(
+          {bundle_index_name(bundle.prefix()), t.name, {}, reason_of(*t.problem, bundle_index_name(bundle.prefix()))});
     return;
   }
   for (const auto& p : t.pieces) {
@@ -34,7 +37,9 @@ void examine_tensor(file_system& fs, tensor_bundle& bundle, const bundle_tensor&
     if (!info)
       return;  // The missing file itself is already in the description.
     if (p.offset > info->size - p.bytes) {
-      damages.push_back({path_of(p), t.name, p.offset, "needs " + std::to_string(p.bytes) + " bytes, and the file ends at " + std::to_string(info->size)});
+      damages.push_back(
+          {path_of(p), t.name, p.offset,
+           "needs " + std::to_string(p.bytes) + " bytes, and the file ends at " + std::to_string(info->size)});
       return;
     }
   }
@@ -49,13 +54,17 @@ void examine_tensor(file_system& fs, tensor_bundle& bundle, const bundle_tensor&
     read = bundle.verify(t);
   }
   if (!read)
-    damages.push_back(damage_of(read.error(), row.file.empty() ? bundle_index_name(bundle.prefix()) : path_of(t.pieces.front()), t.name, row.offset));
+    damages.push_back(damage_of(read.error(),
+                                row.file.empty() ? bundle_index_name(bundle.prefix()) : path_of(t.pieces.front()),
+                                t.name, row.offset));
 }
 
 }  // namespace
 
-expected<checkpoint_description> examine_tensorflow(file_system& fs, const std::string& prefix, const inspect_options& options) {
-  checkpoint_description description{.path = prefix, .id = id_of_checkpoint(prefix), .verified = options.verify || options.values};
+expected<checkpoint_description> examine_tensorflow(file_system& fs, const std::string& prefix,
+                                                    const inspect_options& options) {
+  checkpoint_description description{
+      .path = prefix, .id = id_of_checkpoint(prefix), .verified = options.verify || options.values};
   description.properties["format"] = "TensorFlow";
   const std::string index = bundle_index_name(prefix);
   const auto info = fs.info(index);

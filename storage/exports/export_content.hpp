@@ -7,9 +7,9 @@ namespace troupe {
 
 /// Where an export came from. For people, and for the exporter that keeps the best export.
 struct export_origin {
-  std::string model;                          ///< The model's name.
+  std::string model;  ///< The model's name.
   int64_t global_step = 0;
-  std::string checkpoint;                     ///< Prefix of the checkpoint; empty: unknown.
+  std::string checkpoint;                         ///< Prefix of the checkpoint; empty: unknown.
   std::map<std::string, double> evaluation = {};  ///< The metrics of the evaluation that led to the export, if any.
   friend bool operator==(const export_origin&, const export_origin&) = default;
 };
@@ -17,9 +17,9 @@ struct export_origin {
 /// One way to call the graph, with named tensors.
 struct stored_signature {
   struct value {
-    int32_t node = -1;                        ///< Node of the graph; for an input, a placeholder.
+    int32_t node = -1;  ///< Node of the graph; for an input, a placeholder.
     dtype type = dtype::float32;
-    symbol_shape dims;                        ///< Its unknowns are indices into the graph's unknowns.
+    symbol_shape dims;  ///< Its unknowns are indices into the graph's unknowns.
     friend bool operator==(const value&, const value&) = default;
   };
   std::map<std::string, value> inputs, outputs;
@@ -44,7 +44,7 @@ struct stored_preparation {
 struct export_content {
   export_origin origin;
   stored_graph graph;
-  std::map<std::string, tensor> tensors;      ///< The values of variables and constants.
+  std::map<std::string, tensor> tensors;  ///< The values of variables and constants.
   std::map<std::string, stored_signature> signatures;
   stored_preparation preparation;
   /// For an export that was read. False for format version 1, in which not every byte is checked.

@@ -26,7 +26,8 @@ constexpr std::string_view temporary_prefix = "temp-", removed_prefix = "removed
 constexpr int64_t abandoned_after_s = 24 * 60 * 60;
 
 bool is_number(std::string_view name) {
-  return !name.empty() && name.front() != '0' && name.size() <= 18 && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !name.empty() && name.front() != '0' && name.size() <= 18
+         && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 bool is_there(const expected<file_info>& info) { return info || info.error().category != errc::not_found; }
@@ -43,20 +44,24 @@ expected<void> write_file(file_system& fs, const std::string& path, Fill fill) {
 /// The entries of the manifest.
 using file_list = std::vector<listed_file>;
 
-expected<void> write_text(file_system& fs, const std::string& directory, std::string_view name, const expected<std::string>& text, file_list& list) {
+expected<void> write_text(file_system& fs, const std::string& directory, std::string_view name,
+                          const expected<std::string>& text, file_list& list) {
   if (!text)
     return fail(text.error());
   list.push_back({std::string{name}, std::ssize(*text), std::ssize(*text), crc32c(*text)});
-  return write_file(fs, join_path(directory, name), [&](writable_file& f) { return f.append(std::as_bytes(std::span{*text})); });
+  return write_file(fs, join_path(directory, name),
+                    [&](writable_file& f) { return f.append(std::as_bytes(std::span{*text})); });
 }
 
-expected<void> write_weights(file_system& fs, const std::string& directory, const std::map<std::string, tensor>& tensors, file_list& list) {
+expected<void> write_weights(file_system& fs, const std::string& directory,
+                             const std::map<std::string, tensor>& tensors, file_list& list) {
   std::vector<tensor_place> places;
   for (const auto& [name, t] : tensors)
     places.push_back({.name = name, .type = t.type(), .dims = t.dims()});
   // Tensors with wide elements come first, so that each tensor begins at a multiple of its element size: some readers
   // map the file.
-  std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return size_of(a.type) > size_of(b.type); });
+  std::stable_sort(places.begin(), places.end(),
+                   [](const auto& a, const auto& b) { return size_of(a.type) > size_of(b.type); });
   const auto header = lay_out_safetensors(places);
   if (!header)
     return fail(header.error());
@@ -80,7 +85,8 @@ expected<void> check_asset(const std::string& name) {
     const size_t end = std::min(name.find('/', begin), name.size());
     const auto part = std::string_view{name}.substr(begin, end - begin);
     if (part.empty() || part == "." || part == "..")
-      return fail(errc::invalid_argument, "an extra asset needs a relative path without '.' and '..', not '" + name + "'");
+      return fail(errc::invalid_argument,
+                  "an extra asset needs a relative path without '.' and '..', not '" + name + "'");
     begin = end + 1;
   }
   return {};
@@ -143,15 +149,16 @@ expected<int64_t> take_number(file_system& fs, const std::string& base, int64_t 
     if (!taken)
       return fail(taken.error());
   }
-  return fail(errc::state, "there is no name for an export in " + base + ": " + std::to_string(numbers_tried_max) + " numbers from " + std::to_string(first)
-                             + " on are taken");
+  return fail(errc::state, "there is no name for an export in " + base + ": " + std::to_string(numbers_tried_max)
+                               + " numbers from " + std::to_string(first) + " on are taken");
 }
 
 /// Removes what processes that died have left: exports that were begun more than a day ago by their number, and exports
 /// that were being removed. Errors are ignored; the next call tries again.
 void remove_abandoned(file_system& fs, const std::string& base, int64_t now) {
   const auto number_after = [](std::string_view name, std::string_view prefix) -> std::optional<int64_t> {
-    const bool is_one = name.starts_with(prefix) && name.size() == prefix.size() + seconds_digits && is_number(name.substr(prefix.size()));
+    const bool is_one = name.starts_with(prefix) && name.size() == prefix.size() + seconds_digits
+                        && is_number(name.substr(prefix.size()));
     return is_one ? std::optional{std::stoll(std::string{name.substr(prefix.size())})} : std::nullopt;
   };
   const auto entries = fs.list(base);
@@ -182,7 +189,8 @@ expected<void> make_base(file_system& fs, const std::string& path) {
 
 /// Checks that every written file exists. Error: not_found if one is missing, because somebody is removing the
 /// directory.
-expected<void> check_presence(file_system& fs, const std::string& directory, const file_list& list, const export_assets& assets) {
+expected<void> check_presence(file_system& fs, const std::string& directory, const file_list& list,
+                              const export_assets& assets) {
   for (const auto& f : list)
     if (const auto there = fs.info(join_path(directory, f.name)); !there)
       return fail(there.error());
@@ -192,28 +200,36 @@ expected<void> check_presence(file_system& fs, const std::string& directory, con
   return {};
 }
 
-expected<void> write_files(file_system& fs, const std::string& directory, const export_content& content, const export_assets& assets) {
+expected<void> write_files(file_system& fs, const std::string& directory, const export_content& content,
+                           const export_assets& assets) {
   graph_file graph{content.origin, content.graph, {}};
   for (const auto& [name, t] : content.tensors)
     graph.checksums[name] = crc32c(t.bytes());
   file_list list;
   return write_text(fs, directory, graph_file_name, write_graph_json(graph), list)
-    .and_then([&] { return write_weights(fs, directory, content.tensors, list); })
-    .and_then([&] { return write_text(fs, directory, signature_file_name, write_signature_json(content.signatures, content.graph.unknowns), list); })
-    .and_then([&] { return write_text(fs, directory, preparation_file_name, write_preparation_json(content.preparation), list); })
-    .and_then([&] { return copy_assets(fs, join_path(directory, assets_directory_name), assets); })
-    .and_then([&] { return write_text(fs, directory, manifest_file_name, write_export_manifest(list), list); })
-    .and_then([&] { return check_presence(fs, directory, list, assets); })
-    .and_then([&] { return fs.sync_directory(directory); });
+      .and_then([&] { return write_weights(fs, directory, content.tensors, list); })
+      .and_then([&] {
+        return write_text(fs, directory, signature_file_name,
+                          write_signature_json(content.signatures, content.graph.unknowns), list);
+      })
+      .and_then([&] {
+        return write_text(fs, directory, preparation_file_name, write_preparation_json(content.preparation), list);
+      })
+      .and_then([&] { return copy_assets(fs, join_path(directory, assets_directory_name), assets); })
+      .and_then([&] { return write_text(fs, directory, manifest_file_name, write_export_manifest(list), list); })
+      .and_then([&] { return check_presence(fs, directory, list, assets); })
+      .and_then([&] { return fs.sync_directory(directory); });
 }
 
-expected<std::string> make_export(file_system& fs, const std::string& base, const export_content& content, const export_assets& assets, int64_t now) {
+expected<std::string> make_export(file_system& fs, const std::string& base, const export_content& content,
+                                  const export_assets& assets, int64_t now) {
   if (auto made = make_base(fs, base); !made)
     return fail(made.error());
   const auto number = take_number(fs, base, now);
   if (!number)
     return fail(number.error());
-  const std::string name = std::to_string(*number), temporary = join_path(base, std::string{temporary_prefix} + name), path = join_path(base, name);
+  const std::string name = std::to_string(*number), temporary = join_path(base, std::string{temporary_prefix} + name),
+                    path = join_path(base, name);
   auto done = write_files(fs, temporary, content, assets).and_then([&] { return fs.rename(temporary, path); });
   if (!done) {
     (void)remove_tree(fs, temporary);  // Errors are ignored: the disk may be full.
@@ -225,11 +241,14 @@ expected<std::string> make_export(file_system& fs, const std::string& base, cons
 }  // namespace
 
 export_clock system_export_clock() {
-  return [] { return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count(); };
+  return [] {
+    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  };
 }
 
-expected<std::string> write_export(file_system& fs, const std::string& base, const export_content& content, const export_assets& assets,
-                                   const export_clock& clock) {
+expected<std::string> write_export(file_system& fs, const std::string& base, const export_content& content,
+                                   const export_assets& assets, const export_clock& clock) {
   for (const auto& [name, source] : assets)
     if (auto right = check_asset(name); !right)
       return fail(right.error());
@@ -279,9 +298,9 @@ expected<std::vector<std::string>> keep_exports(file_system& fs, const std::stri
   for (size_t i = 0; i + static_cast<size_t>(keep) < ours.size(); ++i) {
     const std::string path = join_path(base, ours[i]), leaving = join_path(base, std::string{removed_prefix} + ours[i]);
     auto gone = remove_tree(fs, leaving)  // May be left over from a process that died here.
-                  .and_then([&] { return fs.rename(path, leaving); })
-                  .and_then([&] { return fs.sync_directory(base); })
-                  .and_then([&] { return remove_tree(fs, leaving); });
+                    .and_then([&] { return fs.rename(path, leaving); })
+                    .and_then([&] { return fs.sync_directory(base); })
+                    .and_then([&] { return remove_tree(fs, leaving); });
     if (!gone && gone.error().category != errc::not_found)  // Another exporter may have removed it meanwhile.
       return fail(std::move(gone.error()));
     removed.push_back(path);

@@ -37,8 +37,8 @@ using export_assets = std::map<std::string, std::string>;
 /// After an error there is no new number below `base`, except if the export is whole but its name could not be made
 /// durable. What was begun is removed as far as possible. Errors: invalid_argument for an asset that is not a relative
 /// path below assets.extra/; not_found for an asset that does not exist.
-expected<std::string> write_export(file_system& fs, const std::string& base, const export_content& content, const export_assets& assets,
-                                   const export_clock& clock);
+expected<std::string> write_export(file_system& fs, const std::string& base, const export_content& content,
+                                   const export_assets& assets, const export_clock& clock);
 
 /// Reads the whole export and verifies every checksum. Errors: not_found: not an export; data_loss naming the file and
 /// what differs; unimplemented: a later version.
@@ -58,7 +58,8 @@ expected<std::vector<int64_t>> exports_in(file_system& fs, const std::string& ba
 expected<std::vector<std::string>> keep_exports(file_system& fs, const std::string& base, int64_t keep);
 
 /// The names of an export's files.
-inline constexpr std::string_view graph_file_name = "graph.json", weights_file_name = "weights.safetensors", signature_file_name = "signature.json",
-                                  preparation_file_name = "preparation.json", assets_directory_name = "assets.extra";
+inline constexpr std::string_view graph_file_name = "graph.json", weights_file_name = "weights.safetensors",
+                                  signature_file_name = "signature.json", preparation_file_name = "preparation.json",
+                                  assets_directory_name = "assets.extra";
 
 }  // namespace troupe

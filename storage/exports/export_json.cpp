@@ -12,8 +12,8 @@ namespace {
 using namespace export_fields;
 using export_fields::as_json;
 
-constexpr std::string_view graph_format = "troupe graph", signature_format = "troupe signatures", preparation_format = "troupe preparation",
-                           best_format = "troupe best export";
+constexpr std::string_view graph_format = "troupe graph", signature_format = "troupe signatures",
+                           preparation_format = "troupe preparation", best_format = "troupe best export";
 constexpr int64_t best_version = 1;  // It is not part of an export and has its own version.
 constexpr int64_t most = std::numeric_limits<int64_t>::max();
 
@@ -34,12 +34,14 @@ auto reading(std::string_view text, const std::string& path, std::string_view fo
 // -- nodes ---------------------------------------------------------------------------
 
 json as_json(const stored_value& v, const std::vector<std::string>& unknowns) {
-  return std::visit([&]<class T>(const T& x) -> json {
-    if constexpr (std::is_same_v<T, symbol_shape>)
-      return export_fields::as_json(x, unknowns);
-    else
-      return x;
-  }, v);
+  return std::visit(
+      [&]<class T>(const T& x) -> json {
+        if constexpr (std::is_same_v<T, symbol_shape>)
+          return export_fields::as_json(x, unknowns);
+        else
+          return x;
+      },
+      v);
 }
 
 stored_value value_in(const tree& j, const std::vector<std::string>& unknowns, const std::string& where) {
@@ -63,7 +65,11 @@ stored_value value_in(const tree& j, const std::vector<std::string>& unknowns, c
 }
 
 json as_json(const stored_node& n, const std::vector<std::string>& unknowns) {
-  json j{{"name", n.name}, {"operation", n.operation}, {"inputs", n.inputs}, {"dtype", to_string(n.type)}, {"shape", as_json(n.dims, unknowns)}};
+  json j{{"name", n.name},
+         {"operation", n.operation},
+         {"inputs", n.inputs},
+         {"dtype", to_string(n.type)},
+         {"shape", as_json(n.dims, unknowns)}};
   j["attributes"] = json::object();
   for (const auto& [name, value] : n.attributes)
     j["attributes"][name] = as_json(value, unknowns);
@@ -72,8 +78,12 @@ json as_json(const stored_node& n, const std::vector<std::string>& unknowns) {
 
 stored_node node_in(const tree& j, const std::vector<std::string>& unknowns, const std::string& where) {
   require_members(j, where, {"name", "operation", "inputs", "dtype", "shape", "attributes"});
-  stored_node n{.name = text_in(j["name"], where + ".name"), .operation = text_in(j["operation"], where + ".operation"), .inputs = {},
-                .type = dtype_in(j["dtype"], where + ".dtype"), .dims = shape_in(j["shape"], unknowns, where + ".shape"), .attributes = {}};
+  stored_node n{.name = text_in(j["name"], where + ".name"),
+                .operation = text_in(j["operation"], where + ".operation"),
+                .inputs = {},
+                .type = dtype_in(j["dtype"], where + ".dtype"),
+                .dims = shape_in(j["shape"], unknowns, where + ".shape"),
+                .attributes = {}};
   if (!j["inputs"].is_array())
     throw damage_found{where + ".inputs is not a list"};
   for (const auto& i : j["inputs"])
@@ -87,8 +97,10 @@ stored_node node_in(const tree& j, const std::vector<std::string>& unknowns, con
 
 export_origin origin_in(const tree& j) {
   require_members(j, "origin", {"model", "global_step", "checkpoint", "evaluation"});
-  return {.model = text_in(j["model"], "origin.model"), .global_step = integer_in(j["global_step"], "origin.global_step", 0, most),
-          .checkpoint = text_in(j["checkpoint"], "origin.checkpoint"), .evaluation = numbers_in(j["evaluation"], "origin.evaluation")};
+  return {.model = text_in(j["model"], "origin.model"),
+          .global_step = integer_in(j["global_step"], "origin.global_step", 0, most),
+          .checkpoint = text_in(j["checkpoint"], "origin.checkpoint"),
+          .evaluation = numbers_in(j["evaluation"], "origin.evaluation")};
 }
 
 uint32_t checksum_in(const tree& j, const std::string& where) {
@@ -101,8 +113,11 @@ uint32_t checksum_in(const tree& j, const std::string& where) {
 
 graph_file graph_in(const tree& j) {
   require_members(j, "it", {"format", "format_version", "origin", "unknowns", "nodes", "checksums"});
-  graph_file f{.origin = origin_in(j["origin"]), .graph = {.unknowns = texts_in(j["unknowns"], "unknowns"), .nodes = {}}, .checksums = {},
-               .format_version = integer_in(j["format_version"], "format_version", std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max())};
+  graph_file f{.origin = origin_in(j["origin"]),
+               .graph = {.unknowns = texts_in(j["unknowns"], "unknowns"), .nodes = {}},
+               .checksums = {},
+               .format_version = integer_in(j["format_version"], "format_version", std::numeric_limits<int64_t>::min(),
+                                            std::numeric_limits<int64_t>::max())};
   const auto& unknowns = f.graph.unknowns;
   for (size_t i = 0; i < unknowns.size(); ++i)
     for (size_t k = 0; k <= i; ++k)
@@ -135,8 +150,8 @@ values values_in(const tree& j, const std::vector<std::string>& unknowns, const 
   for (const auto& [name, v] : j.items()) {
     const std::string at = where + "." + name;
     require_members(v, at, {"node", "dtype", "shape"});
-    all[name] = {static_cast<int32_t>(integer_in(v["node"], at, 0, std::numeric_limits<int32_t>::max())), dtype_in(v["dtype"], at),
-                 shape_in(v["shape"], unknowns, at)};
+    all[name] = {static_cast<int32_t>(integer_in(v["node"], at, 0, std::numeric_limits<int32_t>::max())),
+                 dtype_in(v["dtype"], at), shape_in(v["shape"], unknowns, at)};
   }
   return all;
 }
@@ -148,7 +163,8 @@ stored_signatures signatures_in(const tree& j, const std::vector<std::string>& u
   stored_signatures all;
   for (const auto& [name, s] : j["signatures"].items()) {
     require_members(s, name, {"inputs", "outputs"});
-    all[name] = {values_in(s["inputs"], unknowns, name + ".inputs"), values_in(s["outputs"], unknowns, name + ".outputs")};
+    all[name] = {values_in(s["inputs"], unknowns, name + ".inputs"),
+                 values_in(s["outputs"], unknowns, name + ".outputs")};
   }
   return all;
 }
@@ -173,7 +189,9 @@ stored_preparation preparation_in(const tree& j) {
 
 expected<std::string> write_graph_json(const graph_file& f) {
   auto j = begin_file(graph_format, f.format_version);
-  j["origin"] = {{"model", f.origin.model}, {"global_step", f.origin.global_step}, {"checkpoint", f.origin.checkpoint},
+  j["origin"] = {{"model", f.origin.model},
+                 {"global_step", f.origin.global_step},
+                 {"checkpoint", f.origin.checkpoint},
                  {"evaluation", as_json(f.origin.evaluation)}};
   j["unknowns"] = f.graph.unknowns;
   j["nodes"] = json::array();
@@ -189,7 +207,8 @@ expected<graph_file> parse_graph_json(std::string_view text, const std::string& 
   return reading(text, path, graph_format, format_version, graph_in);
 }
 
-expected<std::string> write_signature_json(const stored_signatures& signatures, const std::vector<std::string>& unknowns) {
+expected<std::string> write_signature_json(const stored_signatures& signatures,
+                                           const std::vector<std::string>& unknowns) {
   auto j = begin_file(signature_format);
   j["signatures"] = json::object();
   for (const auto& [name, s] : signatures)
@@ -197,8 +216,10 @@ expected<std::string> write_signature_json(const stored_signatures& signatures, 
   return dump_file(j, "signature.json");
 }
 
-expected<stored_signatures> parse_signature_json(std::string_view text, const std::vector<std::string>& unknowns, const std::string& path) {
-  return reading(text, path, signature_format, format_version, [&](const tree& j) { return signatures_in(j, unknowns); });
+expected<stored_signatures> parse_signature_json(std::string_view text, const std::vector<std::string>& unknowns,
+                                                 const std::string& path) {
+  return reading(text, path, signature_format, format_version,
+                 [&](const tree& j) { return signatures_in(j, unknowns); });
 }
 
 expected<std::string> write_preparation_json(const stored_preparation& p) {

@@ -14,7 +14,7 @@ struct graph_file {
   export_origin origin;
   stored_graph graph;
   std::map<std::string, uint32_t> checksums;
-  int64_t format_version = 2;   ///< Format version of the export.
+  int64_t format_version = 2;  ///< Format version of the export.
 };
 /// Error: invalid_argument if a name is not UTF-8.
 expected<std::string> write_graph_json(const graph_file& f);
@@ -22,8 +22,10 @@ expected<graph_file> parse_graph_json(std::string_view text, const std::string& 
 
 using stored_signatures = std::map<std::string, stored_signature>;
 /// signature.json. Its shapes name unknowns of the graph.
-expected<std::string> write_signature_json(const stored_signatures& signatures, const std::vector<std::string>& unknowns);
-expected<stored_signatures> parse_signature_json(std::string_view text, const std::vector<std::string>& unknowns, const std::string& path);
+expected<std::string> write_signature_json(const stored_signatures& signatures,
+                                           const std::vector<std::string>& unknowns);
+expected<stored_signatures> parse_signature_json(std::string_view text, const std::vector<std::string>& unknowns,
+                                                 const std::string& path);
 
 expected<std::string> write_preparation_json(const stored_preparation& p);
 expected<stored_preparation> parse_preparation_json(std::string_view text, const std::string& path);

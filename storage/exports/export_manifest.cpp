@@ -32,8 +32,9 @@ expected<std::vector<listed_file>> parse_export_manifest(std::string text, const
     if (j.at("format") != export_format)
       return damaged("it is not a " + std::string{export_format});
     if (const auto version = integer_of(j.at("format_version")); version != export_fields::format_version)
-      return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads "
-                                         + std::to_string(export_fields::format_version));
+      return fail(errc::unimplemented, path + ": format version " + std::to_string(version)
+                                           + ", and this program reads "
+                                           + std::to_string(export_fields::format_version));
     std::vector<listed_file> files;
     for (const auto& entry : j.at("files")) {
       auto f = parse_listed_file(entry);

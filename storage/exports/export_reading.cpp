@@ -31,13 +31,15 @@ struct export_files {
 constexpr std::array all_names{graph_file_name, weights_file_name, signature_file_name, preparation_file_name};
 
 /// Opens an export of format version 1. It has no manifest, so it is only checked that the files exist.
-expected<export_files> open_unlisted(file_system& fs, const std::string& directory, std::span<const std::string_view> names) {
+expected<export_files> open_unlisted(file_system& fs, const std::string& directory,
+                                     std::span<const std::string_view> names) {
   export_files all{directory};
   for (const auto name : names) {
     const auto path = all.path(name);
     auto file = fs.open(path);
     if (!file && file.error().category == errc::not_found)
-      return name == graph_file_name ? fail(errc::not_found, directory + " is not an exported model: it has no " + std::string{graph_file_name})
+      return name == graph_file_name ? fail(
+                 errc::not_found, directory + " is not an exported model: it has no " + std::string{graph_file_name})
                                      : fail(errc::data_loss, path + " is missing");
     if (!file)
       return fail(file.error());
@@ -47,7 +49,8 @@ expected<export_files> open_unlisted(file_system& fs, const std::string& directo
 }
 
 /// Opens those of the four files that `names` lists, and compares them with the manifest.
-expected<export_files> open_files(file_system& fs, const std::string& directory, std::span<const std::string_view> names) {
+expected<export_files> open_files(file_system& fs, const std::string& directory,
+                                  std::span<const std::string_view> names) {
   const auto manifest_path = join_path(directory, manifest_file_name);
   auto text = read_file(fs, manifest_path);
   if (!text && text.error().category == errc::not_found)
@@ -72,14 +75,17 @@ expected<export_files> open_files(file_system& fs, const std::string& directory,
 
 expected<graph_file> read_graph(const export_files& from) {
   const auto path = from.path(graph_file_name);
-  auto graph = from.text(graph_file_name).and_then([&](const std::string& text) { return parse_graph_json(text, path); });
+  auto graph = from.text(graph_file_name).and_then([&](const std::string& text) {
+    return parse_graph_json(text, path);
+  });
   if (graph && !from.has_manifest && graph->format_version > 1)
-    return fail(errc::data_loss, from.path(manifest_file_name) + " is missing, and " + std::string{graph_file_name} + " has format version "
-                                   + std::to_string(graph->format_version));
+    return fail(errc::data_loss, from.path(manifest_file_name) + " is missing, and " + std::string{graph_file_name}
+                                     + " has format version " + std::to_string(graph->format_version));
   return graph;
 }
 
-expected<std::map<std::string, tensor>> read_weights(const export_files& from, const std::map<std::string, uint32_t>& checksums) {
+expected<std::map<std::string, tensor>> read_weights(const export_files& from,
+                                                     const std::map<std::string, uint32_t>& checksums) {
   const auto path = from.path(weights_file_name);
   const auto& file = from.file(weights_file_name);
   const auto places = read_safetensors_header(file, path);
@@ -89,13 +95,15 @@ expected<std::map<std::string, tensor>> read_weights(const export_files& from, c
   for (const auto& place : *places) {
     const auto wanted = checksums.find(place.name);
     if (wanted == checksums.end())
-      return fail(errc::data_loss, path + ": the tensor '" + place.name + "' is none of " + std::string{graph_file_name});
+      return fail(errc::data_loss,
+                  path + ": the tensor '" + place.name + "' is none of " + std::string{graph_file_name});
     auto read = read_tensor(file, path, place);
     if (!read)
       return fail(std::move(read.error()));
     if (read->crc32c != wanted->second)
-      return fail(errc::data_loss, path + ": tensor '" + place.name + "' at offset " + std::to_string(place.offset) + " has the checksum "
-                                     + crc32c_text(read->crc32c) + " and should have " + crc32c_text(wanted->second));
+      return fail(errc::data_loss, path + ": tensor '" + place.name + "' at offset " + std::to_string(place.offset)
+                                       + " has the checksum " + crc32c_text(read->crc32c) + " and should have "
+                                       + crc32c_text(wanted->second));
     tensors.emplace(place.name, std::move(read->value));
   }
   for (const auto& [name, crc] : checksums)
@@ -134,13 +142,15 @@ expected<export_content> read_export(file_system& fs, const std::string& directo
   auto tensors = read_weights(*files, graph->checksums);
   if (!tensors)
     return fail(tensors.error());
-  return export_content{std::move(graph->origin), std::move(graph->graph), std::move(*tensors), std::move(*signatures), std::move(*preparation),
-                        files->has_manifest};
+  return export_content{std::move(graph->origin), std::move(graph->graph), std::move(*tensors),
+                        std::move(*signatures),   std::move(*preparation), files->has_manifest};
 }
 
 expected<export_origin> read_export_origin(file_system& fs, const std::string& directory) {
   constexpr std::array graph_alone{graph_file_name};
-  return open_files(fs, directory, graph_alone).and_then(read_graph).map([](graph_file&& g) { return std::move(g.origin); });
+  return open_files(fs, directory, graph_alone).and_then(read_graph).map([](graph_file&& g) {
+    return std::move(g.origin);
+  });
 }
 
 }  // namespace troupe

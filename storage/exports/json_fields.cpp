@@ -12,8 +12,9 @@ namespace troupe::export_fields {
 
 namespace {
 
-constexpr std::pair<std::string_view, double> not_finite[] = {
-  {"inf", std::numeric_limits<double>::infinity()}, {"-inf", -std::numeric_limits<double>::infinity()}, {"nan", std::numeric_limits<double>::quiet_NaN()}};
+constexpr std::pair<std::string_view, double> not_finite[] = {{"inf", std::numeric_limits<double>::infinity()},
+                                                              {"-inf", -std::numeric_limits<double>::infinity()},
+                                                              {"nan", std::numeric_limits<double>::quiet_NaN()}};
 
 /// Upper limit for extents and coefficients of a graph.
 constexpr int64_t extent_most = int64_t{1} << 48;
@@ -25,7 +26,8 @@ extent named_extent(const std::string& text, const std::vector<std::string>& unk
   if (const size_t star = text.find('*'); star != std::string::npos) {
     const auto [end, failed] = std::from_chars(text.data(), text.data() + star, coefficient);
     // Each number has only one accepted spelling, so that writing what was read gives the same text.
-    if (failed != std::errc{} || end != text.data() + star || coefficient < 2 || coefficient > extent_most || text[0] == '0')
+    if (failed != std::errc{} || end != text.data() + star || coefficient < 2 || coefficient > extent_most
+        || text[0] == '0')
       throw damage_found{where + " has the extent '" + text + "'"};
     name.remove_prefix(star + 1);
   }
@@ -43,8 +45,9 @@ expected<void> check_format(const tree& j, const std::string& path, std::string_
   if (!j.contains("format_version") || !j["format_version"].is_number_integer())
     return fail(errc::data_loss, path + ": it has no format_version");
   if (j["format_version"] < 1 || j["format_version"] > newest)
-    return fail(errc::unimplemented, path + ": format version " + j["format_version"].dump() + ", and this program reads "
-                                       + (newest == 1 ? "1" : "1 to " + std::to_string(newest)));
+    return fail(errc::unimplemented, path + ": format version " + j["format_version"].dump()
+                                         + ", and this program reads "
+                                         + (newest == 1 ? "1" : "1 to " + std::to_string(newest)));
   return {};
 }
 
@@ -64,7 +67,9 @@ expected<std::string> dump_file(const json& j, const std::string& file) {
       text += list ? "[" : "{";
       bool first = true;
       for (const auto& [key, element] : value.items())
-        text.append(std::exchange(first, false) ? "\n  " : ",\n  ").append(list ? "" : json(key).dump() + ": ").append(element.dump());
+        text.append(std::exchange(first, false) ? "\n  " : ",\n  ")
+            .append(list ? "" : json(key).dump() + ": ")
+            .append(element.dump());
       text += list ? "\n ]" : "\n }";
     }
     return text + "\n}\n";
@@ -91,7 +96,8 @@ std::string text_in(const tree& j, const std::string& where) {
 }
 
 int64_t integer_in(const tree& j, const std::string& where, int64_t least, int64_t most) {
-  const bool fits = j.is_number_integer() && (!j.is_number_unsigned() || j.get<uint64_t>() <= static_cast<uint64_t>(most));
+  const bool fits = j.is_number_integer()
+                    && (!j.is_number_unsigned() || j.get<uint64_t>() <= static_cast<uint64_t>(most));
   const int64_t x = fits ? j.get<int64_t>() : least;
   if (!fits || x < least || x > most)
     throw damage_found{where + " is not a whole number from " + std::to_string(least) + " to " + std::to_string(most)};
@@ -154,7 +160,8 @@ json as_json(const symbol_shape& dims, const std::vector<std::string>& unknowns)
     if (e.known())
       list.push_back(e.coefficient);
     else
-      list.push_back((e.coefficient == 1 ? "" : std::to_string(e.coefficient) + "*") + unknowns[static_cast<size_t>(e.unknown)]);
+      list.push_back((e.coefficient == 1 ? "" : std::to_string(e.coefficient) + "*")
+                     + unknowns[static_cast<size_t>(e.unknown)]);
   return list;
 }
 
@@ -163,7 +170,8 @@ symbol_shape shape_in(const tree& j, const std::vector<std::string>& unknowns, c
     throw damage_found{where + " is not a list of at most 8 extents"};
   symbol_shape dims;
   for (const auto& e : j)
-    dims.push_back(e.is_string() ? named_extent(e.get<std::string>(), unknowns, where) : extent{integer_in(e, where, 0, extent_most)});
+    dims.push_back(e.is_string() ? named_extent(e.get<std::string>(), unknowns, where)
+                                 : extent{integer_in(e, where, 0, extent_most)});
   return dims;
 }
 

@@ -13,7 +13,7 @@
 namespace troupe::export_fields {
 
 using json = nlohmann::ordered_json;  ///< For writing.
-using tree = json_tree::value;         ///< For reading.
+using tree = json_tree::value;        ///< For reading.
 
 /// Thrown by parsers, only within storage/exports/. `what` becomes the text of a data_loss.
 struct damage_found {
@@ -24,7 +24,8 @@ struct damage_found {
 inline constexpr int64_t format_version = 2;
 /// Checks that `j` is an object that begins with `format` and a version from 1 to `newest`. Errors: data_loss;
 /// unimplemented for a later version.
-expected<void> check_format(const tree& j, const std::string& path, std::string_view format, int64_t newest = format_version);
+expected<void> check_format(const tree& j, const std::string& path, std::string_view format,
+                            int64_t newest = format_version);
 /// An object with the first two members of a file.
 json begin_file(std::string_view format, int64_t version = format_version);
 /// The text of a file: one line for each member. Error: invalid_argument if a text is not UTF-8.

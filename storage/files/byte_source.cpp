@@ -1,9 +1,9 @@
 #include "storage/files/byte_source.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cstring>
-
-#include <zlib.h>
 
 namespace troupe {
 
@@ -27,7 +27,8 @@ class window {
       return {};
     if (buffer_.empty())
       buffer_.resize(static_cast<size_t>(std::min(size_max, file_.size())));
-    const auto part = std::span{buffer_}.first(static_cast<size_t>(std::min<int64_t>(std::ssize(buffer_), file_.size() - at_)));
+    const auto part = std::span{buffer_}.first(
+        static_cast<size_t>(std::min<int64_t>(std::ssize(buffer_), file_.size() - at_)));
     if (auto done = file_.read(at_, part); !done)
       return done;
     at_ += std::ssize(part);
@@ -121,12 +122,14 @@ class inflating_source final : public byte_source {
   expected<void> judge(int code) {
     const std::string at = " offset " + std::to_string(window_.offset());
     if (code == Z_STREAM_END && window_.left() > 0)
-      return fail(errc::data_loss, path_ + ": " + std::to_string(window_.left()) + " bytes follow the " + name_ + " stream, which ends at" + at);
+      return fail(errc::data_loss, path_ + ": " + std::to_string(window_.left()) + " bytes follow the " + name_
+                                       + " stream, which ends at" + at);
     ended_ = code == Z_STREAM_END;
     if (code == Z_BUF_ERROR && window_.at_end())
       return fail(errc::data_loss, path_ + ": the " + name_ + " stream is cut off at" + at);
     if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-      return fail(errc::data_loss, path_ + ": the " + name_ + " stream is corrupt at" + at + (stream_.msg ? std::string{": "} + stream_.msg : ""));
+      return fail(errc::data_loss, path_ + ": the " + name_ + " stream is corrupt at" + at
+                                       + (stream_.msg ? std::string{": "} + stream_.msg : ""));
     return {};
   }
 

@@ -24,11 +24,14 @@ struct trouble {
     if (++calls > last_good)
       return gone(what);
     const auto counts = [&](const injected_fault& f) {
-      return (f.operation == file_operation::any || f.operation == operation) && path.find(f.path_contains) != std::string::npos;
+      return (f.operation == file_operation::any || f.operation == operation)
+             && path.find(f.path_contains) != std::string::npos;
     };
     for (auto& f : faults)
       f.nth -= counts(f) ? 1 : 0;
-    if (const auto due = std::find_if(faults.begin(), faults.end(), [&](const auto& f) { return counts(f) && f.nth <= 0; }); due != faults.end()) {
+    if (const auto due = std::find_if(faults.begin(), faults.end(),
+                                      [&](const auto& f) { return counts(f) && f.nth <= 0; });
+        due != faults.end()) {
       const injected_fault f = *due;
       if (!f.for_ever)
         faults.erase(due);
@@ -42,7 +45,8 @@ struct trouble {
   /// `mutex` must be held.
   tl::unexpected<error> gone(const std::string& what) {
     ++failures;
-    return fail(errc::unavailable, "cannot " + what + ": the disk is gone (injected at call " + std::to_string(calls) + ")");
+    return fail(errc::unavailable,
+                "cannot " + what + ": the disk is gone (injected at call " + std::to_string(calls) + ")");
   }
 
   bool take_tear() {
@@ -117,38 +121,44 @@ class faulty final : public faulty_file_system {
 
   expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
     return trouble_->admit(file_operation::create, path)
-      .and_then([&] { return inner_->create(path); })
-      .map([&](std::unique_ptr<writable_file> file) -> std::unique_ptr<writable_file> {
-        return std::make_unique<faulty_writable_file>(trouble_, std::move(file), path);
-      });
+        .and_then([&] { return inner_->create(path); })
+        .map([&](std::unique_ptr<writable_file> file) -> std::unique_ptr<writable_file> {
+          return std::make_unique<faulty_writable_file>(trouble_, std::move(file), path);
+        });
   }
   expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override {
     return trouble_->admit(file_operation::create, path)
-      .and_then([&] { return inner_->create_new(path); })
-      .map([&](std::unique_ptr<writable_file> file) -> std::unique_ptr<writable_file> {
-        if (!file)
-          return file;
-        return std::make_unique<faulty_writable_file>(trouble_, std::move(file), path);
-      });
+        .and_then([&] { return inner_->create_new(path); })
+        .map([&](std::unique_ptr<writable_file> file) -> std::unique_ptr<writable_file> {
+          if (!file)
+            return file;
+          return std::make_unique<faulty_writable_file>(trouble_, std::move(file), path);
+        });
   }
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
     return trouble_->admit(file_operation::open, path)
-      .and_then([&] { return inner_->open(path); })
-      .map([&](std::unique_ptr<readable_file> file) -> std::unique_ptr<readable_file> {
-        return std::make_unique<faulty_readable_file>(trouble_, std::move(file), path);
-      });
+        .and_then([&] { return inner_->open(path); })
+        .map([&](std::unique_ptr<readable_file> file) -> std::unique_ptr<readable_file> {
+          return std::make_unique<faulty_readable_file>(trouble_, std::move(file), path);
+        });
   }
   expected<void> rename(const std::string& from, const std::string& to) override {
-    return trouble_->admit(file_operation::rename, from + " to " + to).and_then([&] { return inner_->rename(from, to); });
+    return trouble_->admit(file_operation::rename, from + " to " + to).and_then([&] {
+      return inner_->rename(from, to);
+    });
   }
   expected<void> remove(const std::string& path) override {
     return trouble_->admit(file_operation::remove, path).and_then([&] { return inner_->remove(path); });
   }
   expected<void> create_directories(const std::string& path) override {
-    return trouble_->admit(file_operation::create_directories, path).and_then([&] { return inner_->create_directories(path); });
+    return trouble_->admit(file_operation::create_directories, path).and_then([&] {
+      return inner_->create_directories(path);
+    });
   }
   expected<bool> create_directory(const std::string& path) override {
-    return trouble_->admit(file_operation::create_directories, path).and_then([&] { return inner_->create_directory(path); });
+    return trouble_->admit(file_operation::create_directories, path).and_then([&] {
+      return inner_->create_directory(path);
+    });
   }
   expected<void> remove_empty_directory(const std::string& path) override {
     return trouble_->admit(file_operation::remove, path).and_then([&] { return inner_->remove_empty_directory(path); });
@@ -164,10 +174,10 @@ class faulty final : public faulty_file_system {
   }
   expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) override {
     return trouble_->admit(file_operation::lock, directory)
-      .and_then([&] { return inner_->lock(directory); })
-      .map([&](std::unique_ptr<directory_lock> lock) -> std::unique_ptr<directory_lock> {
-        return std::make_unique<faulty_lock>(trouble_, std::move(lock), directory);
-      });
+        .and_then([&] { return inner_->lock(directory); })
+        .map([&](std::unique_ptr<directory_lock> lock) -> std::unique_ptr<directory_lock> {
+          return std::make_unique<faulty_lock>(trouble_, std::move(lock), directory);
+        });
   }
   expected<std::optional<std::string>> lock_owner(const std::string& directory) override {
     return trouble_->admit(file_operation::info, directory).and_then([&] { return inner_->lock_owner(directory); });

@@ -12,17 +12,31 @@
 namespace troupe {
 
 enum class file_operation : uint8_t {
-  any, create, append, sync, close, open, read, rename, remove, create_directories, sync_directory, list, info, lock, hold
+  any,
+  create,
+  append,
+  sync,
+  close,
+  open,
+  read,
+  rename,
+  remove,
+  create_directories,
+  sync_directory,
+  list,
+  info,
+  lock,
+  hold
 };
 std::string_view to_string(file_operation operation) noexcept;
 
 struct injected_fault {
   file_operation operation = file_operation::any;
-  int64_t nth = 1;                               ///< Which matching call fails; the first after the injection is 1.
+  int64_t nth = 1;  ///< Which matching call fails; the first after the injection is 1.
   errc category = errc::resource_exhausted;
   std::string reason = "no space left on device";
-  std::string path_contains = {};                ///< Only calls whose path contains this text match.
-  bool for_ever = false;                         ///< Also every later matching call fails, until `heal`.
+  std::string path_contains = {};  ///< Only calls whose path contains this text match.
+  bool for_ever = false;           ///< Also every later matching call fails, until `heal`.
 };
 
 class faulty_file_system : public file_system {

@@ -27,11 +27,12 @@ expected<void> write_file_atomically(file_system& fs, const std::string& directo
   auto file = fs.create(temporary);
   if (!file)
     return fail(std::move(file.error()));
-  auto renamed = (*file)->append(std::as_bytes(std::span{bytes}))
-    .and_then([&] { return (*file)->sync(); })
-    .and_then([&] { return (*file)->close(); })
-    .and_then([&] { return lock ? lock->check() : expected<void>{}; })
-    .and_then([&] { return fs.rename(temporary, path); });
+  auto renamed = (*file)
+                     ->append(std::as_bytes(std::span{bytes}))
+                     .and_then([&] { return (*file)->sync(); })
+                     .and_then([&] { return (*file)->close(); })
+                     .and_then([&] { return lock ? lock->check() : expected<void>{}; })
+                     .and_then([&] { return fs.rename(temporary, path); });
   if (!renamed) {
     (void)fs.remove(temporary);  // Errors are ignored: the disk may be full.
     return renamed;

@@ -49,11 +49,11 @@ class file_hold {
 };
 
 struct file_info {
-  std::string name;       ///< The name without its directory.
+  std::string name;  ///< The name without its directory.
   bool directory = false;
   int64_t size = 0;
-  double modified = 0;    ///< Seconds since the epoch.
-  int64_t changed = 0;    ///< Changes whenever the file is replaced or restored, even by an identical copy.
+  double modified = 0;  ///< Seconds since the epoch.
+  int64_t changed = 0;  ///< Changes whenever the file is replaced or restored, even by an identical copy.
 };
 
 class file_system {
@@ -78,7 +78,7 @@ class file_system {
   virtual expected<void> create_directories(const std::string& path) = 0;
   /// Makes renames, creations and removals in `path` durable (fsync of the directory).
   virtual expected<void> sync_directory(const std::string& path) = 0;
-  virtual expected<std::vector<file_info>> list(const std::string& path) = 0;            ///< Sorted by name.
+  virtual expected<std::vector<file_info>> list(const std::string& path) = 0;  ///< Sorted by name.
   virtual expected<file_info> info(const std::string& path) = 0;
   /// Takes exclusive ownership of a directory, between processes and within one. Error: failed_precondition if it is
   /// owned already, with the owner's process id if known.
@@ -106,8 +106,8 @@ std::shared_ptr<file_system> memory_file_system();
 expected<std::string> read_file(file_system& fs, const std::string& path);
 /// Writes and syncs `name.tmp`, renames it to `name`, and syncs the directory: a reader sees either the old or the new
 /// file. Renames nothing once `lock`, if given, is no longer the lock of the directory.
-expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name, std::string_view bytes,
-                                     const directory_lock* lock = nullptr);
+expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name,
+                                     std::string_view bytes, const directory_lock* lock = nullptr);
 /// Removes a directory and everything in it. Parts of it may be missing already. Symbolic links are removed, not
 /// followed.
 expected<void> remove_tree(file_system& fs, const std::string& path);

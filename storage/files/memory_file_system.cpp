@@ -52,9 +52,11 @@ class disk final : public memory_disk {
     if (!target)
       return fail(std::move(target.error()));
     if (source->in != target->in)
-      return fail_in_memory(errc::unimplemented, "rename", from + " to " + to, "in memory nothing can be moved out of its directory");
+      return fail_in_memory(errc::unimplemented, "rename", from + " to " + to,
+                            "in memory nothing can be moved out of its directory");
     if (target->found && target->found != source->found && (source->found->directory || target->found->directory))
-      return fail_in_memory(errc::failed_precondition, "rename", from + " to " + to, "the name is taken, and one of the two is a directory");
+      return fail_in_memory(errc::failed_precondition, "rename", from + " to " + to,
+                            "the name is taken, and one of the two is a directory");
     if (source->name != target->name)
       source->in->make({source->name, target->name, source->found});
     return {};
@@ -102,7 +104,8 @@ class disk final : public memory_disk {
     if (!place)
       return fail(std::move(place.error()));
     if (!place->found->directory || !world_->directories[place->found.get()].now.empty())
-      return fail_in_memory(errc::failed_precondition, "remove", path, place->found->directory ? "it is not empty" : "it is not a directory");
+      return fail_in_memory(errc::failed_precondition, "remove", path,
+                            place->found->directory ? "it is not empty" : "it is not a directory");
     world_->removed.push_back(place->found);
     place->in->make({.erased = place->name});
     return {};
@@ -225,7 +228,8 @@ class disk final : public memory_disk {
   }
 
   static file_info to_info(std::string name, const node& n) {
-    return {std::move(name), n.directory, static_cast<int64_t>(n.content->size()), n.modified, static_cast<int64_t>(n.modified)};
+    return {std::move(name), n.directory, static_cast<int64_t>(n.content->size()), n.modified,
+            static_cast<int64_t>(n.modified)};
   }
 
   expected<node_ptr> walk(const char* operation, const std::string& path, std::span<const std::string> parts) {
@@ -242,7 +246,9 @@ class disk final : public memory_disk {
     return at;
   }
 
-  expected<node_ptr> directory_at(const char* operation, const std::string& path) { return walk(operation, path, parts_of(path)); }
+  expected<node_ptr> directory_at(const char* operation, const std::string& path) {
+    return walk(operation, path, parts_of(path));
+  }
 
   expected<found_place> place_of(const char* operation, const std::string& path) {
     const auto parts = parts_of(path);

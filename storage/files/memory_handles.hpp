@@ -1,5 +1,5 @@
-// What a file system in memory hands out: open files, locks of directories, holds of files. All of them end when the disk
-// loses power.
+// What a file system in memory hands out: open files, locks of directories, holds of files. All of them end when the
+// disk loses power.
 #pragma once
 
 #include "storage/files/memory_file_system.hpp"
@@ -10,7 +10,8 @@
 
 namespace troupe::memory {
 
-inline tl::unexpected<error> fail_in_memory(errc category, const char* operation, const std::string& path, const char* reason) {
+inline tl::unexpected<error> fail_in_memory(errc category, const char* operation, const std::string& path,
+                                            const char* reason) {
   return fail(category, std::string{"cannot "} + operation + " " + path + ": " + reason);
 }
 
@@ -32,7 +33,9 @@ class memory_writable_file final : public writable_file {
       node_->before_truncation.reset();
     });
   }
-  expected<void> close() override { return use("close", [&] { closed_ = true; }); }
+  expected<void> close() override {
+    return use("close", [&] { closed_ = true; });
+  }
   expected<bool> is_in_place() const override {
     const std::lock_guard guard{world_->mutex};
     if (life_ != world_->life)
@@ -61,10 +64,7 @@ class memory_writable_file final : public writable_file {
 class memory_readable_file final : public readable_file {
  public:
   memory_readable_file(std::shared_ptr<world> w, bytes_ptr content, std::string path)
-    : world_(std::move(w)),
-      content_(std::move(content)),
-      path_(std::move(path)),
-      life_(world_->life),
+    : world_(std::move(w)), content_(std::move(content)), path_(std::move(path)), life_(world_->life),
       size_(static_cast<int64_t>(content_->size())) {}
 
   expected<void> read(int64_t offset, std::span<std::byte> into) const override {
@@ -74,8 +74,8 @@ class memory_readable_file final : public readable_file {
     const auto begin = std::min(static_cast<size_t>(std::max<int64_t>(offset, 0)), content_->size());
     if (offset < 0 || content_->size() - begin < into.size())
       return fail(errc::data_loss, path_ + " ends at byte " + std::to_string(content_->size()) + ": wanted "
-                                     + std::to_string(into.size()) + " bytes at " + std::to_string(offset) + ", found "
-                                     + std::to_string(content_->size() - begin));
+                                       + std::to_string(into.size()) + " bytes at " + std::to_string(offset)
+                                       + ", found " + std::to_string(content_->size() - begin));
     if (!into.empty())
       std::memcpy(into.data(), content_->data() + begin, into.size());
     return {};
@@ -105,7 +105,8 @@ class memory_lock final : public directory_lock {
     if (life_ != world_->life)
       return fail_in_memory(errc::unavailable, "look at the lock of", path_, "the disk lost power");
     if (world_->node_at(parts_of(path_)) != held_)
-      return fail(errc::failed_precondition, path_ + " is not the directory that was locked: it was removed or replaced");
+      return fail(errc::failed_precondition,
+                  path_ + " is not the directory that was locked: it was removed or replaced");
     return {};
   }
 
@@ -118,7 +119,8 @@ class memory_lock final : public directory_lock {
 
 class memory_hold final : public file_hold {
  public:
-  memory_hold(std::shared_ptr<world> w, node_ptr held) : world_(std::move(w)), held_(std::move(held)), life_(world_->life) {}
+  memory_hold(std::shared_ptr<world> w, node_ptr held)
+    : world_(std::move(w)), held_(std::move(held)), life_(world_->life) {}
   ~memory_hold() override {
     const std::lock_guard guard{world_->mutex};
     if (life_ == world_->life)

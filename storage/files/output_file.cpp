@@ -60,8 +60,9 @@ expected<void> output_file::complete() {
   if (written && !name_.empty()) {  // Pipes cannot be synced.
     written = file_->sync();
     if (written && !file_->is_in_place().value_or(true))
-      written = fail(errc::failed_precondition, path_ + " was removed, replaced or truncated by another program while it was written: " + name_
-                                                  + " is not there");
+      written = fail(errc::failed_precondition,
+                     path_ + " was removed, replaced or truncated by another program while it was written: " + name_
+                         + " is not there");
   }
   return written ? file_->close() : written;
 }
@@ -73,7 +74,9 @@ expected<void> output_file::keep() {
   return kept;
 }
 
-expected<void> output_file::settle() { return name_.empty() ? expected<void>{} : files_->sync_directory(parent_of(name_)); }
+expected<void> output_file::settle() {
+  return name_.empty() ? expected<void>{} : files_->sync_directory(parent_of(name_));
+}
 
 expected<void> output_file::finish() {
   return complete().and_then([&] { return keep(); }).and_then([&] { return settle(); });

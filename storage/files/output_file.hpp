@@ -22,7 +22,9 @@ class output_file {
   /// Whether the target is a device, a pipe or a socket.
   bool is_stream() const noexcept { return name_.empty(); }
   expected<void> append(std::string_view bytes);
-  expected<void> append(std::span<const std::byte> bytes) { return append({reinterpret_cast<const char*>(bytes.data()), bytes.size()}); }
+  expected<void> append(std::span<const std::byte> bytes) {
+    return append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
   expected<void> flush();
   /// Call after the last append. Makes all bytes durable; the file still has its temporary name. Error:
   /// failed_precondition if that name was removed, or taken by another file.
@@ -35,7 +37,8 @@ class output_file {
   expected<void> finish();
 
  private:
-  output_file(std::shared_ptr<file_system> files, std::string path, std::string name, std::unique_ptr<writable_file> file)
+  output_file(std::shared_ptr<file_system> files, std::string path, std::string name,
+              std::unique_ptr<writable_file> file)
     : files_(std::move(files)), path_(std::move(path)), name_(std::move(name)), file_(std::move(file)) {}
 
   std::shared_ptr<file_system> files_;

@@ -1,8 +1,8 @@
 #include "storage/files/posix_descriptor.hpp"
 
-#include <cstring>
-
 #include <fcntl.h>
+
+#include <cstring>
 
 namespace troupe {
 

@@ -3,10 +3,10 @@
 
 #include "storage/files/file_system.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <utility>
-
-#include <unistd.h>
 
 namespace troupe {
 

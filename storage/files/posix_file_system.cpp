@@ -1,17 +1,18 @@
 #include "storage/files/posix_descriptor.hpp"
 #include "words/text.hpp"
 
-#include <algorithm>
-#include <cerrno>
 #include <climits>
-#include <cstdio>
-#include <cstring>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 
 namespace troupe {
 
@@ -60,7 +61,9 @@ class posix_writable_file final : public writable_file {
     return {};
   }
   expected<bool> is_in_place() const override {
-    return status_if_named(fd_, path_).map([&](const auto& status) { return status && (!S_ISREG(status->st_mode) || status->st_size >= begun_ + unstarted_); });
+    return status_if_named(fd_, path_).map([&](const auto& status) {
+      return status && (!S_ISREG(status->st_mode) || status->st_size >= begun_ + unstarted_);
+    });
   }
 
  private:
@@ -96,8 +99,8 @@ class posix_readable_file final : public readable_file {
         return fail_at("read", path_, errno);
       if (n == 0)
         return fail(errc::data_loss, path_ + " ends at byte " + std::to_string(offset + static_cast<int64_t>(done))
-                                       + ": wanted " + std::to_string(into.size()) + " bytes at " + std::to_string(offset)
-                                       + ", found " + std::to_string(done));
+                                         + ": wanted " + std::to_string(into.size()) + " bytes at "
+                                         + std::to_string(offset) + ", found " + std::to_string(done));
       done += static_cast<size_t>(n);
     }
     return {};
@@ -122,7 +125,7 @@ class posix_lock final : public directory_lock {
     const auto same = is_named(fd_, path_);
     if (same && !*same)
       return fail(errc::failed_precondition, directory_ + " is not the directory that was locked: " + path_
-                                               + " was removed or replaced, and another process may own it now");
+                                                 + " was removed or replaced, and another process may own it now");
     return same ? expected<void>{} : fail(same.error());
   }
 
@@ -142,9 +145,7 @@ class posix_hold final : public file_hold {
 };
 
 /// Whether the file system has no locks. Files can then not be held, and no removal is refused.
-bool without_locks(int code) {
-  return code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL;
-}
+bool without_locks(int code) { return code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL; }
 
 /// Takes (F_OFD_SETLK) or queries (F_OFD_GETLK) a lock on the whole file. On failure returns a negative number and sets
 /// errno.
@@ -178,7 +179,8 @@ file_info to_info(std::string name, const struct stat& s) {
   // advances only with the kernel's ticks, so two files made at the same time differ only in the inode.
   return {std::move(name), S_ISDIR(s.st_mode), s.st_size,
           static_cast<double>(s.st_mtim.tv_sec) + 1e-9 * static_cast<double>(s.st_mtim.tv_nsec),
-          (static_cast<int64_t>(s.st_ctim.tv_sec) * 1'000'000'000 + s.st_ctim.tv_nsec) ^ (static_cast<int64_t>(s.st_ino & 0xfffff) << 40)};
+          (static_cast<int64_t>(s.st_ctim.tv_sec) * 1'000'000'000 + s.st_ctim.tv_nsec)
+              ^ (static_cast<int64_t>(s.st_ino & 0xfffff) << 40)};
 }
 
 class posix final : public file_system {
@@ -210,7 +212,8 @@ class posix final : public file_system {
     if (S_ISDIR(s.st_mode))
       return fail_at("open", path, EISDIR);
     if (!S_ISREG(s.st_mode))
-      return fail(errc::failed_precondition, "cannot open " + path + ": it is " + kind_of(s) + ", and a regular file is wanted");
+      return fail(errc::failed_precondition,
+                  "cannot open " + path + ": it is " + kind_of(s) + ", and a regular file is wanted");
     return std::make_unique<posix_readable_file>(std::move(fd), path, s.st_size);
   }
 
@@ -319,7 +322,9 @@ class posix final : public file_system {
     auto fd = open_file(path, O_RDWR | O_CREAT);
     if (!fd.valid())
       return fail_at("lock", path, errno);
-    struct flock whole{.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct flock whole {
+      .l_type = F_WRLCK, .l_whence = SEEK_SET
+    };
     if (lock_call(fd, F_OFD_SETLK, whole) < 0) {
       if (errno != EAGAIN && errno != EACCES)
         return fail_at("lock", path, errno);
@@ -342,7 +347,9 @@ class posix final : public file_system {
       return std::nullopt;
     if (!fd.valid())
       return fail_at("look at", path, errno);
-    struct flock whole{.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    struct flock whole {
+      .l_type = F_RDLCK, .l_whence = SEEK_SET
+    };
     if (lock_call(fd, F_OFD_GETLK, whole) < 0)
       return fail_at("look at", path, errno);
     return whole.l_type == F_UNLCK ? std::nullopt : std::optional{owner_of(fd)};
@@ -381,8 +388,6 @@ class posix final : public file_system {
 
 }  // namespace
 
-std::shared_ptr<file_system> posix_file_system() {
-  return std::make_shared<posix>();
-}
+std::shared_ptr<file_system> posix_file_system() { return std::make_shared<posix>(); }
 
 }  // namespace troupe

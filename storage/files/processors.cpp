@@ -1,11 +1,11 @@
 #include "storage/files/processors.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <sstream>
-
-#include <sched.h>
 
 namespace troupe {
 
@@ -45,7 +45,10 @@ std::optional<double> limit_of(const std::string& folder, bool unified, const fi
 
 /// The group that a line names, and the folder of its hierarchy. For example "0::/a/b" of cgroup version 2, or
 /// "4:cpu,cpuacct:/a/b" of version 1. Absent for lines of other controllers.
-struct group_place { std::string root, group; bool unified; };
+struct group_place {
+  std::string root, group;
+  bool unified;
+};
 std::optional<group_place> place_of(const std::string& line) {
   const auto first = line.find(':'), second = line.find(':', first + 1);
   if (first == std::string::npos || second == std::string::npos)
@@ -79,6 +82,8 @@ int32_t usable_processors(int32_t affinity, const std::string& groups, const fil
   return std::max(1, static_cast<int32_t>(std::floor(most)));
 }
 
-int32_t usable_processors() { return usable_processors(affinity(), text_of_file("/proc/self/cgroup").value_or(""), text_of_file); }
+int32_t usable_processors() {
+  return usable_processors(affinity(), text_of_file("/proc/self/cgroup").value_or(""), text_of_file);
+}
 
 }  // namespace troupe

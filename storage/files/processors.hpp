@@ -14,6 +14,7 @@ int32_t usable_processors();
 
 /// The same for given inputs: `affinity` is the number of processors, `groups` the text of /proc/self/cgroup. `read`
 /// returns the text of a file under /sys/fs/cgroup; absent if it cannot be read.
-int32_t usable_processors(int32_t affinity, const std::string& groups, const std::function<std::optional<std::string>(const std::string& path)>& read);
+int32_t usable_processors(int32_t affinity, const std::string& groups,
+                          const std::function<std::optional<std::string>(const std::string& path)>& read);
 
 }  // namespace troupe

@@ -12,8 +12,8 @@ namespace {
 struct npy_column {
   dtype type;
   shape row;
-  std::string name;     ///< "<directory>/<key>.npy".
-  output_file rows;    ///< Only the elements. The header needs the number of rows, which is known at the end.
+  std::string name;  ///< "<directory>/<key>.npy".
+  output_file rows;  ///< Only the elements. The header needs the number of rows, which is known at the end.
 };
 
 }  // namespace
@@ -49,7 +49,8 @@ expected<void> prediction_file::impl::write_row(const std::string& key, const te
     std::replace(name.begin(), name.end(), '/', '_');
     name = join_path(path, name + ".npy");
     if (const auto kept_as = files->replaceable(name); !kept_as || !*kept_as)
-      return kept_as ? fail(errc::failed_precondition, "cannot write to " + name + ": it is a device or a pipe, and an array is a file")
+      return kept_as ? fail(errc::failed_precondition,
+                            "cannot write to " + name + ": it is a device or a pipe, and an array is a file")
                      : fail(kept_as.error());
     auto rows = output_file::create(files, name + ".rows");
     if (!rows)
@@ -57,9 +58,11 @@ expected<void> prediction_file::impl::write_row(const std::string& key, const te
     found = columns.emplace(key, npy_column{value.type(), value.dims(), name, std::move(*rows)}).first;
   }
   if (found == columns.end() || found->second.type != value.type() || found->second.row != value.dims())
-    return fail(errc::invalid_argument, "'" + key + "' of result " + std::to_string(results) + " is " + std::string{to_string(value.type())} + " "
-                                          + to_text(value.dims()) + ", and was not in the first result");
-  return found->second.rows.append({reinterpret_cast<const char*>(value.data()), static_cast<size_t>(value.byte_size())});
+    return fail(errc::invalid_argument, "'" + key + "' of result " + std::to_string(results) + " is "
+                                            + std::string{to_string(value.type())} + " " + to_text(value.dims())
+                                            + ", and was not in the first result");
+  return found->second.rows.append(
+      {reinterpret_cast<const char*>(value.data()), static_cast<size_t>(value.byte_size())});
 }
 
 expected<output_file> prediction_file::impl::complete(npy_column& c) {
@@ -75,7 +78,9 @@ expected<output_file> prediction_file::impl::complete(npy_column& c) {
   std::string piece;
   for (int64_t at = 0; at < (*rows)->size(); at += static_cast<int64_t>(piece.size())) {
     piece.resize(static_cast<size_t>(std::min(output_file::buffer_bytes, (*rows)->size() - at)));
-    auto copied = (*rows)->read(at, std::as_writable_bytes(std::span{piece})).and_then([&] { return whole->append(piece); });
+    auto copied = (*rows)->read(at, std::as_writable_bytes(std::span{piece})).and_then([&] {
+      return whole->append(piece);
+    });
     if (!copied)
       return fail(copied.error());
   }
@@ -133,7 +138,8 @@ expected<void> prediction_file::write(const prediction& one) {
         return written;
   } else {
     const bool names = i.format == prediction_format::csv && i.results == 0;
-    written = i.text->append((names ? csv_header(one) : "") + (i.format == prediction_format::csv ? csv_line(one) : json_line(one)));
+    written = i.text->append((names ? csv_header(one) : "")
+                             + (i.format == prediction_format::csv ? csv_line(one) : json_line(one)));
   }
   if (written)
     ++i.results;
@@ -147,7 +153,8 @@ expected<void> prediction_file::finish() {
   return i.text->finish();
 }
 
-expected<prediction_file> create_prediction_file(std::shared_ptr<file_system> files, const std::string& path, prediction_format format) {
+expected<prediction_file> create_prediction_file(std::shared_ptr<file_system> files, const std::string& path,
+                                                 prediction_format format) {
   auto made = std::make_unique<prediction_file::impl>(prediction_file::impl{std::move(files), path, format, {}, {}});
   if (auto opened = made->open(); !opened)
     return fail(opened.error());

@@ -7,6 +7,7 @@
 
 namespace troupe {
 
-expected<prediction_file> create_prediction_file(std::shared_ptr<file_system> files, const std::string& path, prediction_format format);
+expected<prediction_file> create_prediction_file(std::shared_ptr<file_system> files, const std::string& path,
+                                                 prediction_format format);
 
 }  // namespace troupe

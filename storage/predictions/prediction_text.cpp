@@ -1,7 +1,7 @@
 // Writes one prediction as a line of CSV or JSON.
-#include <troupe/prediction_file.hpp>
-
 #include "words/text.hpp"
+
+#include <troupe/prediction_file.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -27,7 +27,8 @@ std::string element(const tensor& t, int64_t i) {
 
 bool is_finite(const tensor& t, int64_t i) {
   const auto at = static_cast<size_t>(i);
-  return t.type() == dtype::float32 ? std::isfinite(t.as<float>()[at]) : t.type() != dtype::float64 || std::isfinite(t.as<double>()[at]);
+  return t.type() == dtype::float32 ? std::isfinite(t.as<float>()[at])
+                                    : t.type() != dtype::float64 || std::isfinite(t.as<double>()[at]);
 }
 
 std::string csv_field(const std::string& field) {
@@ -91,26 +92,30 @@ std::string_view to_string(prediction_format f) noexcept {
 
 std::string csv_header(const prediction& one) {
   std::vector<std::string> names;
-  in_order(one,
-           [&](const std::string& name, const tensor& t) {
-             for (int64_t i = 0; i < t.elements(); ++i)
-               names.push_back(column(name, t.dims(), i));
-           },
-           [&](const std::string& name, const std::vector<std::string>& words) {
-             for (size_t i = 0; i < words.size(); ++i)
-               names.push_back(words.size() == 1 ? name : name + "_" + std::to_string(i));
-           });
+  in_order(
+      one,
+      [&](const std::string& name, const tensor& t) {
+        for (int64_t i = 0; i < t.elements(); ++i)
+          names.push_back(column(name, t.dims(), i));
+      },
+      [&](const std::string& name, const std::vector<std::string>& words) {
+        for (size_t i = 0; i < words.size(); ++i)
+          names.push_back(words.size() == 1 ? name : name + "_" + std::to_string(i));
+      });
   return csv_record(names);
 }
 
 std::string csv_line(const prediction& one) {
   std::vector<std::string> fields;
-  in_order(one,
-           [&](const std::string&, const tensor& t) {
-             for (int64_t i = 0; i < t.elements(); ++i)
-               fields.push_back(element(t, i));
-           },
-           [&](const std::string&, const std::vector<std::string>& words) { fields.insert(fields.end(), words.begin(), words.end()); });
+  in_order(
+      one,
+      [&](const std::string&, const tensor& t) {
+        for (int64_t i = 0; i < t.elements(); ++i)
+          fields.push_back(element(t, i));
+      },
+      [&](const std::string&, const std::vector<std::string>& words) {
+        fields.insert(fields.end(), words.begin(), words.end());
+      });
   return csv_record(fields);
 }
 
@@ -119,15 +124,16 @@ std::string json_line(const prediction& one) {
   const auto add = [&line](const std::string& name, const std::string& value) {
     line += (line.size() > 1 ? "," : "") + json_text(name) + ":" + value;
   };
-  in_order(one,
-           [&](const std::string& name, const tensor& t) {
-             int64_t at = 0;
-             add(name, json_value(t, 0, at));
-           },
-           [&](const std::string& name, const std::vector<std::string>& words) {
-             const std::string list = joined(words, ",", json_text);
-             add(name, words.size() == 1 ? list : "[" + list + "]");
-           });
+  in_order(
+      one,
+      [&](const std::string& name, const tensor& t) {
+        int64_t at = 0;
+        add(name, json_value(t, 0, at));
+      },
+      [&](const std::string& name, const std::vector<std::string>& words) {
+        const std::string list = joined(words, ",", json_text);
+        add(name, words.size() == 1 ? list : "[" + list + "]");
+      });
   return line + "}\n";
 }
 

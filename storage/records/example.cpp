@@ -1,7 +1,7 @@
-#include <troupe/tfrecord.hpp>
-
 #include "storage/encodings/utf8.hpp"
 #include "storage/proto/example.pb.h"
+
+#include <troupe/tfrecord.hpp>
 
 #include <limits>
 
@@ -20,9 +20,12 @@ void write(const example::feature& from, proto::Feature& into) {
 
 example::feature read(const proto::Feature& from) {
   switch (from.kind_case()) {
-    case proto::Feature::kBytesList: return byte_strings{from.bytes_list().value().begin(), from.bytes_list().value().end()};
-    case proto::Feature::kFloatList: return std::vector<float>{from.float_list().value().begin(), from.float_list().value().end()};
-    case proto::Feature::kInt64List: return std::vector<int64_t>{from.int64_list().value().begin(), from.int64_list().value().end()};
+    case proto::Feature::kBytesList:
+      return byte_strings{from.bytes_list().value().begin(), from.bytes_list().value().end()};
+    case proto::Feature::kFloatList:
+      return std::vector<float>{from.float_list().value().begin(), from.float_list().value().end()};
+    case proto::Feature::kInt64List:
+      return std::vector<int64_t>{from.int64_list().value().begin(), from.int64_list().value().end()};
     case proto::Feature::KIND_NOT_SET: return {};
   }
   return {};
@@ -41,7 +44,8 @@ expected<std::string> encode_example(const example& x) {
   }
   const size_t size = message.ByteSizeLong();
   if (size > static_cast<size_t>(std::numeric_limits<int>::max()))
-    return fail(errc::invalid_argument, "an example has " + std::to_string(size) + " bytes, and a protobuf message at most 2147483647");
+    return fail(errc::invalid_argument,
+                "an example has " + std::to_string(size) + " bytes, and a protobuf message at most 2147483647");
   std::string bytes(size, '\0');
   message.SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(bytes.data()));
   return bytes;
@@ -49,7 +53,8 @@ expected<std::string> encode_example(const example& x) {
 
 expected<example> decode_example(std::string_view bytes) {
   proto::Example message;
-  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()) || !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max())
+      || !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return fail(errc::data_loss, std::to_string(bytes.size()) + " bytes are no example");
   example x;
   for (const auto& entry : message.features().feature()) {

@@ -14,7 +14,9 @@ namespace {
 std::string text_of(const component& c) { return type_text(c.type, c.dims); }
 
 proto::Feature::KindCase kind_for(dtype type) {
-  return type == dtype::uint8 ? proto::Feature::kBytesList : type == dtype::float32 ? proto::Feature::kFloatList : proto::Feature::kInt64List;
+  return type == dtype::uint8     ? proto::Feature::kBytesList
+         : type == dtype::float32 ? proto::Feature::kFloatList
+                                  : proto::Feature::kInt64List;
 }
 
 /// A feature in words, for errors: "a list of 3 floats".
@@ -83,7 +85,8 @@ example_columns& example_columns::operator=(example_columns&&) noexcept = defaul
 expected<example_columns> example_columns::of(std::vector<component> columns) {
   for (const auto& c : columns) {
     if (c.type != dtype::float32 && c.type != dtype::int32 && c.type != dtype::int64 && c.type != dtype::uint8)
-      return fail(errc::invalid_argument, "feature '" + c.name + "' cannot be " + text_of(c) + ": examples hold float32, int32, int64 and uint8");
+      return fail(errc::invalid_argument, "feature '" + c.name + "' cannot be " + text_of(c)
+                                              + ": examples hold float32, int32, int64 and uint8");
     if (!byte_size_of(c.type, c.dims.extents()))
       return fail(errc::invalid_argument, "feature '" + c.name + "' cannot be " + text_of(c));
   }
@@ -100,7 +103,8 @@ expected<void> example_columns::read(std::string_view payload, std::span<std::by
   for (size_t i = 0; i < into.size(); ++i) {
     const auto& column = impl_->columns[i];
     // If a name occurs twice, the last entry counts, as in every map of protobuf.
-    const auto entry = std::find_if(entries.rbegin(), entries.rend(), [&](const auto& e) { return e.key() == column.name; });
+    const auto entry = std::find_if(entries.rbegin(), entries.rend(),
+                                    [&](const auto& e) { return e.key() == column.name; });
     if (entry == entries.rend())
       return fail(errc::invalid_argument, "feature '" + column.name + "' is missing, wanted " + text_of(column));
     if (auto ok = copy(column, entry->value(), into[i]); !ok)

@@ -1,6 +1,6 @@
-#include <troupe/tfrecord.hpp>
-
 #include "storage/records/record_file.hpp"
+
+#include <troupe/tfrecord.hpp>
 
 namespace troupe {
 

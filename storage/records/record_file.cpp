@@ -33,7 +33,8 @@ class deflating_sink final : public byte_sink {
 
   expected<void> start(const std::string& path, int window_bits) {
     constexpr int memory_level = 8;  // zlib's default.
-    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY)
+        != Z_OK)
       return fail(errc::resource_exhausted, path + ": no memory to compress");
     return {};
   }
@@ -89,10 +90,10 @@ class file_writer final : public record_file_writer {
     if (failed_)
       return fail(*failed_);
     auto done = attempt(drain(true)
-                          .and_then([&] { return file_->sync(); })
-                          .and_then([&] { return check_place(); })
-                          .and_then([&] { return file_->close(); })
-                          .and_then([&] { return files_->sync_directory(parent_of(path_)); }));
+                            .and_then([&] { return file_->sync(); })
+                            .and_then([&] { return check_place(); })
+                            .and_then([&] { return file_->close(); })
+                            .and_then([&] { return files_->sync_directory(parent_of(path_)); }));
     if (done)
       failed_ = error{errc::state, path_ + " is closed"};
     return done;
@@ -103,7 +104,8 @@ class file_writer final : public record_file_writer {
   expected<void> check_place() const {
     if (file_->is_in_place().value_or(true))
       return {};
-    return fail(errc::failed_precondition, path_ + " was removed, replaced or truncated by another program while it was written");
+    return fail(errc::failed_precondition,
+                path_ + " was removed, replaced or truncated by another program while it was written");
   }
   expected<void> drain(bool last) {
     auto done = sink_->append(pending_, last);
@@ -127,7 +129,8 @@ class file_writer final : public record_file_writer {
 
 }  // namespace
 
-expected<std::unique_ptr<record_file_writer>> create_record_file(std::shared_ptr<file_system> files, const std::string& path, compression how) {
+expected<std::unique_ptr<record_file_writer>> create_record_file(std::shared_ptr<file_system> files,
+                                                                 const std::string& path, compression how) {
   auto file = files->create(path);
   if (!file)
     return fail(std::move(file.error()));
@@ -137,7 +140,8 @@ expected<std::unique_ptr<record_file_writer>> create_record_file(std::shared_ptr
   return writer;
 }
 
-expected<std::unique_ptr<record_file_reader>> record_file_reader::open(file_system& files, const std::string& path, compression how) {
+expected<std::unique_ptr<record_file_reader>> record_file_reader::open(file_system& files, const std::string& path,
+                                                                       compression how) {
   auto file = files.open(path);
   if (!file)
     return fail(std::move(file.error()));

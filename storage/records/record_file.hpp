@@ -12,11 +12,13 @@ class record_file_writer {
   virtual expected<void> write(std::string_view record) = 0;
   virtual expected<void> close() = 0;
 };
-expected<std::unique_ptr<record_file_writer>> create_record_file(std::shared_ptr<file_system> files, const std::string& path, compression how);
+expected<std::unique_ptr<record_file_writer>> create_record_file(std::shared_ptr<file_system> files,
+                                                                 const std::string& path, compression how);
 
 class record_file_reader {
  public:
-  static expected<std::unique_ptr<record_file_reader>> open(file_system& files, const std::string& path, compression how);
+  static expected<std::unique_ptr<record_file_reader>> open(file_system& files, const std::string& path,
+                                                            compression how);
 
   /// The record is valid until the next call. Otherwise as in `record_reader`.
   expected<std::optional<std::string_view>> next() { return records_.next(); }

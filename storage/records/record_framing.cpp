@@ -19,15 +19,11 @@ T load(const void* from) noexcept {
   return value;
 }
 
-std::string_view view(const std::byte* bytes, size_t n) noexcept {
-  return {reinterpret_cast<const char*>(bytes), n};
-}
+std::string_view view(const std::byte* bytes, size_t n) noexcept { return {reinterpret_cast<const char*>(bytes), n}; }
 
 }  // namespace
 
-uint32_t masked_crc32c(std::string_view bytes) noexcept {
-  return masked(crc32c(bytes));
-}
+uint32_t masked_crc32c(std::string_view bytes) noexcept { return masked(crc32c(bytes)); }
 
 size_t begin_record(std::string& to) {
   to.append(record_header_bytes, '\0');
@@ -114,7 +110,7 @@ error record_parser::damaged(const std::string& reason) const {
 error record_parser::cut_off(const std::string& wanted, const std::string& found) {
   torn_ = true;
   return {errc::data_loss, path_ + ": the record at offset " + std::to_string(offset_) + " is cut off: wanted " + wanted
-                             + " bytes, found " + found};
+                               + " bytes, found " + found};
 }
 
 }  // namespace troupe

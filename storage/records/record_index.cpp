@@ -30,7 +30,8 @@ expected<record_index> record_index::of(const readable_file& file, std::string p
 /// The record whose header is at `offset`.
 expected<record_index::place> record_index::place_at(const readable_file& file, int64_t offset, int64_t record) const {
   const auto refuse = [&](const std::string& reason) {
-    return fail(errc::data_loss, path_ + ": record " + std::to_string(record) + " at offset " + std::to_string(offset) + " is " + reason);
+    return fail(errc::data_loss, path_ + ": record " + std::to_string(record) + " at offset " + std::to_string(offset)
+                                     + " is " + reason);
   };
   const int64_t left = file.size() - offset;
   std::byte header[record_header_bytes];
@@ -43,15 +44,16 @@ expected<record_index::place> record_index::place_at(const readable_file& file, 
     return refuse("damaged: the checksum of its length is wrong");
   const int64_t room = left - record_header_bytes - record_footer_bytes;
   if (room < 0 || *length > static_cast<uint64_t>(room))
-    return refuse("cut off: wanted " + std::to_string(*length) + " + 4 bytes, found " + std::to_string(left - record_header_bytes));
+    return refuse("cut off: wanted " + std::to_string(*length) + " + 4 bytes, found "
+                  + std::to_string(left - record_header_bytes));
   return place{offset + record_header_bytes, static_cast<int64_t>(*length)};
 }
 
 expected<record_index::place> record_index::find(const readable_file& file, int64_t record) const {
   int64_t at_record = record / stride_ * stride_, at = kept_[static_cast<size_t>(record / stride_)];
   if (stride_ == 1)  // The next place gives the length.
-    return place{at + record_header_bytes,
-                 (record + 1 < records_ ? kept_[static_cast<size_t>(record + 1)] : end_) - at - record_header_bytes - record_footer_bytes};
+    return place{at + record_header_bytes, (record + 1 < records_ ? kept_[static_cast<size_t>(record + 1)] : end_) - at
+                                               - record_header_bytes - record_footer_bytes};
   if (next_record_ > at_record && next_record_ <= record)
     at_record = next_record_, at = next_offset_;
   for (;; ++at_record) {
@@ -74,7 +76,8 @@ expected<void> record_index::read(const readable_file& file, int64_t record, std
   payload.resize(static_cast<size_t>(found->bytes));
   if (checksum != masked_crc32c(payload))
     return fail(errc::data_loss, path_ + ": the record at offset " + std::to_string(found->offset - record_header_bytes)
-                                   + " is damaged: the checksum of its " + std::to_string(found->bytes) + " bytes is wrong");
+                                     + " is damaged: the checksum of its " + std::to_string(found->bytes)
+                                     + " bytes is wrong");
   next_record_ = record + 1;
   next_offset_ = found->offset + found->bytes + record_footer_bytes;
   return {};

@@ -37,9 +37,15 @@ tl::unexpected<error> damaged_record(const std::string& path, const std::string&
 }  // namespace
 
 std::string run_record_text(const run_record& record) {
-  json j{{"format", record_format}, {"format_version", record_version}, {"wall_time", record.wall_time}, {"command", json::array()},
-         {"directory", as_utf8(record.directory)}, {"versions", object_of(record.versions)}, {"settings", object_of(record.settings)},
-         {"resolved", object_of(record.resolved)}, {std::string{record_crc_member}, unsealed}};
+  json j{{"format", record_format},
+         {"format_version", record_version},
+         {"wall_time", record.wall_time},
+         {"command", json::array()},
+         {"directory", as_utf8(record.directory)},
+         {"versions", object_of(record.versions)},
+         {"settings", object_of(record.settings)},
+         {"resolved", object_of(record.resolved)},
+         {std::string{record_crc_member}, unsealed}};
   for (const auto& argument : record.command)
     j["command"].push_back(as_utf8(argument));
   return seal(j.dump(1) + "\n");
@@ -53,10 +59,14 @@ expected<run_record> parse_run_record(std::string text, const std::string& path)
     if (j.at("format") != record_format)
       return damaged_record(path, "it is no " + std::string{record_format});
     if (const auto version = integer_of(j.at("format_version")); version != record_version)
-      return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads " + std::to_string(record_version));
-    return run_record{.wall_time = j.at("wall_time").get<double>(), .command = j.at("command").get<std::vector<std::string>>(),
-                      .directory = j.at("directory").get<std::string>(), .versions = texts_of(j.at("versions")),
-                      .settings = texts_of(j.at("settings")), .resolved = texts_of(j.at("resolved"))};
+      return fail(errc::unimplemented, path + ": format version " + std::to_string(version)
+                                           + ", and this program reads " + std::to_string(record_version));
+    return run_record{.wall_time = j.at("wall_time").get<double>(),
+                      .command = j.at("command").get<std::vector<std::string>>(),
+                      .directory = j.at("directory").get<std::string>(),
+                      .versions = texts_of(j.at("versions")),
+                      .settings = texts_of(j.at("settings")),
+                      .resolved = texts_of(j.at("resolved"))};
   });
 }
 
@@ -70,7 +80,8 @@ expected<run_record> load_run_record(file_system& fs, const std::string& model_d
   const std::string path = join_path(model_dir, run_record_file);
   auto text = read_file(fs, path);
   if (!text && text.error().category == errc::not_found)
-    return fail({errc::not_found, model_dir + " does not say what it was configured with: it has no " + std::string{run_record_file},
+    return fail({errc::not_found,
+                 model_dir + " does not say what it was configured with: it has no " + std::string{run_record_file},
                  {"it was made by a program of its own, or by a version that kept no record"}});
   if (!text)
     return fail(std::move(text.error()));

@@ -12,9 +12,9 @@ namespace troupe {
 
 namespace {
 
-constexpr int32_t version_max = 1;       // TensorFlow has written no other version.
-constexpr int32_t shards_max = 100'000;  // File names have five digits for the shard.
-constexpr int64_t bundle_chunk_max = 1 << 20;   // Small enough that the checksum finds the bytes in the cache.
+constexpr int32_t version_max = 1;             // TensorFlow has written no other version.
+constexpr int32_t shards_max = 100'000;        // File names have five digits for the shard.
+constexpr int64_t bundle_chunk_max = 1 << 20;  // Small enough that the checksum finds the bytes in the cache.
 
 /// Keys of slices begin with byte 0; names of variables do not.
 bool is_slice_key(std::string_view key) { return key.starts_with('\0'); }
@@ -32,14 +32,16 @@ std::optional<int64_t> elements_of(std::span<const int64_t> extents) {
 using table = std::vector<table_entry>;
 
 const table_entry* find_entry(const table& entries, std::string_view key) {
-  const auto at = std::lower_bound(entries.begin(), entries.end(), key, [](const table_entry& e, std::string_view k) { return e.key < k; });
+  const auto at = std::lower_bound(entries.begin(), entries.end(), key,
+                                   [](const table_entry& e, std::string_view k) { return e.key < k; });
   return at != entries.end() && at->key == key ? &*at : nullptr;
 }
 
 /// Reads the index entries of tensors. A problem of one tensor is stored in that tensor.
 class entry_parser {
  public:
-  entry_parser(const table& entries, const std::string& path, int32_t shards) : entries_(entries), path_(path), shards_(shards) {}
+  entry_parser(const table& entries, const std::string& path, int32_t shards)
+    : entries_(entries), path_(path), shards_(shards) {}
 
   bundle_tensor parse(const table_entry& e) const {
     bundle_tensor t{.name = e.key};
@@ -66,7 +68,8 @@ class entry_parser {
     if (auto placed = entry.slices().empty() ? place_whole(t, entry) : place_slices(t, entry); !placed)
       return placed;
     if (!t.type)
-      return wrong(t, "has the data type " + std::to_string(t.type_number) + ", which is not known", errc::unimplemented);
+      return wrong(t, "has the data type " + std::to_string(t.type_number) + ", which is not known",
+                   errc::unimplemented);
     const bool is_text = t.type->name == "string";
     if (t.type->bytes == 0 && !is_text)
       return wrong(t, "has the data type " + std::string{t.type->name} + ", which cannot be read", errc::unimplemented);
@@ -84,8 +87,8 @@ class entry_parser {
     p.bytes = entry.size();
     p.crc32c = unmasked(entry.crc32c());
     if (p.shard < 0 || p.shard >= shards_ || p.offset < 0 || p.bytes < 0 || p.offset > INT64_MAX - p.bytes)
-      return wrong(t, "is said to have " + std::to_string(p.bytes) + " bytes at byte " + std::to_string(p.offset) + " of data file "
-                        + std::to_string(p.shard) + " of " + std::to_string(shards_));
+      return wrong(t, "is said to have " + std::to_string(p.bytes) + " bytes at byte " + std::to_string(p.offset)
+                          + " of data file " + std::to_string(p.shard) + " of " + std::to_string(shards_));
     if (__builtin_add_overflow(t.bytes, p.bytes, &t.bytes))
       return wrong(t, "has more bytes than any file");
     t.pieces.push_back(std::move(p));
@@ -105,11 +108,13 @@ class entry_parser {
         lengths.push_back(x.has_length() ? std::optional{x.length()} : std::nullopt);
         p.starts.push_back(x.start());
         p.lengths.push_back(lengths.back().value_or(axis < t.extents.size() ? t.extents[axis] : 0));
-        if (axis >= t.extents.size() || x.start() < 0 || p.lengths.back() < 0 || x.start() > t.extents[axis] - p.lengths.back())
+        if (axis >= t.extents.size() || x.start() < 0 || p.lengths.back() < 0
+            || x.start() > t.extents[axis] - p.lengths.back())
           return wrong(t, "of shape " + shape_text(t.extents) + " has a slice that does not lie in it");
       }
       if (p.starts.size() != t.extents.size())
-        return wrong(t, "of shape " + shape_text(t.extents) + " has a slice of " + std::to_string(p.starts.size()) + " axes");
+        return wrong(
+            t, "of shape " + shape_text(t.extents) + " has a slice of " + std::to_string(p.starts.size()) + " axes");
       const auto* found = find_entry(entries_, bundle_slice_key(t.name, p.starts, lengths));
       const std::string box = shape_text(p.lengths) + " from " + shape_text(p.starts) + " on";
       proto::BundleEntryProto of_slice;
@@ -128,10 +133,13 @@ class entry_parser {
     int64_t wanted = 0;
     if (t.type->bytes == 0) {  // Each text has a length of at least one byte; the lengths have a checksum of 4 bytes.
       const bool fits = p.bytes >= 4 && elements <= p.bytes - 4;
-      return fits ? expected<void>{} : wrong(t, "has " + std::to_string(p.bytes) + " bytes, too few for " + std::to_string(elements) + " texts");
+      return fits ? expected<void>{}
+                  : wrong(t, "has " + std::to_string(p.bytes) + " bytes, too few for " + std::to_string(elements)
+                                 + " texts");
     }
     if (__builtin_mul_overflow(elements, int64_t{t.type->bytes}, &wanted) || wanted != p.bytes)
-      return wrong(t, "has " + std::to_string(p.bytes) + " bytes for the shape " + shape_text(p.lengths) + " of " + std::string{t.type->name});
+      return wrong(t, "has " + std::to_string(p.bytes) + " bytes for the shape " + shape_text(p.lengths) + " of "
+                          + std::string{t.type->name});
     return {};
   }
 
@@ -140,7 +148,8 @@ class entry_parser {
   expected<void> check_cover(const bundle_tensor& t) const {
     int64_t bytes = 0;
     if (__builtin_mul_overflow(*elements_of(t.extents), int64_t{t.type->bytes}, &bytes) || bytes != t.bytes)
-      return wrong(t, "of shape " + shape_text(t.extents) + " has slices of " + std::to_string(t.bytes) + " bytes together");
+      return wrong(
+          t, "of shape " + shape_text(t.extents) + " has slices of " + std::to_string(t.bytes) + " bytes together");
     return {};
   }
 
@@ -151,7 +160,8 @@ class entry_parser {
 
 /// Copies a slice into the whole tensor, one row of the last axis at a time. Returns false if an element was already
 /// written.
-bool put_box(const bundle_tensor& t, const bundle_piece& p, const std::byte* from, std::byte* to, std::vector<bool>& written) {
+bool put_box(const bundle_tensor& t, const bundle_piece& p, const std::byte* from, std::byte* to,
+             std::vector<bool>& written) {
   const size_t rank = t.extents.size();
   const int64_t width = t.type->bytes, run = rank == 0 ? 1 : p.lengths.back();
   if (elements_of(p.lengths) == 0)
@@ -201,8 +211,9 @@ expected<tensor_bundle> tensor_bundle::open(file_system& fs, std::string prefix)
   if (header.endianness() != 0)
     return fail(errc::unimplemented, path + ": its data are big-endian");
   if (header.version().min_consumer() > version_max)
-    return fail(errc::unimplemented, path + ": only readers of version " + std::to_string(header.version().min_consumer())
-                                       + " may read it; this one is of version " + std::to_string(version_max));
+    return fail(errc::unimplemented, path + ": only readers of version "
+                                         + std::to_string(header.version().min_consumer())
+                                         + " may read it; this one is of version " + std::to_string(version_max));
   if (header.num_shards() < 1 || header.num_shards() > shards_max)
     return fail(errc::data_loss, path + ": it is said to have " + std::to_string(header.num_shards()) + " data files");
   tensor_bundle bundle{fs, std::move(prefix)};
@@ -216,7 +227,8 @@ expected<tensor_bundle> tensor_bundle::open(file_system& fs, std::string prefix)
 }
 
 const bundle_tensor* tensor_bundle::find(std::string_view name) const {
-  const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name, [](const bundle_tensor& t, std::string_view n) { return t.name < n; });
+  const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,
+                                   [](const bundle_tensor& t, std::string_view n) { return t.name < n; });
   return at != tensors_.end() && at->name == name ? &*at : nullptr;
 }
 
@@ -238,8 +250,9 @@ expected<void> tensor_bundle::read_piece(const bundle_tensor& t, const bundle_pi
   if (!file)
     return fail(file.error());
   if (p.offset > (*file)->size() - p.bytes)
-    return fail(errc::data_loss, path + ": tensor " + t.name + " needs " + std::to_string(p.bytes) + " bytes at offset " + std::to_string(p.offset)
-                                   + ", and the file has " + std::to_string((*file)->size()));
+    return fail(errc::data_loss, path + ": tensor " + t.name + " needs " + std::to_string(p.bytes) + " bytes at offset "
+                                     + std::to_string(p.offset) + ", and the file has "
+                                     + std::to_string((*file)->size()));
   std::vector<std::byte> buffer(into.empty() ? static_cast<size_t>(std::min(bundle_chunk_max, p.bytes)) : 0);
   uint32_t crc = 0;
   for (int64_t done = 0; done < p.bytes; done += bundle_chunk_max) {
@@ -251,8 +264,9 @@ expected<void> tensor_bundle::read_piece(const bundle_tensor& t, const bundle_pi
   }
   // In the checksum of texts, lengths count as numbers of fixed width, so `read_texts` verifies it.
   if (t.type->bytes != 0 && crc != p.crc32c)
-    return fail(errc::data_loss, path + ": tensor " + t.name + " at offset " + std::to_string(p.offset) + " has the checksum " + crc32c_text(crc)
-                                   + " and should have " + crc32c_text(p.crc32c));
+    return fail(errc::data_loss, path + ": tensor " + t.name + " at offset " + std::to_string(p.offset)
+                                     + " has the checksum " + crc32c_text(crc) + " and should have "
+                                     + crc32c_text(p.crc32c));
   return {};
 }
 
@@ -262,7 +276,8 @@ expected<std::shared_ptr<std::byte>> tensor_bundle::read(const bundle_tensor& t)
   if (t.type->bytes == 0)
     return fail(errc::type, prefix_ + ": tensor " + t.name + " holds texts");
   const auto no_memory = [&] {
-    return fail(errc::resource_exhausted, prefix_ + ": no memory for the " + std::to_string(t.bytes) + " bytes of tensor " + t.name);
+    return fail(errc::resource_exhausted,
+                prefix_ + ": no memory for the " + std::to_string(t.bytes) + " bytes of tensor " + t.name);
   };
   for (const auto& p : t.pieces)  // Rejects a length that does not fit the file before memory is allocated.
     if (const auto file = data_file(p.shard); !file)
@@ -313,7 +328,8 @@ expected<std::vector<std::string>> tensor_bundle::read_texts(const bundle_tensor
     if (!length)
       return damaged("has fewer lengths than texts");
     const auto narrow = static_cast<uint32_t>(*length);
-    crc = *length <= UINT32_MAX ? crc32c(std::as_bytes(std::span{&narrow, 1}), crc) : crc32c(std::as_bytes(std::span{&*length, 1}), crc);
+    crc = *length <= UINT32_MAX ? crc32c(std::as_bytes(std::span{&narrow, 1}), crc)
+                                : crc32c(std::as_bytes(std::span{&*length, 1}), crc);
     lengths.push_back(*length);
   }
   uint32_t stored = 0;
@@ -321,7 +337,8 @@ expected<std::vector<std::string>> tensor_bundle::read_texts(const bundle_tensor
     return damaged("has no checksum of its lengths");
   std::memcpy(&stored, rest.data(), sizeof stored);
   if (stored != masked(crc))
-    return damaged("has wrong lengths: their checksum is " + crc32c_text(crc) + " and should be " + crc32c_text(unmasked(stored)));
+    return damaged("has wrong lengths: their checksum is " + crc32c_text(crc) + " and should be "
+                   + crc32c_text(unmasked(stored)));
   if (crc = crc32c(rest, crc); crc != p.crc32c)  // Covers the checksum of the lengths, and the texts.
     return damaged("has the checksum " + crc32c_text(crc) + " and should have " + crc32c_text(p.crc32c));
   rest.remove_prefix(sizeof stored);

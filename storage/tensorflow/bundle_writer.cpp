@@ -58,7 +58,8 @@ class new_file {
     return new_file{fs, path, std::move(*file)};
   }
   new_file(new_file&& other) noexcept
-    : fs_(other.fs_), path_(std::move(other.path_)), file_(std::move(other.file_)), there_(std::exchange(other.there_, false)) {}
+    : fs_(other.fs_), path_(std::move(other.path_)), file_(std::move(other.file_)),
+      there_(std::exchange(other.there_, false)) {}
   new_file& operator=(new_file&&) = delete;
   ~new_file() {
     file_.reset();
@@ -77,7 +78,8 @@ class new_file {
   }
 
  private:
-  new_file(file_system& fs, std::string path, std::unique_ptr<writable_file> file) : fs_(fs), path_(std::move(path)), file_(std::move(file)) {}
+  new_file(file_system& fs, std::string path, std::unique_ptr<writable_file> file)
+    : fs_(fs), path_(std::move(path)), file_(std::move(file)) {}
   file_system& fs_;
   std::string path_;
   std::unique_ptr<writable_file> file_;
@@ -86,11 +88,13 @@ class new_file {
 
 }  // namespace
 
-expected<void> write_bundle(file_system& fs, const std::string& directory, const std::string& name, std::vector<bundle_source> tensors) {
+expected<void> write_bundle(file_system& fs, const std::string& directory, const std::string& name,
+                            std::vector<bundle_source> tensors) {
   std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   for (size_t i = 0; i < tensors.size(); ++i)
     if (tensors[i].name.empty() || (i > 0 && tensors[i].name == tensors[i - 1].name))
-      return fail(errc::invalid_argument, "two tensors, or one without a name, cannot be written as " + troupe::quoted(tensors[i].name));
+      return fail(errc::invalid_argument,
+                  "two tensors, or one without a name, cannot be written as " + troupe::quoted(tensors[i].name));
   const std::string prefix = join_path(directory, name), data_path = bundle_data_name(prefix, 0, 1);
   auto data = new_file::create(fs, data_path);
   if (!data)

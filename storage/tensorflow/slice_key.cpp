@@ -44,7 +44,8 @@ void append_signed(std::string& to, int64_t value) {
 
 }  // namespace
 
-std::string bundle_slice_key(std::string_view tensor, std::span<const int64_t> starts, std::span<const std::optional<int64_t>> lengths) {
+std::string bundle_slice_key(std::string_view tensor, std::span<const int64_t> starts,
+                             std::span<const std::optional<int64_t>> lengths) {
   constexpr int64_t whole = -1;
   std::string key;
   append_rising(key, 0);

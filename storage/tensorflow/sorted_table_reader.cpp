@@ -25,11 +25,13 @@ std::optional<place> take_place(std::string_view& from) {
 class table_reader {
  public:
   table_reader(const readable_file& file, const std::string& path)
-    : file_(file), path_(path), size_(static_cast<uint64_t>(file.size())), left_(std::max(decoded_least, block_growth_max * size_)) {}
+    : file_(file), path_(path), size_(static_cast<uint64_t>(file.size())),
+      left_(std::max(decoded_least, block_growth_max * size_)) {}
 
   expected<std::vector<table_entry>> read() {
     if (size_ < footer_bytes)
-      return damaged(0, "it has " + std::to_string(size_) + " bytes, and a table has " + std::to_string(footer_bytes) + " at least");
+      return damaged(0, "it has " + std::to_string(size_) + " bytes, and a table has " + std::to_string(footer_bytes)
+                            + " at least");
     const auto footer = bytes_at({size_ - footer_bytes, footer_bytes});
     if (!footer)
       return fail(footer.error());
@@ -66,7 +68,8 @@ class table_reader {
 
   expected<void> charge(uint64_t bytes, const place& at, const std::string& what) {
     if (bytes > left_)
-      return damaged(at.offset, what + " decodes to more than " + std::to_string(block_growth_max) + " times the file's size");
+      return damaged(at.offset,
+                     what + " decodes to more than " + std::to_string(block_growth_max) + " times the file's size");
     left_ -= bytes;
     return {};
   }
@@ -82,8 +85,9 @@ class table_reader {
   expected<std::string> contents_of(const place& at, const std::string& what) {
     const uint64_t room = size_ - footer_bytes;
     if (at.bytes > room || at.offset > room - at.bytes || room - at.bytes - at.offset < trailer_bytes)
-      return damaged(size_ - footer_bytes, what + " is said to have " + std::to_string(at.bytes) + " bytes at byte " + std::to_string(at.offset)
-                                             + ", and the file has " + std::to_string(size_));
+      return damaged(size_ - footer_bytes, what + " is said to have " + std::to_string(at.bytes) + " bytes at byte "
+                                               + std::to_string(at.offset) + ", and the file has "
+                                               + std::to_string(size_));
     // Also limits repeated blocks: an index may name an empty block any number of times.
     if (auto fits = charge(at.bytes, at, what); !fits)
       return fail(std::move(fits.error()));
@@ -94,7 +98,8 @@ class table_reader {
     const char how = (*bytes)[at.bytes];
     bytes->resize(at.bytes + 1);
     if (const uint32_t crc = crc32c(*bytes); masked(crc) != stored)
-      return damaged(at.offset, what + " has the checksum " + crc32c_text(crc) + " and should have " + crc32c_text(unmasked(stored)));
+      return damaged(at.offset, what + " has the checksum " + crc32c_text(crc) + " and should have "
+                                    + crc32c_text(unmasked(stored)));
     bytes->resize(at.bytes);
     if (how == snappy) {
       auto whole = snappy_decompressed(*bytes);
@@ -103,8 +108,9 @@ class table_reader {
       return std::move(*whole);
     }
     if (how != uncompressed)
-      return fail(errc::unimplemented, path_ + ": " + what + " at byte " + std::to_string(at.offset) + " is compressed by method "
-                                         + std::to_string(static_cast<unsigned char>(how)) + "; 0 (none) and 1 (Snappy) are known");
+      return fail(errc::unimplemented,
+                  path_ + ": " + what + " at byte " + std::to_string(at.offset) + " is compressed by method "
+                      + std::to_string(static_cast<unsigned char>(how)) + "; 0 (none) and 1 (Snappy) are known");
     return bytes;
   }
 
@@ -113,14 +119,17 @@ class table_reader {
     if (!contents)
       return fail(contents.error());
     std::string_view rest{*contents};
-    const size_t restarts = rest.size() < sizeof(uint32_t) ? 0 : load_fixed<uint32_t>(rest.substr(rest.size() - sizeof(uint32_t)));
+    const size_t restarts = rest.size() < sizeof(uint32_t)
+                                ? 0
+                                : load_fixed<uint32_t>(rest.substr(rest.size() - sizeof(uint32_t)));
     if (restarts == 0 || restarts > rest.size() / sizeof(uint32_t) - 1)
       return damaged(at.offset, what + " has no room for its " + std::to_string(restarts) + " restarts");
     rest.remove_suffix((restarts + 1) * sizeof(uint32_t));
     std::vector<table_entry> entries;
     std::string key;
     while (!rest.empty()) {
-      const auto shared = take_varint(rest), added = shared ? take_varint(rest) : std::nullopt, value = added ? take_varint(rest) : std::nullopt;
+      const auto shared = take_varint(rest), added = shared ? take_varint(rest) : std::nullopt,
+                 value = added ? take_varint(rest) : std::nullopt;
       if (!value || *shared > key.size() || *added > rest.size() || *value > rest.size() - *added)
         return damaged(at.offset, what + " has an entry that does not fit into it");
       if (auto fits = charge(*shared + *added + *value + sizeof(table_entry), at, what); !fits)

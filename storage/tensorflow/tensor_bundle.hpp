@@ -24,12 +24,12 @@ struct bundle_piece {
 
 struct bundle_tensor {
   std::string name;
-  const element_type* type = nullptr;   ///< Null if `type_number` is unknown.
+  const element_type* type = nullptr;  ///< Null if `type_number` is unknown.
   int32_t type_number = 0;
   std::vector<int64_t> extents;
-  int64_t bytes = 0;                     ///< Size in the files; for texts including their lengths.
+  int64_t bytes = 0;  ///< Size in the files; for texts including their lengths.
   std::vector<bundle_piece> pieces;
-  std::optional<error> problem = {};     ///< data_loss or unimplemented: why the tensor cannot be read.
+  std::optional<error> problem = {};  ///< data_loss or unimplemented: why the tensor cannot be read.
 };
 
 /// File names: "<prefix>.index", "<prefix>.data-00000-of-00002".
@@ -74,7 +74,7 @@ class tensor_bundle {
 /// A tensor to write. `read` is called once for each tensor, in order; its bytes are not kept.
 struct bundle_source {
   std::string name;
-  const element_type* type = nullptr;    ///< A type of fixed size that TensorFlow has.
+  const element_type* type = nullptr;  ///< A type of fixed size that TensorFlow has.
   std::vector<int64_t> extents;
   std::function<expected<std::shared_ptr<const std::byte>>()> read;
 };
@@ -82,9 +82,11 @@ struct bundle_source {
 /// Writes a checkpoint with one data file. Data and index are each written under a temporary name, synced and renamed,
 /// the data first. `directory` must exist. Error: invalid_argument if a name is empty or occurs twice. After an error
 /// there are no new files with that prefix, except temporary ones that could not be removed.
-expected<void> write_bundle(file_system& fs, const std::string& directory, const std::string& name, std::vector<bundle_source> tensors);
+expected<void> write_bundle(file_system& fs, const std::string& directory, const std::string& name,
+                            std::vector<bundle_source> tensors);
 
 /// The key of a tensor's slice in TensorFlow's index.
-std::string bundle_slice_key(std::string_view tensor, std::span<const int64_t> starts, std::span<const std::optional<int64_t>> lengths);
+std::string bundle_slice_key(std::string_view tensor, std::span<const int64_t> starts,
+                             std::span<const std::optional<int64_t>> lengths);
 
 }  // namespace troupe

@@ -49,7 +49,8 @@ struct spy : hook {
 
 struct callbacks_alone : simulation {
   std::shared_ptr<spy> first = std::make_shared<spy>(), second = std::make_shared<spy>();
-  recorder<hooks_ready, answered, hooks_ended, failure, request> chief = record<hooks_ready, answered, hooks_ended, failure, request>();
+  recorder<hooks_ready, answered, hooks_ended, failure, request>
+      chief = record<hooks_ready, answered, hooks_ended, failure, request>();
   callbacks_actor hooks;
 
   callbacks_alone() {
@@ -63,7 +64,11 @@ struct callbacks_alone : simulation {
     tell(hooks, fact{.what = fact::begin_at, .at = step});
   }
   void reach(int64_t step, bool gate = false, uint64_t number = 0) {
-    tell(hooks, fact{.what = fact::step, .values = {step, {tensor::scalar(0.5f), tensor::scalar(3.0f)}}, .at = step, .gate = gate, .number = number});
+    tell(hooks, fact{.what = fact::step,
+                     .values = {step, {tensor::scalar(0.5f), tensor::scalar(3.0f)}},
+                     .at = step,
+                     .gate = gate,
+                     .number = number});
   }
   /// As `start`, after forgetting the earlier calls of hooks and messages to the chief.
   void begin_anew() {
@@ -72,10 +77,14 @@ struct callbacks_alone : simulation {
     chief = record<hooks_ready, answered, hooks_ended, failure, request>();
     start();
   }
-  void finish() { tell(hooks, fact{.what = fact::end_at, .news = {.what = job_event::kind::finished, .step = 9}, .at = 9}); }
+  void finish() {
+    tell(hooks, fact{.what = fact::end_at, .news = {.what = job_event::kind::finished, .step = 9}, .at = 9});
+  }
   void abort() {
     tell(hooks, fact{.what = fact::end_at,
-                     .news = {.what = job_event::kind::failed, .step = 9, .failure = error{errc::nan_loss, "no", {}, "replica/0", 8}},
+                     .news = {.what = job_event::kind::failed,
+                              .step = 9,
+                              .failure = error{errc::nan_loss, "no", {}, "replica/0", 8}},
                      .at = 9});
   }
   void event(int64_t step) { tell(hooks, fact{.what = fact::event, .news = {.step = step}, .at = step}); }
@@ -84,8 +93,12 @@ struct callbacks_alone : simulation {
 using calls = std::vector<std::string>;
 
 error thrown_by_hook(const std::string& call, int index, int64_t step) {
-  return {errc::state, "an exception left " + call + " of hooks[" + std::to_string(index) + "] (" + type_name(typeid(spy)) + "): out of patience", {},
-          "callbacks", step};
+  return {errc::state,
+          "an exception left " + call + " of hooks[" + std::to_string(index) + "] (" + type_name(typeid(spy))
+              + "): out of patience",
+          {},
+          "callbacks",
+          step};
 }
 
 }  // namespace
@@ -113,7 +126,8 @@ TEST_CASE_FIXTURE(callbacks_alone, "a hook sees the steps that it asked for, and
   CHECK(second->seen.at("accuracy/total") == tensor::scalar(3.0f));
 }
 
-TEST_CASE_FIXTURE(callbacks_alone, "every fact is answered by its number when its hooks have returned, whatever they did") {
+TEST_CASE_FIXTURE(callbacks_alone,
+                  "every fact is answered by its number when its hooks have returned, whatever they did") {
   second->throws_in = "at";
   start();
   reach(5, false, 11);
@@ -127,7 +141,8 @@ TEST_CASE_FIXTURE(callbacks_alone, "every fact is answered by its number when it
   tell(hooks, fact{.what = fact::event, .news = {.step = 8}, .at = 8, .number = 13});
   CHECK(chief.last<answered>().number == 13);
   CHECK_FALSE(chief.last<answered>().gate);
-  tell(hooks, fact{.what = fact::end_at, .news = {.what = job_event::kind::finished, .step = 9}, .at = 9, .number = 14});
+  tell(hooks,
+       fact{.what = fact::end_at, .news = {.what = job_event::kind::finished, .step = 9}, .at = 9, .number = 14});
   CHECK(chief.last<hooks_ended>().number == 14);
   CHECK(chief.count<answered>() == 3);
 }
@@ -158,7 +173,8 @@ TEST_CASE_FIXTURE(callbacks_alone, "events reach every hook, and may ask for a c
   CHECK(chief.last<request>().what == request::save);
 }
 
-TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves a hook is a failure of the job, and gates are answered all the same") {
+TEST_CASE_FIXTURE(callbacks_alone,
+                  "an exception that leaves a hook is a failure of the job, and gates are answered all the same") {
   start();
   SUBCASE("at a step") {
     first->throws_in = "at";
@@ -184,7 +200,9 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves a hook is a failure
   }
 }
 
-TEST_CASE_FIXTURE(callbacks_alone, "an exception of one hook keeps no other from being called, and each is a failure of its own that names its hook") {
+TEST_CASE_FIXTURE(
+    callbacks_alone,
+    "an exception of one hook keeps no other from being called, and each is a failure of its own that names its hook") {
   start();
   SUBCASE("at a step") {
     first->throws_in = "at";
@@ -217,7 +235,8 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception of one hook keeps no other from
   SUBCASE("at the end's event") {
     first->throws_in = "event";
     finish();
-    CHECK_MESSAGE((first->calls == calls{"begin 0", "event 9", "abort 9"}), "the job has failed before end() could be called");
+    CHECK_MESSAGE((first->calls == calls{"begin 0", "event 9", "abort 9"}),
+                  "the job has failed before end() could be called");
     CHECK(second->calls == calls{"begin 0", "event 9", "abort 9"});
   }
   SUBCASE("at an abort") {
@@ -228,7 +247,8 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception of one hook keeps no other from
   }
 }
 
-TEST_CASE_FIXTURE(callbacks_alone, "an abort is told in the opposite order, and only to those whose begin has returned") {
+TEST_CASE_FIXTURE(callbacks_alone,
+                  "an abort is told in the opposite order, and only to those whose begin has returned") {
   second->calls_too = &first->calls;
   first->as = "A ";
   second->as = "B ";
@@ -265,15 +285,18 @@ TEST_CASE_FIXTURE(callbacks_alone, "facts that arrive after the end are shown to
   CHECK(chief.count<failure>() == 0);
 }
 
-TEST_CASE_FIXTURE(callbacks_alone, "hooks that are called no more and so do not hear of a clean end are a failure of the job") {
+TEST_CASE_FIXTURE(callbacks_alone,
+                  "hooks that are called no more and so do not hear of a clean end are a failure of the job") {
   const auto hook_thread = std::make_shared<hook_calls>();
-  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .hook_thread = hook_thread}, chief.as<hook_listener_actor>());
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .hook_thread = hook_thread},
+                chief.as<hook_listener_actor>());
   tell(hooks, fact{.what = fact::begin_at, .at = 0});
   hook_thread->withdraw();
   SUBCASE("of a clean one") {
     finish();
     CHECK(chief.order() == order_of<hooks_ready, failure, hooks_ended>());
-    CHECK(chief.last<failure>().what == error{errc::state, "end() of the hooks was not called: no hook is called any more", {}, "callbacks", 9});
+    CHECK(chief.last<failure>().what
+          == error{errc::state, "end() of the hooks was not called: no hook is called any more", {}, "callbacks", 9});
   }
   SUBCASE("but not of one that failed anyway") {
     abort();
@@ -300,13 +323,20 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves the log is a failur
   hooks = spawn(callbacks, callbacks_options{.log = log}, chief.as<hook_listener_actor>());
   tell(hooks, fact{.what = fact::event, .news = {.step = 4}, .at = 4});
   REQUIRE(chief.order() == order_of<failure, answered>());
-  CHECK(chief.last<failure>().what == error{errc::state, "an exception left the job's logger: out of patience", {}, "callbacks", 4});
+  CHECK(chief.last<failure>().what
+        == error{errc::state, "an exception left the job's logger: out of patience", {}, "callbacks", 4});
 }
 
 TEST_CASE_FIXTURE(callbacks_alone, "hooks are called on the thread that is said, and answers follow the call") {
   int posted = 0;
-  auto hook_thread = std::make_shared<hook_calls>([&](hook_calls::task task) { ++posted; task(); }, std::chrono::minutes{1});
-  hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .hook_thread = hook_thread}, chief.as<hook_listener_actor>());
+  auto hook_thread = std::make_shared<hook_calls>(
+      [&](hook_calls::task task) {
+        ++posted;
+        task();
+      },
+      std::chrono::minutes{1});
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .hook_thread = hook_thread},
+                chief.as<hook_listener_actor>());
   tell(hooks, name_values{{"loss"}, {}});
   tell(hooks, fact{.what = fact::begin_at, .at = 0});
   reach(7, true);

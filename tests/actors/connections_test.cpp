@@ -11,7 +11,8 @@ namespace {
 
 /// Recorders that take the place of the nodes of two candidates and a mixture, with two replicas each.
 struct neighbours : simulation {
-  using node = recorder<connect_reader, connect_source, connect_reports, connect_parts, connect_reducer, connect_records, leave>;
+  using node = recorder<connect_reader, connect_source, connect_reports, connect_parts, connect_reducer,
+                        connect_records, leave>;
   job_plan data = [] {
     auto w = two_candidates(small_dataset().batch(4).repeat(), 2);
     w.plan.nodes.push_back({.id = 90_node, .what = role::summary_writer, .name = "summary_writer", .driver = 0_node});
@@ -28,8 +29,10 @@ struct neighbours : simulation {
         members.push_back({n.id, n.what, n.group, n.name});
     roster made{members};
     for (const auto& m : members)
-      made.started(m.id, nodes.emplace(m.id, record<connect_reader, connect_source, connect_reports, connect_parts, connect_reducer, connect_records, leave>())
-                           .first->second.address());
+      made.started(m.id, nodes
+                             .emplace(m.id, record<connect_reader, connect_source, connect_reports, connect_parts,
+                                                   connect_reducer, connect_records, leave>())
+                             .first->second.address());
     return made;
   }();
   caf::scoped_actor driver{system};
@@ -42,7 +45,8 @@ struct neighbours : simulation {
     return ids;
   }
   node& named(const std::string& name) {
-    const auto n = std::find_if(plan->nodes.begin(), plan->nodes.end(), [&](const plan_node& x) { return x.name == name; });
+    const auto n = std::find_if(plan->nodes.begin(), plan->nodes.end(),
+                                [&](const plan_node& x) { return x.name == name; });
     REQUIRE(n != plan->nodes.end());
     return nodes.at(n->id);
   }
@@ -66,7 +70,9 @@ TEST_CASE_FIXTURE(neighbours, "each node learns of the nodes at the other ends o
   CHECK(named("summary_writer").count<connect_parts>() == 1);
 }
 
-TEST_CASE_FIXTURE(neighbours, "a node in the place of another is told to its neighbours, and they to it; one that has ended is told to nobody") {
+TEST_CASE_FIXTURE(
+    neighbours,
+    "a node in the place of another is told to its neighbours, and they to it; one that has ended is told to nobody") {
   const auto id_of = [&](const std::string& name) {
     return std::find_if(plan->nodes.begin(), plan->nodes.end(), [&](const plan_node& x) { return x.name == name; })->id;
   };

@@ -5,9 +5,9 @@
 #include "support/recorded_nodes.hpp"
 #include "tests/support/checkpoint_ids.hpp"
 
-#include <doctest/doctest.h>
-
 #include <troupe/graph.hpp>
+
+#include <doctest/doctest.h>
 
 namespace troupe::test {
 
@@ -25,8 +25,12 @@ struct evaluator_alone : simulation {
     graph g;
     g.variable({.name = "v", .dims = {2}, .initial = init::ones()});
     parameters = *parameter_store::create(*parameter_layout::of(g, std::nullopt), 1);
-    options = {.nodes = nodes->driven, .files = disk, .parameters = parameters,
-               .outputs = {{}, {program_output::kind::metric_sum, "accuracy"}, {program_output::kind::metric_sum, "accuracy", 0, 1}},
+    options = {.nodes = nodes->driven,
+               .files = disk,
+               .parameters = parameters,
+               .outputs = {{},
+                           {program_output::kind::metric_sum, "accuracy"},
+                           {program_output::kind::metric_sum, "accuracy", 0, 1}},
                .metrics = functions_of({{"accuracy", ratio_metric{}}})};
   }
   void start() { judge = spawn(evaluator, options, asker.as<evaluation_sink_actor>()); }
@@ -45,8 +49,12 @@ struct evaluator_alone : simulation {
   void commit(int64_t step, float value, int64_t iteration = 0) {
     auto store = checkpoint_store::open(disk, "/m");
     REQUIRE(store);
-    REQUIRE((*store)->commit({{step, iteration}, {{"v", tensor::of<float>({2}, {value, value})}, {"v/Momentum", tensor::of<float>({2}, {0, 0})},
-                                     {"global_step", tensor::scalar<int64_t>(step)}}, {}, {}}));
+    REQUIRE((*store)->commit({{step, iteration},
+                              {{"v", tensor::of<float>({2}, {value, value})},
+                               {"v/Momentum", tensor::of<float>({2}, {0, 0})},
+                               {"global_step", tensor::scalar<int64_t>(step)}},
+                              {},
+                              {}}));
   }
 };
 
@@ -67,7 +75,9 @@ TEST_CASE_FIXTURE(evaluator_alone, "an evaluation connects its nodes, begins the
   CHECK(asker.count<evaluated>() == 0);
 }
 
-TEST_CASE_FIXTURE(evaluator_alone, "[DF-45] the loss is the mean over batches, metrics are ratios of sums, and the step is the checkpoint's") {
+TEST_CASE_FIXTURE(
+    evaluator_alone,
+    "[DF-45] the loss is the mean over batches, metrics are ratios of sums, and the step is the checkpoint's") {
   options.steps = 3;
   options.directory = "/m";
   commit(7, 5);
@@ -120,7 +130,9 @@ TEST_CASE_FIXTURE(evaluator_alone, "[EST-86] a checkpoint under evaluation is no
   auto store = checkpoint_store::open(disk, "/m", {.keep_checkpoint_max = 1});
   REQUIRE(store);
   const auto save = [&](int64_t step) {
-    return (*store)->commit({{step}, {{"v", tensor::of<float>({2}, {1, 1})}, {"global_step", tensor::scalar<int64_t>(step)}}})->deleted;
+    return (*store)
+        ->commit({{step}, {{"v", tensor::of<float>({2}, {1, 1})}, {"global_step", tensor::scalar<int64_t>(step)}}})
+        ->deleted;
   };
   save(7);
   start();
@@ -156,7 +168,8 @@ TEST_CASE_FIXTURE(evaluator_alone, "data without a bound are granted piece by pi
   CHECK(nodes->workers[0].last<troupe::run>().until == nodes->sources[0].last<troupe::run>().until);
 }
 
-TEST_CASE_FIXTURE(evaluator_alone, "of two checkpoints of one step the one of an iteration is evaluated, or the newest") {
+TEST_CASE_FIXTURE(evaluator_alone,
+                  "of two checkpoints of one step the one of an iteration is evaluated, or the newest") {
   options.steps = 1;
   options.directory = "/m";
   commit(7, 0.5f);
@@ -226,7 +239,8 @@ TEST_CASE_FIXTURE(evaluator_alone, "a stop cancels the running evaluation, and w
   CHECK(asker.last<evaluated>().batches == 2);
 }
 
-TEST_CASE_FIXTURE(evaluator_alone, "an evaluation that nobody hears of any more ends with a deadline that says where everyone stands") {
+TEST_CASE_FIXTURE(evaluator_alone,
+                  "an evaluation that nobody hears of any more ends with a deadline that says where everyone stands") {
   options.silence_max = std::chrono::seconds(10);
   start();
   evaluate();
@@ -245,7 +259,8 @@ TEST_CASE_FIXTURE(evaluator_alone, "an evaluation that nobody hears of any more 
     REQUIRE(asker.count<evaluated>() == 1);
     CHECK(asker.last<evaluated>().cause.category == errc::deadline_exceeded);
     CHECK(asker.last<evaluated>().cause.message
-          == "batch 1 was not evaluated within 10 s: evaluator/infeed/0 does not answer; evaluator/replica/0: received 1, computed 1; "
+          == "batch 1 was not evaluated within 10 s: evaluator/infeed/0 does not answer; evaluator/replica/0: "
+             "received 1, computed 1; "
              "evaluator/outfeed: reported 1");
   }
   SUBCASE("when all have answered nobody is waited for any longer") {
@@ -271,7 +286,8 @@ TEST_CASE_FIXTURE(evaluator_alone, "an evaluation whose process stood still for 
   CHECK(asker.last<evaluated>().ok);
 }
 
-TEST_CASE_FIXTURE(evaluator_alone, "the death of a node is the end of that evaluation, and the next one has new nodes") {
+TEST_CASE_FIXTURE(evaluator_alone,
+                  "the death of a node is the end of that evaluation, and the next one has new nodes") {
   options.steps = 1;
   start();
   evaluate();

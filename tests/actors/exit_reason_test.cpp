@@ -1,4 +1,5 @@
 #include "actors/exit_reason.hpp"
+
 #include "words/expect.hpp"
 
 #include <doctest/doctest.h>

@@ -52,13 +52,16 @@ TEST_CASE("a task that is run twice calls once") {
   CHECK(calls == 1);
 }
 
-TEST_CASE("an executor that never runs what it takes is named when the patience is over, and nothing is called after that") {
+TEST_CASE(
+    "an executor that never runs what it takes is named when the patience is over, and nothing is called after that") {
   kept_tasks kept;
   int calls = 0;
   hook_calls hook_thread{kept.executor(), 5ms};
   const auto late = hook_thread.call([&] { ++calls; });
   REQUIRE_FALSE(late.has_value());
-  CHECK(late.error() == error{errc::deadline_exceeded, "the executor of the hooks did not run a task within 5 ms; no hook is called any more"});
+  CHECK(late.error()
+        == error{errc::deadline_exceeded,
+                 "the executor of the hooks did not run a task within 5 ms; no hook is called any more"});
   REQUIRE(kept.tasks.size() == 1);
   kept.tasks[0]();  // Does nothing: its call has been given up.
   CHECK_FALSE(hook_thread.call([&] { ++calls; }).value());
@@ -74,7 +77,11 @@ TEST_CASE("an executor that throws is named") {
 }
 
 TEST_CASE("an executor that runs the task and throws then has run it") {
-  hook_calls hook_thread{[](const hook_calls::task& t) { t(); throw std::runtime_error{"closed"}; }, 1min};
+  hook_calls hook_thread{[](const hook_calls::task& t) {
+                           t();
+                           throw std::runtime_error{"closed"};
+                         },
+                         1min};
   int calls = 0;
   CHECK(hook_thread.call([&] { ++calls; }).has_value());
   CHECK(calls == 1);
@@ -84,10 +91,10 @@ TEST_CASE("withdrawing frees who waits for a task that nobody has begun, and not
   kept_tasks kept;
   int calls = 0;
   hook_calls hook_thread{[&](hook_calls::task t) {
-                     kept.tasks.push_back(std::move(t));
-                     hook_thread.withdraw();
-                   },
-                   1h};
+                           kept.tasks.push_back(std::move(t));
+                           hook_thread.withdraw();
+                         },
+                         1h};
   CHECK_FALSE(hook_thread.call([&] { ++calls; }).value());  // Returns at once, not after an hour.
   CHECK_FALSE(hook_thread.call([&] { ++calls; }).value());
   REQUIRE(kept.tasks.size() == 1);
@@ -95,7 +102,9 @@ TEST_CASE("withdrawing frees who waits for a task that nobody has begun, and not
   CHECK(calls == 0);
 }
 
-TEST_CASE("withdrawing waits for nothing and interrupts nothing: a task that has begun is finished, and its caller waits for that") {
+TEST_CASE(
+    "withdrawing waits for nothing and interrupts nothing: a task that has begun is finished, and its caller waits for "
+    "that") {
   std::atomic<bool> begun{false}, go_on{false}, done{false};
   std::jthread worker;
   hook_calls hook_thread{[&](hook_calls::task t) { worker = std::jthread{std::move(t)}; }, 1h};
@@ -105,12 +114,14 @@ TEST_CASE("withdrawing waits for nothing and interrupts nothing: a task that has
     go_on = true;
     go_on.notify_all();
   }};
-  CHECK(hook_thread.call([&] {
-               begun = true;
-               begun.notify_all();
-               go_on.wait(false);
-               done = true;
-             }).has_value());
+  CHECK(hook_thread
+            .call([&] {
+              begun = true;
+              begun.notify_all();
+              go_on.wait(false);
+              done = true;
+            })
+            .has_value());
   CHECK(done);
 }
 

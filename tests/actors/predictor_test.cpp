@@ -4,9 +4,9 @@
 #include "support/recorded_nodes.hpp"
 #include "tests/support/has.hpp"
 
-#include <doctest/doctest.h>
-
 #include <troupe/graph.hpp>
+
+#include <doctest/doctest.h>
 
 namespace troupe::test {
 
@@ -84,7 +84,9 @@ TEST_CASE_FIXTURE(predictor_alone, "the horizon is what was asked for, and askin
   CHECK(board->loads[0].prefix.empty());
 }
 
-TEST_CASE_FIXTURE(predictor_alone, "the end of the data is an end without a cause, another end is one with it, and then the nodes end too") {
+TEST_CASE_FIXTURE(
+    predictor_alone,
+    "the end of the data is an end without a cause, another end is one with it, and then the nodes end too") {
   start();
   ask(4);
   batches(0, 1);
@@ -99,7 +101,9 @@ TEST_CASE_FIXTURE(predictor_alone, "the end of the data is an end without a caus
     CHECK(all->at(0).handle()->getf(caf::abstract_actor::is_terminated_flag));
 }
 
-TEST_CASE_FIXTURE(predictor_alone, "a batch that was asked for and does not come ends with a deadline; a consumer that does not ask has none") {
+TEST_CASE_FIXTURE(
+    predictor_alone,
+    "a batch that was asked for and does not come ends with a deadline; a consumer that does not ask has none") {
   options.silence_max = std::chrono::seconds(10);
   start();
   ask(2);
@@ -122,7 +126,8 @@ TEST_CASE_FIXTURE(predictor_alone, "a batch that was asked for and does not come
   let_pass(std::chrono::seconds(13));
   REQUIRE(board->ends.size() == 1);
   CHECK(board->ends[0]->category == errc::deadline_exceeded);
-  CHECK(has(board->ends[0]->message, "within 10 s: predictor/infeed/0 does not answer; predictor/replica/0 does not answer"));
+  CHECK(has(board->ends[0]->message,
+            "within 10 s: predictor/infeed/0 does not answer; predictor/replica/0 does not answer"));
 }
 
 TEST_CASE_FIXTURE(predictor_alone, "the death of a node is an end that says of what") {

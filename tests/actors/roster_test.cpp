@@ -9,7 +9,9 @@ namespace troupe::test {
 TEST_CASE("a roster knows who lives, by role and by address, and counts those who do not, too") {
   simulation world;
   auto first = world.record<begin>(), second = world.record<begin>();
-  roster nodes{{{1_node, role::replica, 0_group, "replica/0"}, {2_node, role::replica, 0_group, "replica/1"}, {3_node, role::outfeed, {}, "outfeed"}}};
+  roster nodes{{{1_node, role::replica, 0_group, "replica/0"},
+                {2_node, role::replica, 0_group, "replica/1"},
+                {3_node, role::outfeed, {}, "outfeed"}}};
   CHECK_FALSE(nodes.any_alive());
   CHECK(nodes.all<role::replica>().empty());
   nodes.started(1_node, first.address());

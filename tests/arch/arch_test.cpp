@@ -72,7 +72,8 @@ TEST_CASE("no folder reaches against the arrows by way of a header") {
 }
 
 TEST_CASE("the front door and all without actors are compiled without CAF") {
-  CHECK_NONE(caf_reached_from_the_front_door(tree()), "only messages/, actors/, pipeline/launch/ and estimator/caf.cpp pay for CAF's headers");
+  CHECK_NONE(caf_reached_from_the_front_door(tree()),
+             "only messages/, actors/, pipeline/launch/ and estimator/caf.cpp pay for CAF's headers");
 }
 
 TEST_CASE("CAF stays in messages/, actors/, the launcher and <troupe/caf.hpp>") {
@@ -89,7 +90,8 @@ TEST_CASE("every public header is installed") {
 }
 
 TEST_CASE("a public header says whether one reads it to begin with, and those are at most 1,900 lines") {
-  CHECK_NONE(headers_of_unknown_use(tree()), "the second or third line of a public header says whether a beginner needs it");
+  CHECK_NONE(headers_of_unknown_use(tree()),
+             "the second or third line of a public header says whether a beginner needs it");
   CHECK(lines_to_begin_with(tree()) > 1000);
   CHECK(lines_to_begin_with(tree()) <= 1900);
 }
@@ -120,7 +122,8 @@ TEST_CASE("no comment names a document that is not in the tree") {
 TEST_CASE("a planted violation is found on its line, and what only looks like one is not") {
   SUBCASE("arrows") {
     const std::string text =
-        "#include <troupe/error.hpp>\n#include \"compute/program/program.hpp\"\n#include \"program.hpp\"\n#include <vector>\n";
+        "#include <troupe/error.hpp>\n#include \"compute/program/program.hpp\"\n#include \"program.hpp\"\n#include "
+        "<vector>\n";
     CHECK(lines_found(includes_against_the_arrows, "storage/files/x.cpp", text) == "2 3");
     CHECK(lines_found(includes_against_the_arrows, "cli/commands/x.cpp", text) == "2 3");
     CHECK(lines_found(includes_against_the_arrows, "actors/x.cpp", text) == "3");
@@ -129,32 +132,40 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
     CHECK(lines_found(includes_against_the_arrows, "compute/x.cpp", "#include \"tests/support/a.hpp\"\n") == "1");
   }
   SUBCASE("arrows between rooms") {
-    const std::string text = "#include \"compute/kernels/simd.hpp\"\n#include \"compute/program/program.hpp\"\n#include \"compute/operations/walk.hpp\"\n";
+    const std::string text =
+        "#include \"compute/kernels/simd.hpp\"\n#include \"compute/program/program.hpp\"\n#include "
+        "\"compute/operations/walk.hpp\"\n";
     CHECK(lines_found(includes_against_the_arrows, "compute/operations/rows/x.cpp", text) == "2");
     CHECK(lines_found(includes_against_the_arrows, "compute/graph/x.cpp", text) == "1 2 3");
     CHECK(lines_found(includes_against_the_arrows, "actors/steps/x.cpp", text) == "");
     CHECK(lines_found(includes_against_the_arrows, "models/x.cpp", text) == "");
-    CHECK(lines_found(includes_against_the_arrows, "actors/steps/x.cpp", "#include \"actors/chief/chief.hpp\"\n#include \"actors/agents.hpp\"\n") == "1 2");
-    CHECK(lines_found(includes_against_the_arrows, "inspection/x.cpp", "#include \"pipeline/plan/jobs.hpp\"\n#include \"pipeline/launch/launcher.hpp\"\n")
+    CHECK(lines_found(includes_against_the_arrows, "actors/steps/x.cpp",
+                      "#include \"actors/chief/chief.hpp\"\n#include \"actors/agents.hpp\"\n")
+          == "1 2");
+    CHECK(lines_found(includes_against_the_arrows, "inspection/x.cpp",
+                      "#include \"pipeline/plan/jobs.hpp\"\n#include \"pipeline/launch/launcher.hpp\"\n")
           == "2");
   }
   SUBCASE("through headers") {
-    const source_files chain{parse("models/a.cpp", "#include \"compute/graph/b.hpp\"\n"), parse("compute/graph/b.hpp", "#include \"storage/files/c.hpp\"\n"),
+    const source_files chain{parse("models/a.cpp", "#include \"compute/graph/b.hpp\"\n"),
+                             parse("compute/graph/b.hpp", "#include \"storage/files/c.hpp\"\n"),
                              parse("storage/files/c.hpp", "#include <caf/actor.hpp>\n")};
     const auto reached = reached_against_the_arrows(chain);
     REQUIRE(reached.size() == 1);
     CHECK(reached[0].path == "models/a.cpp");
-    CHECK(reached[0].text == "models/ may not know storage/files/, which it reaches by compute/graph/b.hpp > storage/files/c.hpp");
+    CHECK(reached[0].text
+          == "models/ may not know storage/files/, which it reaches by compute/graph/b.hpp > storage/files/c.hpp");
     const auto caf = caf_reached_from_the_front_door(chain);
     REQUIRE(caf.size() == 3);
     CHECK(caf[0].text == "reaches <caf/actor.hpp> by compute/graph/b.hpp > storage/files/c.hpp > caf/actor.hpp");
   }
   SUBCASE("headers to begin with") {
     const auto troupe = parse("include/troupe/troupe.hpp", "#include <troupe/a.hpp>\n");
-    const auto found = headers_of_unknown_use({troupe, parse("include/troupe/a.hpp", "// A.\n// Read it to begin with.\n"),
-                                               parse("include/troupe/b.hpp", "// B.\n// Read it to begin with.\n"),
-                                               parse("include/troupe/c.hpp", "// C.\n//\n//\n// Not needed to begin with.\n"),
-                                               parse("include/troupe/d.hpp", "// D.\n// Not needed to begin with.\n"), parse("words/e.hpp", "// E.\n")});
+    const auto found = headers_of_unknown_use(
+        {troupe, parse("include/troupe/a.hpp", "// A.\n// Read it to begin with.\n"),
+         parse("include/troupe/b.hpp", "// B.\n// Read it to begin with.\n"),
+         parse("include/troupe/c.hpp", "// C.\n//\n//\n// Not needed to begin with.\n"),
+         parse("include/troupe/d.hpp", "// D.\n// Not needed to begin with.\n"), parse("words/e.hpp", "// E.\n")});
     REQUIRE(found.size() == 2);
     CHECK(found[0].path == "include/troupe/b.hpp");
     CHECK(found[1].path == "include/troupe/c.hpp");
@@ -169,11 +180,10 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
     CHECK(lines_found(caf_outside_its_folders, "estimator/job.cpp", text) == "2 3");
   }
   SUBCASE("public headers") {
-    CHECK(
-        lines_found(
-            foreign_types_in_public_headers, "include/troupe/x.hpp",
-            "#include <Eigen/Core>\n#include \"storage/event.pb.h\"\ncaf::actor a;\n/* Eigen */ google::protobuf::Message m;\n")
-        == "1 2 3 4");
+    CHECK(lines_found(foreign_types_in_public_headers, "include/troupe/x.hpp",
+                      "#include <Eigen/Core>\n#include \"storage/event.pb.h\"\ncaf::actor a;\n/* Eigen */ "
+                      "google::protobuf::Message m;\n")
+          == "1 2 3 4");
     const std::string logs = "#include <spdlog/logger.h>\nspdlog::logger* log;\n";
     CHECK(lines_found(foreign_types_in_public_headers, "include/troupe/job.hpp", logs) == "1 2");
     CHECK(lines_found(foreign_types_in_public_headers, "include/troupe/spdlog.hpp", logs) == "");
@@ -183,15 +193,18 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
                       "#include <fstream>\nstd::ifstream in;\nauto f = fopen(p, \"r\");\nint d = ::open(p, 0);\n"
                       "std::filesystem::path q;\nauto t = toml::parse_file(p);\nstd::remove(p);\n")
           == "1 2 3 4 5 6 7");
-    CHECK(
-        lines_found(
-            file_access_outside_storage, "pipeline/x.cpp",
-            "auto s = checkpoint_store::open(fs, d);\nfs->open(p);\nfs.rename(a, b);\n// std::ifstream\nlog(\"fopen(\");\n"
-            "v.erase(std::remove(v.begin(), v.end(), 1));\nfs->unlink(p);\n")
-        == "");
+    CHECK(lines_found(file_access_outside_storage, "pipeline/x.cpp",
+                      "auto s = checkpoint_store::open(fs, d);\nfs->open(p);\nfs.rename(a, b);\n// "
+                      "std::ifstream\nlog(\"fopen(\");\n"
+                      "v.erase(std::remove(v.begin(), v.end(), 1));\nfs->unlink(p);\n")
+          == "");
     CHECK(lines_found(file_access_outside_storage, "storage/files/x.cpp", "std::ifstream in;\n") == "");
-    CHECK(lines_found(file_access_outside_storage, "words/x.cpp", "#include <sys/mman.h>\nauto p = ::mmap(q, n, r, f, -1, 0);\n") == "1 2");
-    CHECK(lines_found(file_access_outside_storage, "words/buffer.cpp", "#include <sys/mman.h>\nauto p = ::mmap(q, n, r, f, -1, 0);\n") == "");
+    CHECK(lines_found(file_access_outside_storage, "words/x.cpp",
+                      "#include <sys/mman.h>\nauto p = ::mmap(q, n, r, f, -1, 0);\n")
+          == "1 2");
+    CHECK(lines_found(file_access_outside_storage, "words/buffer.cpp",
+                      "#include <sys/mman.h>\nauto p = ::mmap(q, n, r, f, -1, 0);\n")
+          == "");
   }
   SUBCASE("clocks and chance") {
     CHECK(
@@ -210,13 +223,17 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
   }
   SUBCASE("width") {
     const auto ten = [](const source_files& files) { return wide_lines(files, 10); };
-    CHECK(lines_found(ten, "words/x.cpp", "0123456789\n01234567890\n// ÄÖÜ ä ö\n// ÄÖÜ ä ö ü\n  \"45678\";\n") == "2 4");
+    CHECK(lines_found(ten, "words/x.cpp", "0123456789\n01234567890\n// ÄÖÜ ä ö\n// ÄÖÜ ä ö ü\n  \"45678\";\n")
+          == "2 4");
     CHECK(column_limit("BasedOnStyle: Google\nColumnLimit: 90\nTabWidth: 8\n") == 90);
     CHECK(column_limit("# ColumnLimit: 90\n") == 0);
   }
   SUBCASE("documents") {
     const auto one = [](const source_files& files) { return missing_documents(files, {"docs/a.md", "README.md"}); };
-    CHECK(lines_found(one, "words/x.cpp", "// a.md, docs/a.md: 2.\nint i;  // b.md 3.2\n/* docs/README.md */\n// README.md.\nauto s = \"c.md\";\n") == "2 3");
+    CHECK(lines_found(
+              one, "words/x.cpp",
+              "// a.md, docs/a.md: 2.\nint i;  // b.md 3.2\n/* docs/README.md */\n// README.md.\nauto s = \"c.md\";\n")
+          == "2 3");
   }
   SUBCASE("headers that are not installed") {
     const source_files files{parse("include/troupe/x.hpp", "#pragma once\n")};

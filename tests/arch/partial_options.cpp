@@ -27,54 +27,60 @@ void leave_out_the_rest(const Options&...) {}
 
 void of_jobs() {
   leave_out_the_rest(train_spec{.max_steps = 3}, eval_spec{.steps = 3}, predict_spec{.keys = {}},
-                     start_options{.executor_deadline = {}},
-                     estimator{.config = {}}, run_config{.replicas = 2}, checkpoint_trigger{.steps = 3},
-                     needs{.holds = {.saved = true}}, held_facts{.evaluated = true}, need{.every = 1}, inspect_options{.verify = true},
-                     field_range{.least = 0}, option_values{.kind = option_kind::text}, warm_start_settings{.freeze = true}, vocab_info{.axis = 1},
-                     convert_options{.step = 3}, stop_rule_options{.min_steps = 3}, keep_best{.goal = {.smaller_is_better = false}});
-  leave_out_the_rest(export_options{.checkpoint = {}}, checkpoint_ref{.step = 3},
-                     export_occasion{.is_final = true}, exporter{.goal = {}}, metric_goal{.metric = "auc"}, caller_options{.rows = {1}},
+                     start_options{.executor_deadline = {}}, estimator{.config = {}}, run_config{.replicas = 2},
+                     checkpoint_trigger{.steps = 3}, needs{.holds = {.saved = true}}, held_facts{.evaluated = true},
+                     need{.every = 1}, inspect_options{.verify = true}, field_range{.least = 0},
+                     option_values{.kind = option_kind::text}, warm_start_settings{.freeze = true},
+                     vocab_info{.axis = 1}, convert_options{.step = 3}, stop_rule_options{.min_steps = 3},
+                     keep_best{.goal = {.smaller_is_better = false}});
+  leave_out_the_rest(export_options{.checkpoint = {}}, checkpoint_ref{.step = 3}, export_occasion{.is_final = true},
+                     exporter{.goal = {}}, metric_goal{.metric = "auc"}, caller_options{.rows = {1}},
                      export_signature{.outputs = {}}, onnx_options{.signature = "scores"});
 }
 
 void of_data() {
-  leave_out_the_rest(component{.name = "x"}, element_spec{.labels = {}}, example_tensors{.labels = {}}, example_stream{.save = {}},
-                     train_and_test{.test = {}}, idx_options{.labels = "labels"}, tfrecord_options{.compression = compression::none},
-                     iterate_options{.host = 0});
+  leave_out_the_rest(component{.name = "x"}, element_spec{.labels = {}}, example_tensors{.labels = {}},
+                     example_stream{.save = {}}, train_and_test{.test = {}}, idx_options{.labels = "labels"},
+                     tfrecord_options{.compression = compression::none}, iterate_options{.host = 0});
 }
 
 void of_models() {
-  leave_out_the_rest(model{.build = {}}, model_spec{.loss = {}}, ratio_metric{.weight = {}}, text_prediction{.words = {}},
-                     head_spec_options{.logits = {}}, binary_head{.thresholds = {0.5}}, multi_class_head{.classes = 2},
-                     multi_label_head{.classes = 2}, regression_head{.label_dimension = 2}, poisson_head{.full_loss = false}, named_head{.name = "a"},
-                     multi_head{.heads = {}}, dnn_model_options{.dropout = 0}, linear_model_options{.head = {}}, baseline_model_options{.head = {}},
-                     dnn_linear_combined_model_options{.linear_rule = {}}, sequential_model_options{.input_shape = {}},
-                     dnn_classifier_options{.classes = 2}, dnn_regressor_options{.dropout = 0},
-                     linear_classifier_options{.label_smoothing = 0}, linear_regressor_options{.label_dimension = 1},
-                     sequential_classifier_options{.classes = 2}, variable_options{.dims = {}}, initializer{.a = 1});
+  leave_out_the_rest(model{.build = {}}, model_spec{.loss = {}}, ratio_metric{.weight = {}},
+                     text_prediction{.words = {}}, head_spec_options{.logits = {}}, binary_head{.thresholds = {0.5}},
+                     multi_class_head{.classes = 2}, multi_label_head{.classes = 2},
+                     regression_head{.label_dimension = 2}, poisson_head{.full_loss = false}, named_head{.name = "a"},
+                     multi_head{.heads = {}}, dnn_model_options{.dropout = 0}, linear_model_options{.head = {}},
+                     baseline_model_options{.head = {}}, dnn_linear_combined_model_options{.linear_rule = {}},
+                     sequential_model_options{.input_shape = {}}, dnn_classifier_options{.classes = 2},
+                     dnn_regressor_options{.dropout = 0}, linear_classifier_options{.label_smoothing = 0},
+                     linear_regressor_options{.label_dimension = 1}, sequential_classifier_options{.classes = 2},
+                     variable_options{.dims = {}}, initializer{.a = 1});
   leave_out_the_rest(matmul_options{.transpose_b = true}, reduce_options{.keep = true}, cumsum_options{.reverse = true},
-                     strided_slice_options{.step = {1}}, pad_options{.value = 1}, conv2d_options{.groups = 1}, pool_options{.size = {2, 2}},
-                     losses::options{.label_smoothing = 0.1}, metrics::options{.weights = {}}, metrics::binary_accuracy_options{.threshold = 0.5},
+                     strided_slice_options{.step = {1}}, pad_options{.value = 1}, conv2d_options{.groups = 1},
+                     pool_options{.size = {2, 2}}, losses::options{.label_smoothing = 0.1},
+                     metrics::options{.weights = {}}, metrics::binary_accuracy_options{.threshold = 0.5},
                      metrics::curve_options{.thresholds = 2}, metrics::auc_options{.thresholds = 2});
 }
 
 void of_layers() {
   using namespace nn;
-  leave_out_the_rest(dense_options{.units = 2}, embedding_options{.units = 2}, feed_forward_options{.units = 2}, residual_options{.training = true},
-                     layer_norm_options{.axes = 1}, rms_norm_options{.axes = 1}, batch_norm_options{.momentum = 0.9},
-                     nn::conv2d_options{.filters = 2}, conv2d_transpose_options{.filters = 2}, depthwise_conv2d_options{.depth_multiplier = 1},
-                     separable_conv2d_options{.filters = 2}, max_pool_options{.size = {2, 2}}, average_pool_options{.size = {2, 2}},
-                     lstm_options{.units = 2}, lstm_weights{.forget_bias = 1}, gru_options{.units = 2}, gru_weights{.kernel = {}},
-                     sinusoid_options{.step = 1}, multi_head_attention_options{.heads = 2});
+  leave_out_the_rest(dense_options{.units = 2}, embedding_options{.units = 2}, feed_forward_options{.units = 2},
+                     residual_options{.training = true}, layer_norm_options{.axes = 1}, rms_norm_options{.axes = 1},
+                     batch_norm_options{.momentum = 0.9}, nn::conv2d_options{.filters = 2},
+                     conv2d_transpose_options{.filters = 2}, depthwise_conv2d_options{.depth_multiplier = 1},
+                     separable_conv2d_options{.filters = 2}, max_pool_options{.size = {2, 2}},
+                     average_pool_options{.size = {2, 2}}, lstm_options{.units = 2}, lstm_weights{.forget_bias = 1},
+                     gru_options{.units = 2}, gru_weights{.kernel = {}}, sinusoid_options{.step = 1},
+                     multi_head_attention_options{.heads = 2});
 }
 
 void of_optimizers() {
   leave_out_the_rest(optimizer{.warmup_steps = 3}, clipping{.norm = 1}, variable_group{.suffix = "bias"});
-  leave_out_the_rest(proximal_gradient_descent{.l1 = 1}, momentum{.decay = 0.9f}, adagrad{.initial_accumulator = 0.1f}, rmsprop{.decay = 0.9f},
-                     adadelta{.rho = 0.9f}, adam{.beta1 = 0.9f}, adamw{.beta1 = 0.9f}, adamax{.beta1 = 0.9f}, amsgrad{.beta1 = 0.9f}, ftrl{.l1 = 1},
-                     lamb{.beta1 = 0.9f});
-  leave_out_the_rest(exponential_decay{.decay_steps = 3}, polynomial_decay{.decay_steps = 3}, piecewise_constant{.values = {}},
-                     cosine_decay{.alpha = 0}, cosine_decay_restarts{.alpha = 0});
+  leave_out_the_rest(proximal_gradient_descent{.l1 = 1}, momentum{.decay = 0.9f}, adagrad{.initial_accumulator = 0.1f},
+                     rmsprop{.decay = 0.9f}, adadelta{.rho = 0.9f}, adam{.beta1 = 0.9f}, adamw{.beta1 = 0.9f},
+                     adamax{.beta1 = 0.9f}, amsgrad{.beta1 = 0.9f}, ftrl{.l1 = 1}, lamb{.beta1 = 0.9f});
+  leave_out_the_rest(exponential_decay{.decay_steps = 3}, polynomial_decay{.decay_steps = 3},
+                     piecewise_constant{.values = {}}, cosine_decay{.alpha = 0}, cosine_decay_restarts{.alpha = 0});
 }
 
 }  // namespace troupe

@@ -47,7 +47,8 @@ const std::map<std::string, rooms>& arrows() {
     t["storage/runs"] = with(t["storage/encodings"], {"storage/encodings"});
     t["storage/tensorflow"] = t["storage/checkpoints"];
     t["storage/archives"] = with(t["storage/checkpoints"], {"storage/checkpoints", "storage/tensorflow"});
-    t["storage/examination"] = with(t["storage/events"], {"storage/events", "storage/checkpoints", "storage/runs", "storage/tensorflow"});
+    t["storage/examination"] = with(t["storage/events"],
+                                    {"storage/events", "storage/checkpoints", "storage/runs", "storage/tensorflow"});
     t["input/streams"] = with(public_words, {"storage"});
     t["input/stages"] = t["input/sources"] = with(public_words, {"storage", "input/streams"});
     t["input"] = with(public_words, {"storage", "input/streams", "input/stages", "input/sources"});
@@ -56,7 +57,8 @@ const std::map<std::string, rooms>& arrows() {
     t["messages"] = with(public_words, {"plan"});
     t["cluster"] = public_words;
     t["ensemble"] = with(public_words, {"compute", "models"});
-    const rooms below_actors = with(public_words, {"plan", "messages", "compute", "storage", "input", "cluster", "ensemble"});
+    const rooms below_actors = with(public_words,
+                                    {"plan", "messages", "compute", "storage", "input", "cluster", "ensemble"});
     t["actors/steps"] = t["actors/writers"] = below_actors;
     t["actors"] = with(below_actors, {"actors/steps", "actors/writers"});
     t["actors/chief"] = with(t["actors"], {"actors"});
@@ -87,7 +89,9 @@ std::string room_of(std::string path) {
   return "";
 }
 
-bool is_within(const std::string& room, const std::string& outer) { return room == outer || room.starts_with(outer + "/"); }
+bool is_within(const std::string& room, const std::string& outer) {
+  return room == outer || room.starts_with(outer + "/");
+}
 
 /// Whether files of one folder may include those of another. In the table, the name of a folder includes its
 /// subfolders, but in the rows of those subfolders it means only the folder itself.
@@ -95,7 +99,8 @@ bool may_know(const std::string& from, const std::string& to) {
   if (from == to)
     return true;
   const auto& known = arrows().at(from);
-  return std::any_of(known.begin(), known.end(), [&](const auto& k) { return to == k || (is_within(to, k) && !is_within(from, k)); });
+  return std::any_of(known.begin(), known.end(),
+                     [&](const auto& k) { return to == k || (is_within(to, k) && !is_within(from, k)); });
 }
 
 /// An included file's path, relative to the root ("include/troupe/error.hpp"). Empty for other libraries' headers.
@@ -186,7 +191,8 @@ class reach {
 
  private:
   template <class F>
-  void follow(const include_line& first, const include_line& i, const std::string& way, std::set<std::string>& seen, F f) const {
+  void follow(const include_line& first, const include_line& i, const std::string& way, std::set<std::string>& seen,
+              F f) const {
     if (!seen.insert(i.target).second)
       return;
     f(first, i, way);
@@ -209,7 +215,8 @@ violations reached_against_the_arrows(const source_files& files) {
     all.each(file, [&](const include_line& first, const include_line& i, const std::string& way) {
       const std::string target = room_of(path_of(i));
       if (!way.empty() && !target.empty() && !may_know(room, target))
-        found.push_back({file.path, first.number, room + "/ may not know " + target + "/, which it reaches by " + way + i.target});
+        found.push_back(
+            {file.path, first.number, room + "/ may not know " + target + "/, which it reaches by " + way + i.target});
     });
   }
   return found;
@@ -218,10 +225,12 @@ violations reached_against_the_arrows(const source_files& files) {
 violations caf_reached_from_the_front_door(const source_files& files) {
   violations found;
   const reach all{files};
-  static const rooms without{"words", "compute", "models", "storage", "input", "exports", "inspection", "estimator", "cli", "pipeline/plan"};
+  static const rooms without{"words",   "compute",    "models",    "storage", "input",
+                             "exports", "inspection", "estimator", "cli",     "pipeline/plan"};
   for (const auto& file : files) {
     const std::string room = room_of(file.path);
-    if (file.path == "estimator/caf.cpp" || std::none_of(without.begin(), without.end(), [&](const auto& w) { return is_within(room, w); }))
+    if (file.path == "estimator/caf.cpp"
+        || std::none_of(without.begin(), without.end(), [&](const auto& w) { return is_within(room, w); }))
       continue;
     all.each(file, [&](const include_line& first, const include_line& i, const std::string& way) {
       if (i.target.starts_with("caf/"))
@@ -234,8 +243,10 @@ violations caf_reached_from_the_front_door(const source_files& files) {
 violations caf_outside_its_folders(const source_files& files) {
   const auto applies = [](const source_file& f) {
     const bool launches = f.under("pipeline/launch");
-    static const std::set<std::string> for_caf_programs{"include/troupe/caf.hpp", "estimator/caf.cpp", "examples/inside_caf.cpp"};
-    return !f.under("messages") && !f.under("actors") && !launches && !for_caf_programs.contains(f.path) && !f.under("tests");
+    static const std::set<std::string> for_caf_programs{"include/troupe/caf.hpp", "estimator/caf.cpp",
+                                                        "examples/inside_caf.cpp"};
+    return !f.under("messages") && !f.under("actors") && !launches && !for_caf_programs.contains(f.path)
+           && !f.under("tests");
   };
   static const std::regex name{R"(\bcaf::)"};
   return including(files, {"caf/"}, applies) + matching(files, name, applies);
@@ -251,7 +262,8 @@ violations foreign_types_in_public_headers(const source_files& files) {
   static const std::regex spdlog{R"(\bspdlog::)"};
   violations found = including(files, {"google/protobuf"}, public_header) + matching(files, protobuf, public_header);
   found = found + including(files, {"caf/"}, but("caf.hpp")) + matching(files, caf, but("caf.hpp"));
-  found = found + including(files, {"Eigen/", "unsupported/Eigen"}, public_header) + matching(files, eigen, public_header);
+  found = found + including(files, {"Eigen/", "unsupported/Eigen"}, public_header)
+          + matching(files, eigen, public_header);
   found = found + including(files, {"spdlog/"}, but("spdlog.hpp")) + matching(files, spdlog, but("spdlog.hpp"));
   for (const auto& file : files)
     if (public_header(file))
@@ -263,7 +275,8 @@ violations foreign_types_in_public_headers(const source_files& files) {
 
 violations file_access_outside_storage(const source_files& files) {
   // These map memory and close sockets, not files.
-  static const std::set<std::string> no_files{"words/buffer.cpp", "serving/request_body.hpp", "modules/http/descriptor.hpp"};
+  static const std::set<std::string> no_files{"words/buffer.cpp", "serving/request_body.hpp",
+                                              "modules/http/descriptor.hpp"};
   // The guide's programs read their own data, as users' programs do.
   const auto applies = [&](const source_file& f) {
     return !f.under("storage") && !f.under("tests") && !f.under("examples/guide") && !no_files.contains(f.path);
@@ -310,7 +323,8 @@ violations wide_lines(const source_files& files, int columns) {
   for (const auto& file : files)
     for (const auto& line : file.lines)
       if (line.columns() > columns)
-        found.push_back({file.path, line.number, std::to_string(line.columns()) + " columns, and the limit is " + std::to_string(columns)});
+        found.push_back({file.path, line.number,
+                         std::to_string(line.columns()) + " columns, and the limit is " + std::to_string(columns)});
   return found;
 }
 
@@ -331,7 +345,8 @@ violations missing_documents(const source_files& files, const std::set<std::stri
 
 namespace {
 
-constexpr std::string_view to_begin_with = "// Read it to begin with.", not_to_begin_with = "// Not needed to begin with.";
+constexpr std::string_view to_begin_with = "// Read it to begin with.",
+                           not_to_begin_with = "// Not needed to begin with.";
 constexpr std::string_view first_header = "include/troupe/troupe.hpp";
 
 /// The headers that troupe.hpp includes, as paths.

@@ -42,11 +42,11 @@ struct case_options {
   std::string unit = "steps/s";
   std::string reference_name;
   int rounds = 15;
-  double seconds = 0.05;           ///< Time for each variant in each round.
+  double seconds = 0.05;  ///< Time for each variant in each round.
   clock_kind clock = clock_kind::thread;
-  work probe = {};                 ///< Also measured in each round: the machine's speed at that time.
+  work probe = {};  ///< Also measured in each round: the machine's speed at that time.
   int64_t probe_units = 1000;
-  int64_t granule = 1;             ///< The number of units is a multiple of this.
+  int64_t granule = 1;  ///< The number of units is a multiple of this.
 };
 
 struct result {
@@ -84,7 +84,8 @@ inline bool json_wanted(const std::string& name, int argc, char** argv, std::vec
       const bool help = argument == "--help" || argument == "-h";
       if (!help)
         std::fprintf(stderr, "bench_%s: there is no %s\n", name.c_str(), argv[i]);
-      std::fprintf(help ? stdout : stderr, "usage: bench_%s [--json]%s\n", name.c_str(), parts ? " [PART OF A ROW'S NAME...]" : "");
+      std::fprintf(help ? stdout : stderr, "usage: bench_%s [--json]%s\n", name.c_str(),
+                   parts ? " [PART OF A ROW'S NAME...]" : "");
       std::exit(help ? 0 : 2);
     }
   }
@@ -99,7 +100,8 @@ class suite {
   }
 
   result compare(const case_options& o, const work& ours, const work& reference) {
-    const int64_t n = units_for(ours, o.seconds, o.clock, o.granule), m = units_for(reference, o.seconds, o.clock, o.granule);
+    const int64_t n = units_for(ours, o.seconds, o.clock, o.granule),
+                  m = units_for(reference, o.seconds, o.clock, o.granule);
     std::vector<double> a, b, ratios, probes, ours_per_probe, reference_per_probe;
     for (int round = 0; round < o.rounds; ++round) {
       const bool first = round % 2 == 0;
@@ -116,13 +118,15 @@ class suite {
       }
     }
     result r = summary(a, b, std::move(ratios));
-    r.probe = median(probes), r.ours_per_probe = median(ours_per_probe), r.reference_per_probe = median(reference_per_probe);
+    r.probe = median(probes), r.ours_per_probe = median(ours_per_probe),
+    r.reference_per_probe = median(reference_per_probe);
     print(o, r, o.rounds);
     return r;
   }
   /// Compares values that were measured elsewhere, one of each in every round. With `less_is_better`, as for times, the
   /// ratio is reference / ours, so that a greater ratio is always better.
-  result compare(const case_options& o, const std::vector<double>& ours, const std::vector<double>& reference, bool less_is_better) {
+  result compare(const case_options& o, const std::vector<double>& ours, const std::vector<double>& reference,
+                 bool less_is_better) {
     std::vector<double> ratios;
     for (size_t i = 0; i < ours.size(); ++i)
       ratios.push_back(less_is_better ? reference[i] / ours[i] : ours[i] / reference[i]);
@@ -137,20 +141,23 @@ class suite {
   }
 
  private:
-  static result summary(const std::vector<double>& ours, const std::vector<double>& reference, std::vector<double> ratios) {
+  static result summary(const std::vector<double>& ours, const std::vector<double>& reference,
+                        std::vector<double> ratios) {
     return {median(ours), median(reference), median(ratios), *std::min_element(ratios.begin(), ratios.end()),
             *std::max_element(ratios.begin(), ratios.end())};
   }
   void print(const case_options& o, const result& r, int rounds) const {
     const int digits = std::min(r.ours, r.reference) < 100 ? 3 : 1;
     if (json_)
-      std::printf("{\"bench\":\"%s\",\"case\":\"%s\",\"unit\":\"%s\",\"ours\":%.6g,\"reference\":%.6g,\"reference_name\":\"%s\","
-                  "\"ratio\":%.4f,\"ratio_min\":%.4f,\"ratio_max\":%.4f,\"rounds\":%d}\n",
-                  name_.c_str(), o.name.c_str(), o.unit.c_str(), r.ours, r.reference, o.reference_name.c_str(), r.ratio, r.ratio_min,
-                  r.ratio_max, rounds);
+      std::printf(
+          "{\"bench\":\"%s\",\"case\":\"%s\",\"unit\":\"%s\",\"ours\":%.6g,\"reference\":%.6g,\"reference_name\":\"%"
+          "s\","
+          "\"ratio\":%.4f,\"ratio_min\":%.4f,\"ratio_max\":%.4f,\"rounds\":%d}\n",
+          name_.c_str(), o.name.c_str(), o.unit.c_str(), r.ours, r.reference, o.reference_name.c_str(), r.ratio,
+          r.ratio_min, r.ratio_max, rounds);
     else
-      std::printf("%-28s %-8s %12.*f %12.*f  %6.3f (%.3f, %.3f)  against %s\n", o.name.c_str(), o.unit.c_str(), digits, r.ours, digits,
-                  r.reference, r.ratio, r.ratio_min, r.ratio_max, o.reference_name.c_str());
+      std::printf("%-28s %-8s %12.*f %12.*f  %6.3f (%.3f, %.3f)  against %s\n", o.name.c_str(), o.unit.c_str(), digits,
+                  r.ours, digits, r.reference, r.ratio, r.ratio_min, r.ratio_max, o.reference_name.c_str());
     std::fflush(stdout);
   }
 

@@ -30,9 +30,7 @@ constexpr std::chrono::seconds deadline{120};
 
 double wall() { return now(clock_kind::wall); }
 
-[[noreturn]] void give_up(const std::string& text) {
-  throw std::runtime_error(text);
-}
+[[noreturn]] void give_up(const std::string& text) { throw std::runtime_error(text); }
 
 template <class T>
 T need_of(expected<T> x) {
@@ -46,21 +44,22 @@ T need_of(expected<T> x) {
 model with_ballast(bool trained) {
   auto network = classifier();
   return model{"classifier", [network, trained](graph& g, const features& x, const labels& y, mode m) {
-    auto spec = network.build(g, x, y, m);
-    const int64_t elements = state_bytes / 4 / (trained ? 3 : 1);
-    // Random numbers, since a disk may store zeros more cheaply.
-    const symbol ballast = g.variable({.name = "ballast", .dims = {elements}, .initial = init::uniform(-1, 1), .trainable = trained});
-    if (trained)
-      spec.loss = spec.loss + scale(reduce_mean(ballast), 1e-6);
-    return spec;
-  }};
+                 auto spec = network.build(g, x, y, m);
+                 const int64_t elements = state_bytes / 4 / (trained ? 3 : 1);
+                 // Random numbers, since a disk may store zeros more cheaply.
+                 const symbol ballast = g.variable(
+                     {.name = "ballast", .dims = {elements}, .initial = init::uniform(-1, 1), .trainable = trained});
+                 if (trained)
+                   spec.loss = spec.loss + scale(reduce_mean(ballast), 1e-6);
+                 return spec;
+               }};
 }
 
 struct lap {
-  double begin = 0;    ///< When the gradients begin.
-  double end = 0;      ///< When the update, and so the step, ends.
-  double update = 0;   ///< Processor time of the update.
-  bool copied = false; ///< The reference copy was made just before this step.
+  double begin = 0;     ///< When the gradients begin.
+  double end = 0;       ///< When the update, and so the step, ends.
+  double update = 0;    ///< Processor time of the update.
+  bool copied = false;  ///< The reference copy was made just before this step.
 };
 
 /// Records the times of every step. On request it copies memory in the trainer's thread.
@@ -205,20 +204,29 @@ double plain_write(file_system& files, const std::string& path, const std::byte*
 void measure(suite& s, bool trained, int rounds) {
   const scratch_folder folder{"bench_checkpoint"};
   const auto saved = std::make_shared<commits>();
-  const auto config = need_of(resolve_config({.model_dir = join_path(folder.path(), "run"), .seed = 1, .save_checkpoints_secs = 1e6, .keep_checkpoint_max = 0,
-                                      .log_step_count_steps = std::nullopt}));
-  const training_job job_of_images{.basis = {.source = std::make_shared<const model>(with_ballast(trained)), .config = config},
-                                   .input = made_up_images(32), .max_steps = int64_t{1} << 40, .hooks = {saved}};
+  const auto config = need_of(resolve_config({.model_dir = join_path(folder.path(), "run"),
+                                              .seed = 1,
+                                              .save_checkpoints_secs = 1e6,
+                                              .keep_checkpoint_max = 0,
+                                              .log_step_count_steps = std::nullopt}));
+  const training_job job_of_images{
+      .basis = {.source = std::make_shared<const model>(with_ballast(trained)), .config = config},
+      .input = made_up_images(32),
+      .max_steps = int64_t{1} << 40,
+      .hooks = {saved}};
   const auto prepared = need_of(prepare(job_of_images));
   auto& crew = prepared->in(mode::train);
-  const auto engine = std::make_shared<timed_engine>(crew.engines.front(), trained ? crew.parameters->arena(0) : crew.parameters->shared());
+  const auto engine = std::make_shared<timed_engine>(crew.engines.front(),
+                                                     trained ? crew.parameters->arena(0) : crew.parameters->shared());
   crew.engines.front() = engine;
   const auto files = prepared->basis().files;
 
   std::vector<double> stalls, copies, written, plain, rates, quiet_rates;
   {
     const auto job = local_launcher{}.train(prepared);
-    const auto removed = [&](int64_t step) { need_of(remove_checkpoint_files(*files, join_path(folder.path(), "run"), {step})); };
+    const auto removed = [&](int64_t step) {
+      need_of(remove_checkpoint_files(*files, join_path(folder.path(), "run"), {step}));
+    };
     removed(saved->wait(1).first);  // The save of state 0.
     engine->wait_past(wall());
     for (int round = 0; round < rounds; ++round) {
@@ -251,8 +259,10 @@ void measure(suite& s, bool trained, int rounds) {
   }
   const std::string name = trained ? "trained" : "fixed";
   s.compare({.name = "stall/" + name, .unit = "ms", .reference_name = "one warm copy of 1 GiB"}, stalls, copies, true);
-  s.compare({.name = "write/" + name, .unit = "GiB/s", .reference_name = "plain write and fsync of 1 GiB"}, written, plain, false);
-  s.compare({.name = "rate/" + name, .unit = "steps/s", .reference_name = "the same job without a save in flight"}, rates, quiet_rates, false);
+  s.compare({.name = "write/" + name, .unit = "GiB/s", .reference_name = "plain write and fsync of 1 GiB"}, written,
+            plain, false);
+  s.compare({.name = "rate/" + name, .unit = "steps/s", .reference_name = "the same job without a save in flight"},
+            rates, quiet_rates, false);
 }
 
 /// Measures the store alone, without training.
@@ -275,11 +285,14 @@ void measure_store(suite& s, int rounds) {
   if (!reference)
     give_up("no memory for the reference");
   for (int64_t i = 0; i < tensors; ++i)
-    std::memcpy(reference.get() + i * state_bytes / tensors, content.tensors[static_cast<size_t>(i)].value.data(), state_bytes / tensors);
+    std::memcpy(reference.get() + i * state_bytes / tensors, content.tensors[static_cast<size_t>(i)].value.data(),
+                state_bytes / tensors);
   auto store = need_of(checkpoint_store::open(files, join_path(folder.path(), "store"), {.keep_checkpoint_max = 0}));
   std::vector<double> written, plain;
   for (int round = 0; round < rounds; ++round) {
-    const auto plainly = [&] { plain.push_back(1 / plain_write(*files, join_path(folder.path(), "plain"), reference.get())); };
+    const auto plainly = [&] {
+      plain.push_back(1 / plain_write(*files, join_path(folder.path(), "plain"), reference.get()));
+    };
     if (round % 2 == 1)
       plainly();
     content.id.step = round;
@@ -290,7 +303,8 @@ void measure_store(suite& s, int rounds) {
     if (round % 2 == 0)
       plainly();
   }
-  s.compare({.name = "write/store alone", .unit = "GiB/s", .reference_name = "plain write and fsync of 1 GiB"}, written, plain, false);
+  s.compare({.name = "write/store alone", .unit = "GiB/s", .reference_name = "plain write and fsync of 1 GiB"}, written,
+            plain, false);
 }
 
 }  // namespace

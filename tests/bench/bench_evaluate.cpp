@@ -7,7 +7,13 @@ int main(int argc, char** argv) {
   bench::suite s{"evaluate", argc, argv};
   const bench::evaluation_case c{bench::accuracy_alone};
   constexpr int64_t rows = bench::evaluation_case::rows;
-  s.compare({.name = "784-256-128-10 b" + std::to_string(bench::evaluation_case::batch), .unit = "rows/s", .reference_name = "its program in a bare loop",
-             .rounds = 9, .seconds = 1, .clock = bench::clock_kind::wall, .granule = rows},
-    [&](int64_t n) { c.evaluate(n / rows); }, [&](int64_t n) { c.loop(n / bench::evaluation_case::batch); });
+  s.compare(
+      {.name = "784-256-128-10 b" + std::to_string(bench::evaluation_case::batch),
+       .unit = "rows/s",
+       .reference_name = "its program in a bare loop",
+       .rounds = 9,
+       .seconds = 1,
+       .clock = bench::clock_kind::wall,
+       .granule = rows},
+      [&](int64_t n) { c.evaluate(n / rows); }, [&](int64_t n) { c.loop(n / bench::evaluation_case::batch); });
 }

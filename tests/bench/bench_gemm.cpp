@@ -34,13 +34,15 @@ void compare_with(const char* who, Products products, suite& s, const gemm_shape
     for (int64_t i = 0; i < n; ++i)
       (products.*product)(g.m, g.n, g.k, a.get(), b.get(), c.get());
   };
-  const std::string name =
-      std::to_string(g.m) + "x" + std::to_string(g.n) + "x" + std::to_string(g.k) + " " + (g.transpose_a ? "T" : "N") + (g.transpose_b ? "T" : "N");
-  const auto r = s.compare({.name = name, .unit = "/s", .reference_name = who, .seconds = 0.03, .probe = fma_peak, .probe_units = 400}, ours, theirs);
+  const std::string name = std::to_string(g.m) + "x" + std::to_string(g.n) + "x" + std::to_string(g.k) + " "
+                           + (g.transpose_a ? "T" : "N") + (g.transpose_b ? "T" : "N");
+  const auto r = s.compare(
+      {.name = name, .unit = "/s", .reference_name = who, .seconds = 0.03, .probe = fma_peak, .probe_units = 400}, ours,
+      theirs);
   char text[128];
   const double share = flops / flops_of_peak_unit();
-  std::snprintf(text, sizeof text, "ours %.1f GFLOP/s; of a peak of %.1f: ours %.2f, %s %.2f", r.ours * flops * 1e-9, r.probe * flops_of_peak_unit() * 1e-9,
-                r.ours_per_probe * share, who, r.reference_per_probe * share);
+  std::snprintf(text, sizeof text, "ours %.1f GFLOP/s; of a peak of %.1f: ours %.2f, %s %.2f", r.ours * flops * 1e-9,
+                r.probe * flops_of_peak_unit() * 1e-9, r.ours_per_probe * share, who, r.reference_per_probe * share);
   s.note(text);
 }
 

@@ -56,15 +56,20 @@ void measure(suite& s, const std::string& name, const model& network, int rounds
   std::vector<double> growing, cold, commits;
   for (int round = -1; round < rounds; ++round) {  // The first round only warms up.
     const scratch_folder folder{"bench_growth"};
-    const auto config = need_of(resolve_config({.model_dir = join_path(folder.path(), "run"), .seed = 1, .save_checkpoints_secs = 1e6,
+    const auto config = need_of(resolve_config({.model_dir = join_path(folder.path(), "run"),
+                                                .seed = 1,
+                                                .save_checkpoints_secs = 1e6,
                                                 .log_step_count_steps = std::nullopt}));
     const auto described = [&](const std::shared_ptr<watch>& seen) {
-      training_job job{.basis = {.source = std::make_shared<const model>(network), .config = config}, .input = made_up_images(32),
-                       .max_steps = int64_t{1} << 40, .hooks = {seen}};
+      training_job job{.basis = {.source = std::make_shared<const model>(network), .config = config},
+                       .input = made_up_images(32),
+                       .max_steps = int64_t{1} << 40,
+                       .hooks = {seen}};
       job.planner = [plain = job](const job_books& books) {
         return plan_of(plain, books).map([&](planned_job made) {
           const bool second = books && (books->id.iteration > 0 || books->id.step >= last_step);
-          made.plan.iteration = second ? plan_iteration{.number = 1, .begins_at = last_step} : plan_iteration{.ends_at = last_step};
+          made.plan.iteration = second ? plan_iteration{.number = 1, .begins_at = last_step}
+                                       : plan_iteration{.ends_at = last_step};
           return made;
         });
       };
@@ -80,7 +85,8 @@ void measure(suite& s, const std::string& name, const model& network, int rounds
       return found > 0 ? found : seen->time_of("step " + std::to_string(last_step + 1)) - start;
     };
     const double grown = run([&](watch& seen) {
-      const double stood = seen.time_of("step " + std::to_string(last_step)), went_on = seen.time_of("step " + std::to_string(last_step + 1));
+      const double stood = seen.time_of("step " + std::to_string(last_step)),
+                   went_on = seen.time_of("step " + std::to_string(last_step + 1));
       if (round >= 0)
         commits.push_back((seen.time_of("commit " + std::to_string(last_step) + " 0") - stood) * 1e3);
       seen.time_of("commit " + std::to_string(last_step) + " 1");

@@ -15,7 +15,8 @@ std::unique_ptr<program> planned(const measured_model& m, bool recompute) {
   graph g;
   const model_spec spec = m.build(g, adam{});
   const auto layout = parameter_layout::of(g, spec.optimizer);
-  auto p = layout ? program::make(g, spec, *layout, {.batch = m.batch, .recompute = recompute}) : tl::unexpected{layout.error()};
+  auto p = layout ? program::make(g, spec, *layout, {.batch = m.batch, .recompute = recompute})
+                  : tl::unexpected{layout.error()};
   if (p)
     return std::move(*p);
   std::fprintf(stderr, "%s: %s\n", m.name.c_str(), to_text(p.error()).c_str());
@@ -33,11 +34,14 @@ int main(int argc, char** argv) {
   const auto print = [json](const std::string& name, int64_t kernels, int64_t arena, int64_t over, const char* what) {
     const double ratio = static_cast<double>(arena) / static_cast<double>(over);
     if (json)
-      std::printf("{\"bench\":\"memory\",\"case\":\"%s\",\"unit\":\"bytes\",\"kernels\":%lld,\"ours\":%lld,\"reference\":%lld,"
-                  "\"reference_name\":\"%s\",\"ratio\":%.4f}\n", name.c_str(), static_cast<long long>(kernels), static_cast<long long>(arena),
-                  static_cast<long long>(over), what, ratio);
+      std::printf(
+          "{\"bench\":\"memory\",\"case\":\"%s\",\"unit\":\"bytes\",\"kernels\":%lld,\"ours\":%lld,\"reference\":%lld,"
+          "\"reference_name\":\"%s\",\"ratio\":%.4f}\n",
+          name.c_str(), static_cast<long long>(kernels), static_cast<long long>(arena), static_cast<long long>(over),
+          what, ratio);
     else
-      std::printf("%-28s %8lld %12lld  %6.3f %s\n", name.c_str(), static_cast<long long>(kernels), static_cast<long long>(arena), ratio, what);
+      std::printf("%-28s %8lld %12lld  %6.3f %s\n", name.c_str(), static_cast<long long>(kernels),
+                  static_cast<long long>(arena), ratio, what);
   };
   auto all = models();
   all.push_back(deep_model(16, 256, 128));

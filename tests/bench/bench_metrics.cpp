@@ -12,9 +12,15 @@ namespace {
 void compare_evaluations(suite& s, const std::string& name, const chosen_metrics& which) {
   const evaluation_case with{which}, without{accuracy_alone};
   constexpr int64_t rows = evaluation_case::rows;
-  s.compare({.name = "evaluate/" + name, .unit = "rows/s", .reference_name = "the evaluation without", .rounds = 9, .seconds = 1,
-             .clock = clock_kind::wall, .granule = rows},
-    [&](int64_t n) { with.evaluate(n / rows); }, [&](int64_t n) { without.evaluate(n / rows); });
+  s.compare(
+      {.name = "evaluate/" + name,
+       .unit = "rows/s",
+       .reference_name = "the evaluation without",
+       .rounds = 9,
+       .seconds = 1,
+       .clock = clock_kind::wall,
+       .granule = rows},
+      [&](int64_t n) { with.evaluate(n / rows); }, [&](int64_t n) { without.evaluate(n / rows); });
 }
 
 /// A training job that makes steps only when `run` lets it.
@@ -33,16 +39,20 @@ class trained {
     training_job job;
     job.basis.config = must(resolve_config({.seed = 1, .log_step_count_steps = 100, .train_metrics = which}));
     job.input = must(dataset::from_tensors({{"x", tensor::of<float>({rows, 784}, std::span<const float>{x})}},
-                                           {{"y", tensor::of<int32_t>({rows}, std::span<const int32_t>{y})}})).batch(128).repeat();
+                                           {{"y", tensor::of<int32_t>({rows}, std::span<const int32_t>{y})}}))
+                    .batch(128)
+                    .repeat();
     job.hooks = {turnstile_};
-    job.basis.source = std::make_shared<const model>(model{"dense", [confusion](graph& g, const features& f, const labels& l, mode m) {
-      const symbol h = nn::dense(f["x"], {.units = 128, .activation = relu});
-      const symbol logits = nn::dense(h, {.units = 10});
-      auto spec = multi_class_head{.classes = 10}.spec(g, {.mode = m, .logits = logits, .labels = l["y"], .optimizer = adam{}});
-      if (confusion)
-        spec.metrics["confusion"] = metrics::confusion_matrix(l["y"], argmax(logits), 10);
-      return spec;
-    }});
+    job.basis.source = std::make_shared<const model>(
+        model{"dense", [confusion](graph& g, const features& f, const labels& l, mode m) {
+                const symbol h = nn::dense(f["x"], {.units = 128, .activation = relu});
+                const symbol logits = nn::dense(h, {.units = 10});
+                auto spec = multi_class_head{.classes = 10}.spec(
+                    g, {.mode = m, .logits = logits, .labels = l["y"], .optimizer = adam{}});
+                if (confusion)
+                  spec.metrics["confusion"] = metrics::confusion_matrix(l["y"], argmax(logits), 10);
+                return spec;
+              }});
     job.basis.deadlines.hooks = std::chrono::minutes{10};
     job_ = local_launcher{}.train(must(prepare(std::move(job))));
   }
@@ -61,9 +71,14 @@ class trained {
 void compare_training(suite& s, const std::string& name, bool confusion) {
   constexpr int64_t stride = 200;
   trained with{train_metrics::all, stride, confusion}, without{train_metrics::none, stride, confusion};
-  s.compare({.name = "train 784-128-10 b128/" + name, .reference_name = "train_metrics = none", .rounds = 41, .seconds = 0.5, .clock = clock_kind::wall,
-             .granule = stride},
-    [&](int64_t n) { with.run(n); }, [&](int64_t n) { without.run(n); });
+  s.compare(
+      {.name = "train 784-128-10 b128/" + name,
+       .reference_name = "train_metrics = none",
+       .rounds = 41,
+       .seconds = 0.5,
+       .clock = clock_kind::wall,
+       .granule = stride},
+      [&](int64_t n) { with.run(n); }, [&](int64_t n) { without.run(n); });
 }
 
 }  // namespace

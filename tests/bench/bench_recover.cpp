@@ -77,7 +77,8 @@ class life {
 
 class mortal_engine final : public test::wrapped_engine {
  public:
-  mortal_engine(std::shared_ptr<step_engine> inner, std::shared_ptr<life> shared) : wrapped_engine(std::move(inner)), life_(std::move(shared)) {}
+  mortal_engine(std::shared_ptr<step_engine> inner, std::shared_ptr<life> shared)
+    : wrapped_engine(std::move(inner)), life_(std::move(shared)) {}
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     life_->before_step();
     return wrapped_engine::gradients(step, in, arena);
@@ -93,12 +94,13 @@ class mortal_engine final : public test::wrapped_engine {
 
 /// The network, and a variable of `bytes` bytes that no step updates.
 model with_ballast(const model& network, int64_t bytes) {
-  return model{"classifier", [network, bytes](graph& g, const features& x, const labels& y, mode m) {
-    auto spec = network.build(g, x, y, m);
-    if (bytes > 0)
-      g.variable({.name = "ballast", .dims = {bytes / 4}, .initial = init::uniform(-1, 1), .trainable = false});
-    return spec;
-  }};
+  return model{
+      "classifier", [network, bytes](graph& g, const features& x, const labels& y, mode m) {
+        auto spec = network.build(g, x, y, m);
+        if (bytes > 0)
+          g.variable({.name = "ballast", .dims = {bytes / 4}, .initial = init::uniform(-1, 1), .trainable = false});
+        return spec;
+      }};
 }
 
 /// Whether the state file was replaced since the last call; `mark` keeps the time of its last change.
@@ -109,15 +111,20 @@ bool lists_again(const std::string& state_file, int64_t& mark) {
 
 void measure(suite& s, const std::string& name, const model& network, int rounds) {
   const scratch_folder folder{"bench_recover"};
-  const auto config = need_of(resolve_config({.model_dir = join_path(folder.path(), "run"), .seed = 1, .save_checkpoints_secs = 1e6,
+  const auto config = need_of(resolve_config({.model_dir = join_path(folder.path(), "run"),
+                                              .seed = 1,
+                                              .save_checkpoints_secs = 1e6,
                                               .log_step_count_steps = std::nullopt,
-                                              .recovery_attempts_max = std::nullopt, .recovery_first_delay_secs = 0}));
+                                              .recovery_attempts_max = std::nullopt,
+                                              .recovery_first_delay_secs = 0}));
   std::vector<double> recovered, cold;
   const std::string state_file = folder.path() + "/run/checkpoint";
   int64_t listed = 0;
   for (int round = -1; round < rounds; ++round) {  // The first round makes the checkpoint.
-    const auto prepared = need_of(prepare(training_job{.basis = {.source = std::make_shared<const model>(network), .config = config},
-                                                       .input = made_up_images(32), .max_steps = int64_t{1} << 40}));
+    const auto prepared = need_of(
+        prepare(training_job{.basis = {.source = std::make_shared<const model>(network), .config = config},
+                             .input = made_up_images(32),
+                             .max_steps = int64_t{1} << 40}));
     const auto shared = std::make_shared<life>();
     auto& program = prepared->in(mode::train);
     program.engines.front() = std::make_shared<mortal_engine>(program.engines.front(), shared);
@@ -151,7 +158,8 @@ int main(int argc, char** argv) {
   try {
     suite s{"recover", argc, argv};
     measure(s, "784-256-128-10", troupe::dnn_classifier({.hidden_units = {256, 128}, .classes = 10}), 21);
-    measure(s, "1 GiB", with_ballast(troupe::dnn_classifier({.hidden_units = {128}, .classes = 10}), int64_t{1} << 30), 5);
+    measure(s, "1 GiB", with_ballast(troupe::dnn_classifier({.hidden_units = {128}, .classes = 10}), int64_t{1} << 30),
+            5);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "bench_recover: %s\n", e.what());
     return 1;

@@ -35,7 +35,8 @@ T need(expected<T> x) {
 void publish(const std::string& directory, int64_t number) {
   const auto source = test::dense_predictor({784, 256, 128, 10});
   const auto name = std::to_string(number);
-  const auto made = need(test::export_initialised(source.model(), source.features, directory + "/making" + name, static_cast<uint64_t>(number)));
+  const auto made = need(test::export_initialised(source.model(), source.features, directory + "/making" + name,
+                                                  static_cast<uint64_t>(number)));
   std::filesystem::rename(made, directory + "/" + name);
 }
 
@@ -97,11 +98,17 @@ struct constant_server {
   std::unique_ptr<http_listener> listener;
   std::thread accepting;
 
-  constant_server(std::shared_ptr<const servable> m, std::string a, const serve_options& o) : model(std::move(m)), answer(std::move(a)) {
-    const http_options http{.body_bytes_max = o.body_bytes_max, .connections_max = o.connections_max, .requests_max = o.requests_max,
-                            .read_secs = o.read_secs, .request_secs = o.request_secs, .idle_secs = o.idle_secs};
+  constant_server(std::shared_ptr<const servable> m, std::string a, const serve_options& o)
+    : model(std::move(m)), answer(std::move(a)) {
+    const http_options http{.body_bytes_max = o.body_bytes_max,
+                            .connections_max = o.connections_max,
+                            .requests_max = o.requests_max,
+                            .read_secs = o.read_secs,
+                            .request_secs = o.request_secs,
+                            .idle_secs = o.idle_secs};
     listener = need(listen_for_http(http, [this, rows = o.request_rows_max](const http_request& request) {
-      return parse_predict_request(request.body.text(), model->signatures(), rows) ? http_response{.body = answer} : http_response{.status = 400};
+      return parse_predict_request(request.body.text(), model->signatures(), rows) ? http_response{.body = answer}
+                                                                                   : http_response{.status = 400};
     }));
     accepting = std::thread{[this] { listener->run(); }};
   }
@@ -111,12 +118,14 @@ struct constant_server {
   }
 };
 
-void compare(suite& s, int clients, int our_port, int their_port, const std::string& path, const std::string& body, const std::string& what = {}) {
+void compare(suite& s, int clients, int our_port, int their_port, const std::string& path, const std::string& body,
+             const std::string& what = {}) {
   crowd ours{our_port, clients, path, body}, theirs{their_port, clients, path, body};
   const auto name = std::to_string(clients) + (clients == 1 ? " client" : " clients") + what;
   const case_options o{.name = name, .unit = "requests/s", .reference_name = "parse, then a constant"};
   const auto clock = clock_kind::wall;
-  const int64_t n = units_for([&](int64_t k) { ours.ask(k); }, seconds, clock), m = units_for([&](int64_t k) { theirs.ask(k); }, seconds, clock);
+  const int64_t n = units_for([&](int64_t k) { ours.ask(k); }, seconds, clock),
+                m = units_for([&](int64_t k) { theirs.ask(k); }, seconds, clock);
   std::vector<double> a, b, a99, b99;
   for (int64_t round = 0; round < rounds; ++round)
     for (const bool first : {round % 2 == 0, round % 2 != 0}) {
@@ -129,11 +138,13 @@ void compare(suite& s, int clients, int our_port, int their_port, const std::str
   p99.unit = "us";
   s.compare(p99, a99, b99, true);
   if (ours.failed() + theirs.failed() > 0)
-    throw std::runtime_error(std::to_string(ours.failed()) + " requests failed, and " + std::to_string(theirs.failed()) + " of the reference");
+    throw std::runtime_error(std::to_string(ours.failed()) + " requests failed, and " + std::to_string(theirs.failed())
+                             + " of the reference");
 }
 
 /// Publishes three newer versions while requests are sent, a quarter of the planned number at a time.
-void swap_under_load(suite& s, running_server& server, const std::string& directory, const std::string& path, const std::string& body) {
+void swap_under_load(suite& s, running_server& server, const std::string& directory, const std::string& path,
+                     const std::string& body) {
   crowd all{server.port(), static_cast<int>(clients_of_swaps), path, body};
   std::thread publishing{[&] {
     for (const int64_t number : {2, 3, 4}) {
@@ -146,7 +157,8 @@ void swap_under_load(suite& s, running_server& server, const std::string& direct
   for (; asked < requests_of_swaps || server.version() != 4; asked += requests_of_swaps / 4)
     all.ask(requests_of_swaps / 4);
   publishing.join();
-  s.note(std::to_string(all.failed()) + " of " + std::to_string(asked) + " requests failed while versions 2, 3 and 4 took over");
+  s.note(std::to_string(all.failed()) + " of " + std::to_string(asked)
+         + " requests failed while versions 2, 3 and 4 took over");
   if (all.failed() > 0)
     throw std::runtime_error("requests were dropped");
 }
@@ -166,7 +178,8 @@ void measure(suite& s) {
     compare(s, clients, server->port(), constant.listener->port(), path, body);
   const auto large = body_of_rows(1'800);
   const double mebibytes = static_cast<double>(large.size()) / (1 << 20);
-  compare(s, 1, server->port(), constant.listener->port(), path, large, ", " + std::to_string(mebibytes).substr(0, 4) + " MiB");
+  compare(s, 1, server->port(), constant.listener->port(), path, large,
+          ", " + std::to_string(mebibytes).substr(0, 4) + " MiB");
   swap_under_load(s, *server, folder.path(), path, body);
 }
 

@@ -47,7 +47,8 @@ outcome simulate(int32_t hosts, int32_t each, int64_t steps, const world_conditi
   const auto result = running.wait(24h);
   if (!result || !*result)
     throw std::runtime_error(result ? to_text(result->error()) : "the job did not end");
-  return {static_cast<double>(running.turns()), std::chrono::duration<double>(running.now()).count(), now(clock_kind::thread) - start};
+  return {static_cast<double>(running.turns()), std::chrono::duration<double>(running.now()).count(),
+          now(clock_kind::thread) - start};
 }
 
 void measure(suite& s, int32_t hosts, int32_t each) {

@@ -29,7 +29,8 @@ child_cost run(const char* program, const char* argument = nullptr) {
   int status = 0;
   rusage used{};
   const double start = now(clock_kind::wall);
-  if (::posix_spawn(&child, program, nullptr, nullptr, arguments, environ) != 0 || ::wait4(child, &status, 0, &used) != child || status != 0) {
+  if (::posix_spawn(&child, program, nullptr, nullptr, arguments, environ) != 0
+      || ::wait4(child, &status, 0, &used) != child || status != 0) {
     std::fprintf(stderr, "bench_startup: %s did not run to its end\n", program);
     std::exit(1);
   }
@@ -54,11 +55,12 @@ double unavoidable_mebibytes(suite& s) {
     std::fprintf(stderr, "bench_startup: %s\n", to_text(planned.error()).c_str());
     std::exit(1);
   }
-  const double state_bytes = static_cast<double>(layout->arena_bytes() + layout->shared_bytes() + layout->gradient_bytes());
+  const double state_bytes = static_cast<double>(layout->arena_bytes() + layout->shared_bytes()
+                                                 + layout->gradient_bytes());
   const double step_bytes = static_cast<double>((*planned)->arena_bytes());
   char text[160];
-  std::snprintf(text, sizeof text, "taken off: data %.2f MiB, state and gradient %.2f MiB, values of a step %.2f MiB", data_bytes / mebibyte,
-                state_bytes / mebibyte, step_bytes / mebibyte);
+  std::snprintf(text, sizeof text, "taken off: data %.2f MiB, state and gradient %.2f MiB, values of a step %.2f MiB",
+                data_bytes / mebibyte, state_bytes / mebibyte, step_bytes / mebibyte);
   s.note(text);
   return (data_bytes + state_bytes + step_bytes) / mebibyte;
 }
@@ -83,12 +85,14 @@ int main(int argc, char** argv) {
       ours.push_back(run(TROUPE_STARTUP_TROUPE, "first").milliseconds);
     ours_memory.push_back(run(TROUPE_STARTUP_TROUPE).mebibytes);
   }
-  s.compare({.name = "start", .unit = "ms", .reference_name = "an actor system that starts and ends"}, ours, empty, true);
+  s.compare({.name = "start", .unit = "ms", .reference_name = "an actor system that starts and ends"}, ours, empty,
+            true);
   const double unavoidable = unavoidable_mebibytes(s);
   for (auto& m : ours_memory)
     m -= unavoidable;
-  const auto memory = s.compare({.name = "memory", .unit = "MiB", .reference_name = "an actor system that starts and ends"}, ours_memory,
-                                empty_memory, true);
+  const auto memory = s.compare(
+      {.name = "memory", .unit = "MiB", .reference_name = "an actor system that starts and ends"}, ours_memory,
+      empty_memory, true);
   char text[80];
   std::snprintf(text, sizeof text, "%.1f MiB more", memory.ours - memory.reference);
   s.note(text);

@@ -1,7 +1,7 @@
 // Steps a second by the wall clock, in two comparisons. The whole actor pipeline is compared with the same program in a
 // bare loop over batches in memory; one row has a gate at every step. (train_step compares that bare loop with loops
-// written by hand.) The pipeline with summaries every 100 steps and a checkpoint every 10 s is compared with the pipeline
-// without a model directory.
+// written by hand.) The pipeline with summaries every 100 steps and a checkpoint every 10 s is compared with the
+// pipeline without a model directory.
 #include "pipeline/launch/launcher.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/our_step.hpp"
@@ -33,13 +33,16 @@ class piped {
     }
     const auto examples = static_cast<int64_t>(y.size());
     training_job job{.basis = {.source = nullptr, .config = must(resolve_config(config))},
-                     .input = must(dataset::from_tensors({{"x", tensor::of<float>({examples, c.inputs}, x)}}, {{"y", tensor::of<int32_t>({examples}, y)}}))
-                                .batch(c.batch).repeat(),
+                     .input = must(dataset::from_tensors({{"x", tensor::of<float>({examples, c.inputs}, x)}},
+                                                         {{"y", tensor::of<int32_t>({examples}, y)}}))
+                                  .batch(c.batch)
+                                  .repeat(),
                      .hooks = {turnstile_}};
-    job.basis.source = std::make_shared<const model>(model{c.model().name, [c, o](graph&, const features& f, const labels& l, mode) {
-      const symbol h = nn::dense(f["x"], {.units = c.hidden, .activation = relu});
-      return classify(nn::dense(h, {.units = c.classes}), l["y"], o);
-    }});
+    job.basis.source = std::make_shared<const model>(
+        model{c.model().name, [c, o](graph&, const features& f, const labels& l, mode) {
+                const symbol h = nn::dense(f["x"], {.units = c.hidden, .activation = relu});
+                return classify(nn::dense(h, {.units = c.classes}), l["y"], o);
+              }});
     job.basis.deadlines.hooks = std::chrono::minutes{10};
     job_ = local_launcher{}.train(must(prepare(std::move(job))));
   }
@@ -62,9 +65,14 @@ void compare_kept(suite& s, const classifier_shape& c, const optimizer& o, const
   const test::temporary_directory directory;
   piped kept{c, o, bare.data(), stride, {.model_dir = directory / "model", .save_checkpoints_secs = 10.0}};
   piped plain{c, o, bare.data(), stride};
-  s.compare({.name = c.model().name + "/" + name + "/kept", .reference_name = "the pipeline without",
-             .rounds = 41, .seconds = 0.5, .clock = clock_kind::wall, .granule = stride},
-    [&](int64_t n) { kept.run(n); }, [&](int64_t n) { plain.run(n); });
+  s.compare(
+      {.name = c.model().name + "/" + name + "/kept",
+       .reference_name = "the pipeline without",
+       .rounds = 41,
+       .seconds = 0.5,
+       .clock = clock_kind::wall,
+       .granule = stride},
+      [&](int64_t n) { kept.run(n); }, [&](int64_t n) { plain.run(n); });
 }
 
 /// `stride`: the number of steps from one gate to the next.
@@ -72,9 +80,14 @@ void compare(suite& s, const classifier_shape& c, const optimizer& o, const std:
   our_step bare{c.model(), o};
   piped through_actors{c, o, bare.data(), stride};
   // Only multiples of the stride, so that each round ends at a gate.
-  s.compare({.name = c.model().name + "/" + name, .reference_name = "the same program in a bare loop",
-             .rounds = 21, .seconds = 0.25, .clock = clock_kind::wall, .granule = stride},
-    [&](int64_t n) { through_actors.run(n); }, [&](int64_t n) { bare.run(n); });
+  s.compare(
+      {.name = c.model().name + "/" + name,
+       .reference_name = "the same program in a bare loop",
+       .rounds = 21,
+       .seconds = 0.25,
+       .clock = clock_kind::wall,
+       .granule = stride},
+      [&](int64_t n) { through_actors.run(n); }, [&](int64_t n) { bare.run(n); });
 }
 
 }  // namespace

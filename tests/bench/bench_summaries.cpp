@@ -40,7 +40,9 @@ class forgetful_file final : public writable_file {
 
 class forgetful_file_system final : public file_system {
  public:
-  expected<std::unique_ptr<writable_file>> create(const std::string&) override { return std::make_unique<forgetful_file>(); }
+  expected<std::unique_ptr<writable_file>> create(const std::string&) override {
+    return std::make_unique<forgetful_file>();
+  }
   expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override { return create(path); }
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override { return none(path); }
   expected<void> rename(const std::string&, const std::string&) override { return {}; }
@@ -154,20 +156,22 @@ constexpr int64_t rows = 128;
 class recording_step {
  public:
   recording_step(int64_t inputs, int64_t hidden, int scalars) {
-    source_ = std::make_shared<const model>(model{"recorded", [=](graph& g, const features& f, const labels& l, mode m) {
-      model_spec spec{.mode = m};
-      const symbol h = nn::dense(f["x"], {.units = hidden, .activation = relu});
-      spec.loss = reduce_mean(sparse_softmax_cross_entropy(l["y"], nn::dense(h, {.units = 10})));
-      spec.optimizer = adam{};
-      for (int i = 0; i < scalars; ++i)
-        g.scalar("scalar", scale(spec.loss, i + 2));
-      return spec;
-    }});
+    source_ = std::make_shared<const model>(
+        model{"recorded", [=](graph& g, const features& f, const labels& l, mode m) {
+                model_spec spec{.mode = m};
+                const symbol h = nn::dense(f["x"], {.units = hidden, .activation = relu});
+                spec.loss = reduce_mean(sparse_softmax_cross_entropy(l["y"], nn::dense(h, {.units = 10})));
+                spec.optimizer = adam{};
+                for (int i = 0; i < scalars; ++i)
+                  g.scalar("scalar", scale(spec.loss, i + 2));
+                return spec;
+              }});
     const element_spec element{{{"x", dtype::float32, {inputs}}}, {{"y", dtype::int32, {}}}};
     const std::shared_ptr<const model_graph> built = *build_graph(*source_, element, mode::train);
     store_ = *parameter_store::create(*layout_of(*built), 1);
     store_->initialise(1);
-    auto made = make_program_engine({.graph = built, .delivered = element.components(), .store = store_, .batch_rows = rows});
+    auto made = make_program_engine(
+        {.graph = built, .delivered = element.components(), .store = store_, .batch_rows = rows});
     if (!made)
       throw std::runtime_error(to_text(made.error()));
     engine_ = std::move(*made);
@@ -206,7 +210,8 @@ void record_scalars(suite& s) {
   std::vector<double> cost;
   for (int round = 0; round < 15; ++round)
     cost.push_back((with.seconds(500, true) - without.seconds(500, true)) / scalars * 1e6);
-  s.compare({.name = "recording/scalar", .unit = "us", .reference_name = "what is wanted"}, cost, std::vector<double>(cost.size(), 0.5), true);
+  s.compare({.name = "recording/scalar", .unit = "us", .reference_name = "what is wanted"}, cost,
+            std::vector<double>(cost.size(), 0.5), true);
 }
 
 void record_histograms(suite& s) {
@@ -216,7 +221,8 @@ void record_histograms(suite& s) {
     plain.push_back(step.seconds(50, false) * 1e6);
     recording.push_back(step.seconds(50, true) * 1e6);
   }
-  s.compare({.name = "recording/histograms", .unit = "us", .reference_name = "a step that records nothing"}, recording, plain, true);
+  s.compare({.name = "recording/histograms", .unit = "us", .reference_name = "a step that records nothing"}, recording,
+            plain, true);
 }
 
 }  // namespace
@@ -231,6 +237,9 @@ int main(int argc, char** argv) {
     bench::record_histograms(s);
   }
   bench::run(s, "encoding/scalar", {.wall_time = 1.7e9, .values = {{.tag = "loss", .scalar = 0.25}}});
-  bench::run(s, "encoding/histogram", {.wall_time = 1.7e9, .values = {{.what = summary_value::kind::histogram, .tag = "dense/kernel",
-                                                                      .histogram = bench::normal_histogram()}}});
+  bench::run(
+      s, "encoding/histogram",
+      {.wall_time = 1.7e9,
+       .values = {
+           {.what = summary_value::kind::histogram, .tag = "dense/kernel", .histogram = bench::normal_histogram()}}});
 }

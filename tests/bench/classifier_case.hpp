@@ -20,10 +20,14 @@ inline dataset made_up_images(int64_t batches) {
   const auto pixels = allocate_buffer(rows * image_values * 4), labels = allocate_buffer(rows * 4);
   uint32_t state = 1;
   const auto next = [&state] { return (state = state * 1664525u + 1013904223u) >> 8; };
-  std::generate_n(reinterpret_cast<float*>(pixels.get()), rows * image_values, [&] { return static_cast<float>(next()) * 0x1p-24f; });
-  std::generate_n(reinterpret_cast<int32_t*>(labels.get()), rows, [&] { return static_cast<int32_t>(next() % classes); });
-  return dataset::from_tensors({{"pixels", {dtype::float32, {rows, image_values}, pixels}}}, {{"label", {dtype::int32, {rows}, labels}}})
-    ->batch(batch_rows).repeat();
+  std::generate_n(reinterpret_cast<float*>(pixels.get()), rows * image_values,
+                  [&] { return static_cast<float>(next()) * 0x1p-24f; });
+  std::generate_n(reinterpret_cast<int32_t*>(labels.get()), rows,
+                  [&] { return static_cast<int32_t>(next() % classes); });
+  return dataset::from_tensors({{"pixels", {dtype::float32, {rows, image_values}, pixels}}},
+                               {{"label", {dtype::int32, {rows}, labels}}})
+      ->batch(batch_rows)
+      .repeat();
 }
 
 }  // namespace troupe::bench

@@ -11,8 +11,8 @@ struct contestant {
 };
 
 struct contest_result {
-  std::vector<double> rates;       ///< Medians in units of work a second, by contestant.
-  size_t best_other = 0;           ///< The index of the fastest other contestant; 0 if there is none.
+  std::vector<double> rates;                       ///< Medians in units of work a second, by contestant.
+  size_t best_other = 0;                           ///< The index of the fastest other contestant; 0 if there is none.
   double ratio = 0, ratio_min = 0, ratio_max = 0;  ///< Median and range, over the rounds, of rates: first / best other.
   double probe = 0, first_per_probe = 0;           ///< Medians: the probe's rate, and first / probe.
 };
@@ -42,7 +42,8 @@ inline contest_result contest(const case_options& o, const std::vector<contestan
   std::vector<double> ratios;
   for (size_t i = 0; i < rates[0].size(); ++i)
     ratios.push_back(rates[0][i] / rates[r.best_other][i]);
-  r.ratio = median(ratios), r.ratio_min = *std::min_element(ratios.begin(), ratios.end()), r.ratio_max = *std::max_element(ratios.begin(), ratios.end());
+  r.ratio = median(ratios), r.ratio_min = *std::min_element(ratios.begin(), ratios.end()),
+  r.ratio_max = *std::max_element(ratios.begin(), ratios.end());
   return r;
 }
 

@@ -14,7 +14,9 @@ namespace troupe::bench {
 /// Makes the metrics from labels, int32 [batch], and logits [batch, 10].
 using chosen_metrics = std::function<std::map<std::string, metric>(symbol labels, symbol logits)>;
 
-inline std::map<std::string, metric> accuracy_alone(symbol y, symbol logits) { return {{"accuracy", metrics::accuracy(y, argmax(logits))}}; }
+inline std::map<std::string, metric> accuracy_alone(symbol y, symbol logits) {
+  return {{"accuracy", metrics::accuracy(y, argmax(logits))}};
+}
 
 inline std::map<std::string, metric> confusion_too(symbol y, symbol logits) {
   auto all = accuracy_alone(y, logits);
@@ -35,12 +37,15 @@ class evaluation_case {
   static constexpr int64_t batch = 512, held = 40 * batch, rows = 10 * held;
 
   explicit evaluation_case(chosen_metrics which)
-    : source_(std::make_shared<const model>(model{"dense", [which](graph&, const features& f, const labels& l, mode m) {
-        symbol h = nn::dense(f["x"], {.units = 256, .activation = relu});
-        const symbol logits = nn::dense(nn::dense(h, {.units = 128, .activation = relu}), {.units = 10});
-        return model_spec{.mode = m, .loss = reduce_mean(sparse_softmax_cross_entropy(l["y"], logits)), .optimizer = adam{},
-                          .metrics = which(l["y"], logits)};
-      }})) {
+    : source_(std::make_shared<const model>(
+        model{"dense", [which](graph&, const features& f, const labels& l, mode m) {
+                symbol h = nn::dense(f["x"], {.units = 256, .activation = relu});
+                const symbol logits = nn::dense(nn::dense(h, {.units = 128, .activation = relu}), {.units = 10});
+                return model_spec{.mode = m,
+                                  .loss = reduce_mean(sparse_softmax_cross_entropy(l["y"], logits)),
+                                  .optimizer = adam{},
+                                  .metrics = which(l["y"], logits)};
+              }})) {
     uint32_t state = 1;
     const auto next = [&state] { return (state = state * 1664525 + 1013904223) >> 8; };
     std::vector<float> x(static_cast<size_t>(held) * 784);
@@ -52,7 +57,8 @@ class evaluation_case {
     x_ = tensor::of<float>({held, 784}, std::span<const float>{x});
     y_ = tensor::of<int32_t>({held}, std::span<const int32_t>{y});
     data_ = must(dataset::from_tensors({{"x", x_}}, {{"y", y_}}));
-    built_ = must(build_graph(*source_, {.features = {{"x", dtype::float32, {784}}}, .labels = {{"y", dtype::int32, {}}}}, mode::evaluate));
+    built_ = must(build_graph(
+        *source_, {.features = {{"x", dtype::float32, {784}}}, .labels = {{"y", dtype::int32, {}}}}, mode::evaluate));
     store_ = must(parameter_store::create(must(layout_of(*built_)), 1));
     store_->initialise(1);
     program_ = must(program::make(built_->g, built_->spec, store_->layout(), {.batch = batch}));
@@ -61,7 +67,8 @@ class evaluation_case {
   /// Runs whole evaluations of `rows` rows each, on this machine's threads.
   void evaluate(int64_t times) const {
     for (; times > 0; --times) {
-      evaluation_job job{.basis = {.source = source_, .config = must(resolve_config({.seed = 1}))}, .data = {.input = data_.repeat(rows / held).batch(batch)}};
+      evaluation_job job{.basis = {.source = source_, .config = must(resolve_config({.seed = 1}))},
+                         .data = {.input = data_.repeat(rows / held).batch(batch)}};
       must(local_launcher{}.evaluate(must(prepare(std::move(job))))->wait());
     }
   }
@@ -72,7 +79,8 @@ class evaluation_case {
       std::vector<const std::byte*> feeds;
       for (const auto& c : program_->inputs())
         feeds.push_back((c.name == "x" ? x_ : y_).slice(first, batch).data());
-      if (program_->run({.step = b, .parameters = store_->arena(0), .shared = store_->shared(), .feeds = feeds}) != step_status::ok)
+      if (program_->run({.step = b, .parameters = store_->arena(0), .shared = store_->shared(), .feeds = feeds})
+          != step_status::ok)
         std::abort();
     }
   }

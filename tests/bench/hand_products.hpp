@@ -6,11 +6,11 @@
 #include <cstdint>
 
 #ifdef TROUPE_BENCH_ONEDNN
-#include <omp.h>
-#include <oneapi/dnnl/dnnl.hpp>
+#  include <omp.h>
+#  include <oneapi/dnnl/dnnl.hpp>
 
-#include <map>
-#include <tuple>
+#  include <map>
+#  include <tuple>
 #endif
 
 namespace troupe::bench {
@@ -21,9 +21,15 @@ struct eigen_products {
   using in = Eigen::Map<const matrix, Eigen::Aligned64>;
   using out = Eigen::Map<matrix, Eigen::Aligned64>;
 
-  void nn(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) { out{c, m, n}.noalias() = in{a, m, k} * in{b, k, n}; }
-  void tn(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) { out{c, m, n}.noalias() = in{a, k, m}.transpose() * in{b, k, n}; }
-  void nt(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) { out{c, m, n}.noalias() = in{a, m, k} * in{b, n, k}.transpose(); }
+  void nn(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) {
+    out{c, m, n}.noalias() = in{a, m, k} * in{b, k, n};
+  }
+  void tn(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) {
+    out{c, m, n}.noalias() = in{a, k, m}.transpose() * in{b, k, n};
+  }
+  void nt(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) {
+    out{c, m, n}.noalias() = in{a, m, k} * in{b, n, k}.transpose();
+  }
 };
 
 #ifdef TROUPE_BENCH_ONEDNN
@@ -33,8 +39,12 @@ class onednn_products {
  public:
   onednn_products() { omp_set_num_threads(1); }
 
-  void nn(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) { dnnl::sgemm('N', 'N', m, n, k, 1, a, k, b, n, 0, c, n); }
-  void tn(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) { dnnl::sgemm('T', 'N', m, n, k, 1, a, m, b, n, 0, c, n); }
+  void nn(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) {
+    dnnl::sgemm('N', 'N', m, n, k, 1, a, k, b, n, 0, c, n);
+  }
+  void tn(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) {
+    dnnl::sgemm('T', 'N', m, n, k, 1, a, m, b, n, 0, c, n);
+  }
   void nt(int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) {
     if (m * n * k < int64_t{1} << 26)
       return static_cast<void>(dnnl::sgemm('N', 'T', m, n, k, 1, a, k, b, k, 0, c, n));
@@ -53,7 +63,10 @@ class onednn_products {
   }
 
  private:
-  struct primitive { dnnl::matmul product; dnnl::memory x, y, z; };
+  struct primitive {
+    dnnl::matmul product;
+    dnnl::memory x, y, z;
+  };
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
   std::map<std::tuple<int64_t, int64_t, int64_t>, primitive> wide_;

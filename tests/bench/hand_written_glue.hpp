@@ -22,7 +22,9 @@ using array_map = Eigen::Map<Eigen::ArrayXf, Eigen::Aligned64>;
 /// An aligned array of floats, initially zero.
 class floats {
  public:
-  explicit floats(int64_t n = 0) : count_(n), bytes_(allocate_buffer(std::max<int64_t>(n, 1) * 4)) { std::fill_n(data(), n, 0.0f); }
+  explicit floats(int64_t n = 0) : count_(n), bytes_(allocate_buffer(std::max<int64_t>(n, 1) * 4)) {
+    std::fill_n(data(), n, 0.0f);
+  }
   float* data() const { return reinterpret_cast<float*>(bytes_.get()); }
   int64_t size() const { return count_; }
 

@@ -6,7 +6,7 @@
 #include "tests/bench/hand_written_glue.hpp"
 
 #ifdef TROUPE_BENCH_ONEDNN
-#include <numeric>
+#  include <numeric>
 
 namespace troupe::bench {
 
@@ -20,26 +20,36 @@ class onednn_block {
     const auto dims = image.dims();
     const memory::dim batch = dims[0], inputs = dims[1], side = dims[2];
     const memory::dims strides{1, 1}, around{2, 2}, two{2, 2}, none{0, 0};
-    const auto any = [](const memory::dims& d) { return memory::desc{d, memory::data_type::f32, memory::format_tag::any}; };
-    const memory::desc weights = any({outputs, inputs, 5, 5}), bias{{outputs}, memory::data_type::f32, memory::format_tag::a},
+    const auto any = [](const memory::dims& d) {
+      return memory::desc{d, memory::data_type::f32, memory::format_tag::any};
+    };
+    const memory::desc weights = any({outputs, inputs, 5, 5}),
+                       bias{{outputs}, memory::data_type::f32, memory::format_tag::a},
                        full = any({batch, outputs, side, side});
     post_ops relu;
     relu.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
     primitive_attr with_relu;
     with_relu.set_post_ops(relu);
-    const convolution_forward::primitive_desc forward{
-      {prop_kind::forward_training, algorithm::convolution_direct, image, weights, bias, full, strides, around, around}, with_relu, e};
+    const convolution_forward::primitive_desc forward{{prop_kind::forward_training, algorithm::convolution_direct,
+                                                       image, weights, bias, full, strides, around, around},
+                                                      with_relu,
+                                                      e};
     const pooling_forward::primitive_desc pool{{prop_kind::forward_training, algorithm::pooling_max, forward.dst_desc(),
-                                                any({batch, outputs, side / 2, side / 2}), two, two, none, none}, e};
-    const pooling_backward::primitive_desc unpool{{algorithm::pooling_max, forward.dst_desc(), pool.dst_desc(), two, two, none, none}, e, pool};
+                                                any({batch, outputs, side / 2, side / 2}), two, two, none, none},
+                                               e};
+    const pooling_backward::primitive_desc unpool{
+        {algorithm::pooling_max, forward.dst_desc(), pool.dst_desc(), two, two, none, none}, e, pool};
     const convolution_backward_weights::primitive_desc learn{
-      {algorithm::convolution_direct, image, weights, bias, forward.dst_desc(), strides, around, around}, e, forward};
+        {algorithm::convolution_direct, image, weights, bias, forward.dst_desc(), strides, around, around}, e, forward};
     weights_ = memory{forward.weights_desc(), e, nullptr}, bias_ = memory{bias, e, nullptr};
-    full_ = memory{forward.dst_desc(), e}, pooled_ = memory{pool.dst_desc(), e}, chosen_ = memory{pool.workspace_desc(), e};
+    full_ = memory{forward.dst_desc(), e}, pooled_ = memory{pool.dst_desc(), e},
+    chosen_ = memory{pool.workspace_desc(), e};
     full_delta_ = memory{forward.dst_desc(), e}, pooled_delta_ = memory{pool.dst_desc(), e};
     weights_gradient_ = memory{forward.weights_desc(), e, nullptr}, bias_gradient_ = memory{bias, e, nullptr};
-    learned_ = learn.diff_weights_desc() == forward.weights_desc() ? weights_gradient_ : memory{learn.diff_weights_desc(), e};
-    forward_ = convolution_forward{forward}, pool_ = pooling_forward{pool}, unpool_ = pooling_backward{unpool}, learn_ = convolution_backward_weights{learn};
+    learned_ = learn.diff_weights_desc() == forward.weights_desc() ? weights_gradient_
+                                                                   : memory{learn.diff_weights_desc(), e};
+    forward_ = convolution_forward{forward}, pool_ = pooling_forward{pool}, unpool_ = pooling_backward{unpool},
+    learn_ = convolution_backward_weights{learn};
     if (!first_) {
       const convolution_backward_data::primitive_desc back{
           {algorithm::convolution_direct, image, weights, forward.dst_desc(), strides, around, around}, e, forward};
@@ -61,7 +71,8 @@ class onednn_block {
   const memory& pooled_delta() const { return pooled_delta_; }
 
   void forward(dnnl::stream& s, const memory& image) {
-    forward_.execute(s, {{DNNL_ARG_SRC, image}, {DNNL_ARG_WEIGHTS, weights_}, {DNNL_ARG_BIAS, bias_}, {DNNL_ARG_DST, full_}});
+    forward_.execute(
+        s, {{DNNL_ARG_SRC, image}, {DNNL_ARG_WEIGHTS, weights_}, {DNNL_ARG_BIAS, bias_}, {DNNL_ARG_DST, full_}});
     pool_.execute(s, {{DNNL_ARG_SRC, full_}, {DNNL_ARG_DST, pooled_}, {DNNL_ARG_WORKSPACE, chosen_}});
   }
   /// Computes the gradients of the parameters from the one in `pooled_delta`, and except in the first block that of the
@@ -71,8 +82,12 @@ class onednn_block {
     array_map delta{static_cast<float*>(pooled_delta_.get_data_handle()), n};
     const array_map value{static_cast<float*>(pooled_.get_data_handle()), n};
     delta = (value > 0.0f).select(delta, 0.0f);  // The gradient of relu, after pooling: on a quarter of the values.
-    unpool_.execute(s, {{DNNL_ARG_DIFF_DST, pooled_delta_}, {DNNL_ARG_DIFF_SRC, full_delta_}, {DNNL_ARG_WORKSPACE, chosen_}});
-    learn_.execute(s, {{DNNL_ARG_SRC, image}, {DNNL_ARG_DIFF_DST, full_delta_}, {DNNL_ARG_DIFF_WEIGHTS, learned_}, {DNNL_ARG_DIFF_BIAS, bias_gradient_}});
+    unpool_.execute(
+        s, {{DNNL_ARG_DIFF_DST, pooled_delta_}, {DNNL_ARG_DIFF_SRC, full_delta_}, {DNNL_ARG_WORKSPACE, chosen_}});
+    learn_.execute(s, {{DNNL_ARG_SRC, image},
+                       {DNNL_ARG_DIFF_DST, full_delta_},
+                       {DNNL_ARG_DIFF_WEIGHTS, learned_},
+                       {DNNL_ARG_DIFF_BIAS, bias_gradient_}});
     if (learned_.get_desc() != weights_gradient_.get_desc())
       dnnl::reorder{learned_, weights_gradient_}.execute(s, learned_, weights_gradient_);
     if (first_)
@@ -86,7 +101,8 @@ class onednn_block {
 
  private:
   bool first_;
-  memory weights_, bias_, full_, pooled_, chosen_, full_delta_, pooled_delta_, weights_gradient_, bias_gradient_, learned_, turned_;
+  memory weights_, bias_, full_, pooled_, chosen_, full_delta_, pooled_delta_, weights_gradient_, bias_gradient_,
+      learned_, turned_;
   dnnl::convolution_forward forward_;
   dnnl::pooling_forward pool_;
   dnnl::pooling_backward unpool_;
@@ -97,9 +113,10 @@ class onednn_block {
 class hand_written_lenet {
  public:
   hand_written_lenet(int64_t batch, hand_optimizer o)
-    : batch_(batch), image_({{batch, 1, 28, 28}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nchw}, engine_, nullptr),
-      first_(engine_, image_.get_desc(), 32, true), second_(engine_, first_.pooled().get_desc(), 64, false), scratch_(batch),
-      hidden_(batch * units), hidden_delta_(batch * units), logits_(batch * 10),
+    : batch_(batch),
+      image_({{batch, 1, 28, 28}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nchw}, engine_, nullptr),
+      first_(engine_, image_.get_desc(), 32, true), second_(engine_, first_.pooled().get_desc(), 64, false),
+      scratch_(batch), hidden_(batch * units), hidden_delta_(batch * units), logits_(batch * 10),
       parameters_({first_.weights(), 32, second_.weights(), 64, rows * units, units, units * 10, 10}, o) {
     first_.bind(parameters_.value(0), parameters_.value(1), parameters_.gradient(0), parameters_.gradient(1));
     second_.bind(parameters_.value(2), parameters_.value(3), parameters_.gradient(2), parameters_.gradient(3));
@@ -117,7 +134,8 @@ class hand_written_lenet {
     } else if (i == 4) {
       const auto order = rows_in_layout();
       for (int64_t row = 0; row < rows; ++row)
-        std::copy_n(values.begin() + order[static_cast<size_t>(row)] * units, units, parameters_.value(4) + row * units);
+        std::copy_n(values.begin() + order[static_cast<size_t>(row)] * units, units,
+                    parameters_.value(4) + row * units);
     } else {
       std::ranges::copy(values, parameters_.value(i));
     }
@@ -156,7 +174,8 @@ class hand_written_lenet {
   /// For each of our rows, its place in the layout of the last pooling. Found by reordering row numbers as floats,
   /// which hold them exactly.
   std::vector<int64_t> rows_in_layout() {
-    dnnl::memory plain{{second_.pooled().get_desc().dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc}, engine_};
+    dnnl::memory plain{
+        {second_.pooled().get_desc().dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc}, engine_};
     dnnl::memory moved{second_.pooled().get_desc(), engine_};
     auto* numbers = static_cast<float*>(plain.get_data_handle());
     std::iota(numbers, numbers + rows, 0.0f);

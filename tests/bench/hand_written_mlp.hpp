@@ -26,7 +26,8 @@ class hand_written_mlp {
   float step(const float* x, const int32_t* y) {
     const size_t last = widths_.size() - 1;
     for (size_t i = 1; i <= last; ++i) {
-      products_.nn(batch_, widths_[i], widths_[i - 1], i == 1 ? x : values_[i - 1].data(), kernel(i), values_[i].data());
+      products_.nn(batch_, widths_[i], widths_[i - 1], i == 1 ? x : values_[i - 1].data(), kernel(i),
+                   values_[i].data());
       const row_map bias{parameters_.value(2 * i - 1), widths_[i]};
       auto h = values(i);
       if (i < last)
@@ -37,8 +38,10 @@ class hand_written_mlp {
     const float loss = softmax_loss(values(last), y, scratch_);
     for (size_t i = last; i > 0; --i) {
       const auto& delta = i == last ? values_[i] : deltas_[i];
-      row_map{parameters_.gradient(2 * i - 1), widths_[i]}.noalias() = matrix_map{delta.data(), batch_, widths_[i]}.colwise().sum();
-      products_.tn(widths_[i - 1], widths_[i], batch_, i == 1 ? x : values_[i - 1].data(), delta.data(), parameters_.gradient(2 * i - 2));
+      row_map{parameters_.gradient(2 * i - 1), widths_[i]}
+          .noalias() = matrix_map{delta.data(), batch_, widths_[i]}.colwise().sum();
+      products_.tn(widths_[i - 1], widths_[i], batch_, i == 1 ? x : values_[i - 1].data(), delta.data(),
+                   parameters_.gradient(2 * i - 2));
       if (i > 1) {
         products_.nt(batch_, widths_[i - 1], widths_[i], delta.data(), kernel(i), deltas_[i - 1].data());
         matrix_map below{deltas_[i - 1].data(), batch_, widths_[i - 1]};

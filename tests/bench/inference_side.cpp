@@ -30,10 +30,12 @@ std::vector<test::predicting_model> rows() {
 }
 
 void serve(const test::predicting_model& one, int64_t batch, const std::string& directory) {
-  const auto m = need(exported_model::open(need(test::export_initialised(one.model(), one.features, directory + "/m"))));
+  const auto m = need(
+      exported_model::open(need(test::export_initialised(one.model(), one.features, directory + "/m"))));
   need(write_onnx(m, directory + "/model.onnx"));
   const tensor x = test::random_rows(one.features[0], batch, 1, 3);
-  need(write_file_atomically(*posix_file_system(), directory, "x.f32", {reinterpret_cast<const char*>(x.data()), static_cast<size_t>(x.byte_size())}));
+  need(write_file_atomically(*posix_file_system(), directory, "x.f32",
+                             {reinterpret_cast<const char*>(x.data()), static_cast<size_t>(x.byte_size())}));
   std::vector<int64_t> sizes{1};
   if (batch > 1)
     sizes.push_back(batch);

@@ -34,9 +34,11 @@ class batches {
         const int64_t n = rows * c.dims.elements();
         const auto& bytes = buffers_.emplace_back(allocate_buffer(n * 4));
         if (c.type == dtype::float32)
-          std::generate_n(reinterpret_cast<float*>(bytes.get()), n, [&] { return static_cast<float>(next()) * 0x1p-24f; });
+          std::generate_n(reinterpret_cast<float*>(bytes.get()), n,
+                          [&] { return static_cast<float>(next()) * 0x1p-24f; });
         else
-          std::generate_n(reinterpret_cast<int32_t*>(bytes.get()), n, [&] { return static_cast<int32_t>(next() % static_cast<uint32_t>(classes)); });
+          std::generate_n(reinterpret_cast<int32_t*>(bytes.get()), n,
+                          [&] { return static_cast<int32_t>(next() % static_cast<uint32_t>(classes)); });
         pointers_.push_back(bytes.get());
       }
   }
@@ -60,7 +62,8 @@ class our_step {
     layout_ = must(parameter_layout::of(graph_, spec.optimizer));
     store_ = must(parameter_store::create(layout_, 1));
     store_->initialise(1);
-    program_ = must(program::make(graph_, spec, layout_, {.batch = m.batch, .pool = threads > 1 ? must(thread_pool::start(threads)) : nullptr}));
+    program_ = must(program::make(
+        graph_, spec, layout_, {.batch = m.batch, .pool = threads > 1 ? must(thread_pool::start(threads)) : nullptr}));
     gradient_ = allocate_buffer(layout_.gradient_bytes());
     std::fill_n(gradient_.get(), layout_.gradient_bytes(), std::byte{0});  // Sparse gradients need zeros.
     data_ = std::make_unique<batches>(program_->inputs(), m.batch, m.classes);
@@ -71,7 +74,8 @@ class our_step {
     step_input in{.step = step_, .parameters = store_->arena(0), .shared = store_->shared()};
     for (const int64_t end = step_ + steps; in.step < end; ++in.step) {
       in.feeds = data_->of_step(in.step);
-      if (program_->gradients(in, gradient_.get()) != step_status::ok || !program_->is_finite(layout_, whole, gradient_.get()))
+      if (program_->gradients(in, gradient_.get()) != step_status::ok
+          || !program_->is_finite(layout_, whole, gradient_.get()))
         std::abort();
       program_->apply(in.step, whole, gradient_.get(), store_->arena(0), store_->arena(0));
     }

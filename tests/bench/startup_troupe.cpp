@@ -12,7 +12,9 @@ namespace {
 
 struct leave_at_the_first final : tr::hook {
   tr::needs begin(int64_t step) override { return {.steps = {{.first = step + 1}}}; }
-  void on_step(const tr::step_facts& facts, tr::job_control&) override { ::_exit(facts.step == 1 && facts.values.contains("loss") ? 0 : 1); }
+  void on_step(const tr::step_facts& facts, tr::job_control&) override {
+    ::_exit(facts.step == 1 && facts.values.contains("loss") ? 0 : 1);
+  }
 };
 
 }  // namespace

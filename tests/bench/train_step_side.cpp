@@ -29,8 +29,10 @@ void write(const std::string& path, const our_step& from) {
   for (size_t b = 0; b < batches::count; ++b)
     for (size_t i = 0; i < from.inputs().size(); ++i) {
       const component& c = from.inputs()[i];
-      places.push_back({.name = "batch " + std::to_string(b) + "/" + c.name, .type = c.type, .dims = c.dims.prepend(from.rows())});
-      bytes.emplace_back(from.data().of_step(static_cast<int64_t>(b))[i], static_cast<size_t>(places.back().dims.elements() * size_of(c.type)));
+      places.push_back(
+          {.name = "batch " + std::to_string(b) + "/" + c.name, .type = c.type, .dims = c.dims.prepend(from.rows())});
+      bytes.emplace_back(from.data().of_step(static_cast<int64_t>(b))[i],
+                         static_cast<size_t>(places.back().dims.elements() * size_of(c.type)));
     }
   std::ofstream file{path, std::ios::binary};
   file << must(lay_out_safetensors(places));
@@ -49,7 +51,8 @@ int serve(const measured_model& m, const optimizer& o, int threads, int64_t step
   for (double seconds = 0; std::cin >> name >> seconds;) {
     const bool limit = name == "limit";
     const work& what = limit ? fma_peak : run;
-    std::cout << rate(what, units_for(what, seconds, clock_kind::wall), clock_kind::wall) / (limit ? units_a_step : 1) << std::endl;
+    std::cout << rate(what, units_for(what, seconds, clock_kind::wall), clock_kind::wall) / (limit ? units_a_step : 1)
+              << std::endl;
   }
   return 0;
 }
@@ -64,8 +67,8 @@ int main(int argc, char** argv) {
     if (arguments.empty())
       std::cout << m.name << "\n";
     else if (m.name == arguments[0] && arguments.size() == 5)
-      return bench::serve(m, arguments[1] == "adam" ? optimizer{adam{}} : optimizer{momentum{}}, std::stoi(arguments[2]), std::stoll(arguments[3]),
-                          arguments[4]);
+      return bench::serve(m, arguments[1] == "adam" ? optimizer{adam{}} : optimizer{momentum{}},
+                          std::stoi(arguments[2]), std::stoll(arguments[3]), arguments[4]);
   }
   return arguments.empty() ? 0 : 2;
 }

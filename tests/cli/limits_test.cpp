@@ -18,7 +18,8 @@ std::string with_fault(const std::string& variable) {
 }
 
 std::vector<std::string> everything(const small_project& project, const std::string& model_dir) {
-  return project.train({"--max-steps", "16", "--model-dir", project.path(model_dir), "--set", "run.replicas=2", "--set", "run.intra_op_threads=2", "--json"});
+  return project.train({"--max-steps", "16", "--model-dir", project.path(model_dir), "--set", "run.replicas=2", "--set",
+                        "run.intra_op_threads=2", "--json"});
 }
 
 }  // namespace
@@ -26,9 +27,12 @@ std::vector<std::string> everything(const small_project& project, const std::str
 TEST_CASE("a thread that cannot be had, whichever it is, is an error that says so, and the program ends") {
   const small_project project;
   REQUIRE(run_program(project.train({"--max-steps", "8", "--quiet"})).status == 0);
-  const std::vector<std::vector<std::string>> commands{everything(project, "new"), project.train({"--max-steps", "8"}), project.evaluate(),
-                                                       project.command("predict", {"--output", project.path("out.csv")}),
-                                                       {"inspect", project.path("model")}};
+  const std::vector<std::vector<std::string>> commands{
+      everything(project, "new"),
+      project.train({"--max-steps", "8"}),
+      project.evaluate(),
+      project.command("predict", {"--output", project.path("out.csv")}),
+      {"inspect", project.path("model")}};
   for (const auto& command : commands) {
     CAPTURE(command.front());
     int refused = 0;
@@ -55,7 +59,9 @@ TEST_CASE("a thread that cannot be had, whichever it is, is an error that says s
   }
 }
 
-TEST_CASE("with too little memory the program ends with an error, with enough with its result, and never by a signal or not at all") {
+TEST_CASE(
+    "with too little memory the program ends with an error, with enough with its result, and never by a signal or not "
+    "at all") {
   const small_project project;
   int failed = 0, succeeded = 0;
   for (int megabytes = 40; megabytes <= 600; megabytes += megabytes < 200 ? 8 : 50) {
@@ -73,15 +79,21 @@ TEST_CASE("with too little memory the program ends with an error, with enough wi
   CHECK(succeeded > 0);
 }
 
-TEST_CASE("with too small a stack every command ends with an error that says so, with a larger one with its result, and never by a signal") {
+TEST_CASE(
+    "with too small a stack every command ends with an error that says so, with a larger one with its result, and "
+    "never by a signal") {
   const small_project project;
   REQUIRE(run_program(project.train({"--max-steps", "8", "--quiet"})).status == 0);
-  const std::vector<std::vector<std::string>> commands{{"train", "--help", "all"}, everything(project, "new"), project.evaluate(),
-                                                       project.command("predict", {"--limit", "3"}),
-                                                       project.command("export", {"--output", project.path("again")}),
-                                                       {"inspect", project.path("model")}, {"checkpoints", "verify", project.path("model")},
-                                                       {"convert", project.path("model/model.ckpt-8"), project.path("converted.safetensors")},
-                                                       {"serve", project.path("none")}};
+  const std::vector<std::vector<std::string>> commands{
+      {"train", "--help", "all"},
+      everything(project, "new"),
+      project.evaluate(),
+      project.command("predict", {"--limit", "3"}),
+      project.command("export", {"--output", project.path("again")}),
+      {"inspect", project.path("model")},
+      {"checkpoints", "verify", project.path("model")},
+      {"convert", project.path("model/model.ckpt-8"), project.path("converted.safetensors")},
+      {"serve", project.path("none")}};
   for (const auto& command : commands) {
     CAPTURE(command.front());
     const int unlimited = command.front() == "serve" ? 1 : 0;
@@ -98,9 +110,11 @@ TEST_CASE("with too small a stack every command ends with an error that says so,
   }
 }
 
-TEST_CASE("a limit on the size of files is an error that names the file, and the model directory is as whole as before") {
+TEST_CASE(
+    "a limit on the size of files is an error that names the file, and the model directory is as whole as before") {
   const small_project project;
-  const auto result = run_program("ulimit -f 16", project.train({"--max-steps", "8", "--set", "model.hidden_units=64", "--json"}));
+  const auto result = run_program("ulimit -f 16",
+                                  project.train({"--max-steps", "8", "--set", "model.hidden_units=64", "--json"}));
   CHECK(result.status == 1);
   CHECK(has(result.err, "resource_exhausted: cannot write " + project.path("model") + "/model.ckpt-0"));
   CHECK(has(result.err, "File too large"));
@@ -122,11 +136,11 @@ TEST_CASE("inspect says of a shard that it may not read that it may not be read,
 TEST_CASE("the first signal ends the program while it reads data or restores a checkpoint") {
   const small_project project;
   REQUIRE(run_program(project.train({"--max-steps", "8", "--quiet"})).status == 0);
-  for (const auto& [command, where] : {std::pair{project.train({"--max-steps", "16", "--json"}), "train-images"},
-                                       std::pair{project.train({"--max-steps", "16", "--json"}), "model.ckpt-8"},
-                                       std::pair{project.evaluate({"--json"}), "t10k-images"},
-                                       std::pair{project.evaluate({"--json"}), "model.ckpt-8"},
-                                       std::pair{project.command("predict", {}), "model.ckpt-8"}}) {
+  for (const auto& [command, where] :
+       {std::pair{project.train({"--max-steps", "16", "--json"}), "train-images"},
+        std::pair{project.train({"--max-steps", "16", "--json"}), "model.ckpt-8"},
+        std::pair{project.evaluate({"--json"}), "t10k-images"}, std::pair{project.evaluate({"--json"}), "model.ckpt-8"},
+        std::pair{project.command("predict", {}), "model.ckpt-8"}}) {
     for (const auto& [signal, status, name] : {std::tuple{SIGINT, 130, "SIGINT"}, std::tuple{SIGHUP, 129, "SIGHUP"}}) {
       CAPTURE(command.front());
       CAPTURE(where);
@@ -153,7 +167,8 @@ TEST_CASE("the first signal ends the program while it reads data or restores a c
 
 TEST_CASE("SIGHUP saves and stops as SIGTERM does, and is left alone where the parent ignores it") {
   const small_project project;
-  const std::vector<std::string> endless{"--max-steps", "100000000", "--set", "save_checkpoints_steps=100000000", "--json"};
+  const std::vector<std::string> endless{"--max-steps", "100000000", "--set", "save_checkpoints_steps=100000000",
+                                         "--json"};
   program running{project.train(endless)};
   REQUIRE(running.wait_for("\"progress\""));
   running.send(SIGHUP);

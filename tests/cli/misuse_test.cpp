@@ -10,9 +10,7 @@ namespace troupe::cli {
 
 using test::has;
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("misuse exits with 2 and one error that says what would be right") {
   const small_project project;
@@ -34,8 +32,10 @@ TEST_CASE("misuse exits with 2 and one error that says what would be right") {
   refused(project.train({"again"}), "unexpected argument 'again'");
   refused(project.train({"--max-steps"}), "--max-steps");
   refused(project.train(), "run.max_steps is missing");
-  refused(project.train({"--max-steps", "many"}), "--max-steps: run.max_steps must be a whole number of at least 1, or \"none\", not 'many'");
-  refused(project.train({"--epochs", "-1"}), "--epochs: input.epochs must be a whole number of at least 1, or \"none\", not '-1'");
+  refused(project.train({"--max-steps", "many"}),
+          "--max-steps: run.max_steps must be a whole number of at least 1, or \"none\", not 'many'");
+  refused(project.train({"--epochs", "-1"}),
+          "--epochs: input.epochs must be a whole number of at least 1, or \"none\", not '-1'");
   refused(project.train({"--set", "run.save_checkpoint_steps=3"}),
           "unknown key run.save_checkpoint_steps; did you mean run.save_checkpoints_steps?");
   refused(project.train({"--set", "seed"}), "--set takes key=value");
@@ -44,7 +44,8 @@ TEST_CASE("misuse exits with 2 and one error that says what would be right") {
   refused({"train", "--config", project.path("none.toml")}, "none.toml cannot be read");
   refused({"train", "--config", project.path("")}, "cannot be read");
   refused(project.evaluate({"--step", "last"}),
-          "--step: 'last' names no checkpoint: it is newest, best, a step such as 390, or a path such as runs/fashion/model.ckpt-390");
+          "--step: 'last' names no checkpoint: it is newest, best, a step such as 390, or a path such as "
+          "runs/fashion/model.ckpt-390");
   refused(project.evaluate({"--step", "1", "--max-stpes", "2"}), "unknown flag --max-stpes; did you mean --max-steps?");
 }
 
@@ -54,8 +55,9 @@ TEST_CASE("mistakes in a file are told with file and line, all at once") {
   std::ofstream{path} << "[model]\nhidden_unit = [3]\nclasses = \"ten\"\n";
   const auto result = run_program({"train", "--config", path});
   CHECK(result.status == 2);
-  CHECK(result.err == "error: " + path + ":2: unknown key model.hidden_unit; did you mean model.hidden_units?\n  note: " + path
-                        + ":3: model.classes must be a whole number of at least 2, not 'ten'\n");
+  CHECK(result.err
+        == "error: " + path + ":2: unknown key model.hidden_unit; did you mean model.hidden_units?\n  note: " + path
+               + ":3: model.classes must be a whole number of at least 2, not 'ten'\n");
 }
 
 TEST_CASE("with --json a refusal is a failed event too") {
@@ -79,7 +81,8 @@ TEST_CASE("data that are not there are an error that names the package with them
 }
 
 TEST_CASE("help and version go to standard output") {
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"}, {"train", "--help"}, {"evaluate", "--help"}}) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, {"train", "--help"}, {"evaluate", "--help"}}) {
     const auto result = run_program(arguments);
     CHECK(result.status == 0);
     CHECK(result.err == "");

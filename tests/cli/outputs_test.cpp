@@ -4,14 +4,14 @@
 
 #include <doctest/doctest.h>
 
-#include <csignal>
-#include <fstream>
-#include <thread>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <thread>
 
 namespace troupe::cli {
 
@@ -44,10 +44,16 @@ struct writing_project : small_project {
     return made;
   }
   std::vector<std::string> onnx(const std::string& to) const { return command("export", {"--onnx", to}); }
-  std::vector<std::string> results(const std::string& to) const { return command("predict", {"--quiet", "--output", to}); }
-  std::vector<std::string> arrays(const std::string& to) const { return command("predict", {"--quiet", "--format", "npy", "--output", to}); }
+  std::vector<std::string> results(const std::string& to) const {
+    return command("predict", {"--quiet", "--output", to});
+  }
+  std::vector<std::string> arrays(const std::string& to) const {
+    return command("predict", {"--quiet", "--format", "npy", "--output", to});
+  }
   std::vector<std::string> exports(const std::string& to) const { return command("export", {"--output", to}); }
-  std::vector<std::string> converted(const std::string& to) const { return {"convert", weights, to, "--format", "safetensors"}; }
+  std::vector<std::string> converted(const std::string& to) const {
+    return {"convert", weights, to, "--format", "safetensors"};
+  }
 
   std::string weights;
 };
@@ -73,12 +79,15 @@ void fails(const outcome& done, const std::string& names) {
 
 }  // namespace
 
-TEST_CASE("export --onnx and predict --output write a regular file, follow links, and write devices and pipes as they are") {
+TEST_CASE(
+    "export --onnx and predict --output write a regular file, follow links, and write devices and pipes as they are") {
   const writing_project project;
   for (const bool is_onnx : {true, false}) {
     CAPTURE(is_onnx);
     const std::string tag = is_onnx ? "onnx-" : "csv-";
-    const auto write = [&](const std::string& to) { return run_program(is_onnx ? project.onnx(to) : project.results(to)); };
+    const auto write = [&](const std::string& to) {
+      return run_program(is_onnx ? project.onnx(to) : project.results(to));
+    };
     const auto plain = project.path(tag + "plain");
     REQUIRE(write(plain).status == 0);
     const auto whole = contents(plain);
@@ -113,14 +122,17 @@ TEST_CASE("export --onnx and predict --output write a regular file, follow links
     CHECK(fs::is_fifo(pipe));
 
     fs::create_directory(project.path(tag + "directory"));
-    fails(write(project.path(tag + "directory")), "cannot write to " + project.path(tag + "directory") + ": it is a directory");
+    fails(write(project.path(tag + "directory")),
+          "cannot write to " + project.path(tag + "directory") + ": it is a directory");
     fails(write(project.path("none") + "/" + tag + "out"), project.path("none"));
     CHECK_FALSE(fs::exists(plain + ".tmp"));
     CHECK_FALSE(fs::exists(target + ".tmp"));
   }
 }
 
-TEST_CASE("a limit on the size of files is an error of each command that writes one, names its path, and leaves what was there") {
+TEST_CASE(
+    "a limit on the size of files is an error of each command that writes one, names its path, and leaves what was "
+    "there") {
   const writing_project project;
   const auto limited = [&](std::vector<std::string> arguments, const std::string& path) {
     CAPTURE(path);
@@ -136,7 +148,8 @@ TEST_CASE("a limit on the size of files is an error of each command that writes 
   CHECK_FALSE(fs::exists(to + ".tmp"));
 }
 
-TEST_CASE("convert to a link that leads nowhere writes its target, and overwrites neither files nor devices nor pipes") {
+TEST_CASE(
+    "convert to a link that leads nowhere writes its target, and overwrites neither files nor devices nor pipes") {
   const writing_project project;
   fs::create_symlink("weights", project.path("link"));
   const auto done = run_program(project.converted(project.path("link")));
@@ -153,9 +166,12 @@ TEST_CASE("convert to a link that leads nowhere writes its target, and overwrite
   CHECK(fs::is_fifo(pipe));
 }
 
-TEST_CASE("a device or a pipe in place of a directory is an error that names it, and stays, for each command that wants a directory") {
+TEST_CASE(
+    "a device or a pipe in place of a directory is an error that names it, and stays, for each command that wants a "
+    "directory") {
   const writing_project project;
-  for (const auto& [path, kind] : {std::pair{project.device("null", 3), fs::file_type::character}, std::pair{project.pipe("pipe"), fs::file_type::fifo}}) {
+  for (const auto& [path, kind] : {std::pair{project.device("null", 3), fs::file_type::character},
+                                   std::pair{project.pipe("pipe"), fs::file_type::fifo}}) {
     CAPTURE(path);
     fails(run_program(project.exports(path)), path);
     fails(run_program(project.arrays(path)), path);
@@ -167,11 +183,13 @@ TEST_CASE("a device or a pipe in place of a directory is an error that names it,
   }
   fs::create_directory(project.path("arrays"));
   const auto inside = project.pipe("arrays/logits.npy");
-  fails(run_program(project.arrays(project.path("arrays"))), "cannot write to " + inside + ": it is a device or a pipe, and an array is a file");
+  fails(run_program(project.arrays(project.path("arrays"))),
+        "cannot write to " + inside + ": it is a device or a pipe, and an array is a file");
   CHECK(fs::is_fifo(inside));
 }
 
-TEST_CASE("a command that waits for the reader of its pipe, or for one that has stopped reading, ends at the first signal") {
+TEST_CASE(
+    "a command that waits for the reader of its pipe, or for one that has stopped reading, ends at the first signal") {
   const writing_project project{10'000};  // Far more results than a pipe holds.
   const auto pipe = project.pipe("pipe");
   for (const auto& arguments : {project.onnx(pipe), project.results(pipe)}) {
@@ -211,24 +229,32 @@ TEST_CASE("a model directory whose name is not UTF-8 is trained, evaluated, expo
   const auto path = made.out.substr(0, made.out.size() - 1);
   CHECK(has(contents(path + "/graph.json"), "m\xef\xbf\xbd\xef\xbf\xbd/model.ckpt-8"));
   CHECK(run_program({"inspect", path}).status == 0);
-  CHECK(run_program(project.command("predict", {"--export", path, "--set", "model_dir=none", "--limit", "1"})).status == 0);
+  CHECK(run_program(project.command("predict", {"--export", path, "--set", "model_dir=none", "--limit", "1"})).status
+        == 0);
   CHECK(run_program(project.evaluate({"--model-dir", directory, "--json"})).events().size() > 0);
 }
 
 TEST_CASE("control characters of names and of damaged files are printed as text, and never reach the terminal") {
   const small_project project;
   const auto clean = [](const std::string& text) {
-    return std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t' || c < 0 || (c >= ' ' && c != 127); });
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return c == '\n' || c == '\t' || c < 0 || (c >= ' ' && c != 127); });
   };
   const auto directory = project.path("m\x1b[31m\x07");
   const auto seen = project.path("m\\x1b[31m\\x07");
   const auto trained = run_program(project.train({"--max-steps", "8", "--model-dir", directory}));
   CHECK(trained.status == 0);
   CHECK_MESSAGE(clean(trained.out + trained.err), (trained.out + trained.err));
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"inspect", directory}, {"inspect", directory + "/none"}, {"checkpoints", "list", directory},
-        {"checkpoints", "verify", directory + "x"}, {"serve", directory + "/none"}, {"convert", directory + "/none", project.path("to")},
-        {"predict", "--export", directory, "--config", project.config()}, {"predict", "--config", directory}, {"train", "--" + directory}, {directory}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"inspect", directory},
+                                                    {"inspect", directory + "/none"},
+                                                    {"checkpoints", "list", directory},
+                                                    {"checkpoints", "verify", directory + "x"},
+                                                    {"serve", directory + "/none"},
+                                                    {"convert", directory + "/none", project.path("to")},
+                                                    {"predict", "--export", directory, "--config", project.config()},
+                                                    {"predict", "--config", directory},
+                                                    {"train", "--" + directory},
+                                                    {directory}}) {
     CAPTURE(arguments[0]);
     const auto shown = run_program(arguments);
     CHECK_MESSAGE(clean(shown.out + shown.err), (shown.out + shown.err));
@@ -237,7 +263,8 @@ TEST_CASE("control characters of names and of damaged files are printed as text,
   const auto missing = run_program({"inspect", directory + "/none"});
   CHECK(has(missing.err, "cannot look at " + seen + "/none"));
   // Damages the state file of the directory.
-  std::ofstream{directory + "/checkpoint"} << "model_checkpoint_path: \"\x1b]0;title\x07\xc2\x9b" "31m\"\n";
+  std::ofstream{directory + "/checkpoint"} << "model_checkpoint_path: \"\x1b]0;title\x07\xc2\x9b"
+                                              "31m\"\n";
   const auto damaged = run_program(project.evaluate({"--model-dir", directory}));
   CHECK_MESSAGE(clean(damaged.out + damaged.err), (damaged.out + damaged.err));
   CHECK_FALSE(has(damaged.out + damaged.err, "\xc2\x9b"));

@@ -1,5 +1,11 @@
 #include "tests/cli/program.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -8,12 +14,6 @@
 #include <stdexcept>
 #include <string_view>
 #include <thread>
-
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace troupe::cli {
 
@@ -54,7 +54,8 @@ void write_images(const std::string& directory, const std::string& name, uint32_
 /// Keeps sanitizers from printing matched suppressions into output that tests read. Findings are still reported.
 void quieten_sanitizers() {
   for (const char* name : {"TSAN_OPTIONS", "LSAN_OPTIONS"})
-    if (const char* options = std::getenv(name); options && !std::string_view{options}.ends_with(":print_suppressions=0"))
+    if (const char* options = std::getenv(name);
+        options && !std::string_view{options}.ends_with(":print_suppressions=0"))
       setenv(name, (std::string{options} + ":print_suppressions=0").c_str(), 1);
 }
 
@@ -155,7 +156,8 @@ void program::send(int signal) {
         return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
     return false;
   };
-  for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{2}; pending() && std::chrono::steady_clock::now() < until;)
+  for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{2};
+       pending() && std::chrono::steady_clock::now() < until;)
     std::this_thread::yield();
 }
 
@@ -165,8 +167,7 @@ void program::stop_reading() {
 }
 
 outcome program::finish() {
-  while (read_some()) {
-  }
+  while (read_some()) {}
   pollfd ended{alive_, POLLIN, 0};
   if (poll(&ended, 1, patience) == 0) {
     kill(child_, SIGKILL);
@@ -178,9 +179,7 @@ outcome program::finish() {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_, contents(directory_ / "stderr")};
 }
 
-outcome run_program(std::vector<std::string> arguments) {
-  return program{std::move(arguments)}.finish();
-}
+outcome run_program(std::vector<std::string> arguments) { return program{std::move(arguments)}.finish(); }
 outcome run_program(const std::string& setup, std::vector<std::string> arguments) {
   return program{setup, std::move(arguments)}.finish();
 }
@@ -190,7 +189,8 @@ small_project::small_project(uint32_t test_images) {
   std::filesystem::create_directory(data);
   write_images(data, "train", 256);
   write_images(data, "t10k", test_images);
-  std::ofstream{config()} << "[model]\nhidden_units = [16]\nclasses = 10\n[input]\ndata = \"" << data << "\"\nbatch_size = 32\n"
+  std::ofstream{config()} << "[model]\nhidden_units = [16]\nclasses = 10\n[input]\ndata = \"" << data
+                          << "\"\nbatch_size = 32\n"
                           << "[run]\nmodel_dir = \"" << path("model") << "\"\nseed = 3\nsave_checkpoints_steps = 8\n"
                           << "log_step_count_steps = 4\n[evaluate]\nbatch_size = 32\nthrottle_secs = 0\n";
 }

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
-
-#include <sys/types.h>
 
 namespace troupe::cli {
 
@@ -71,7 +71,9 @@ class small_project {
   std::string config() const { return path("small.toml"); }
   /// The arguments `train --config FILE MORE...`.
   std::vector<std::string> train(std::vector<std::string> more = {}) const { return command("train", std::move(more)); }
-  std::vector<std::string> evaluate(std::vector<std::string> more = {}) const { return command("evaluate", std::move(more)); }
+  std::vector<std::string> evaluate(std::vector<std::string> more = {}) const {
+    return command("evaluate", std::move(more));
+  }
   /// The bytes of the parameter file of `step`.
   std::string parameters(const std::string& model_dir, int64_t step) const;
 

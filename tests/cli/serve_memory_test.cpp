@@ -44,7 +44,8 @@ std::vector<int> statuses(int port, const std::string& body, int clients) {
   for (int i = 0; i < clients; ++i)
     asked.push_back(std::async(std::launch::async, [&] {
       test::http_client client{port};
-      const auto head = "POST " + path + " HTTP/1.1\r\nHost: t\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n";
+      const auto head = "POST " + path + " HTTP/1.1\r\nHost: t\r\nContent-Length: " + std::to_string(body.size())
+                        + "\r\n\r\n";
       // The sends may fail: the server may answer and close before.
       (void)(client.send(head) && client.send(std::string_view{body}.substr(0, body.size() - 1)));
       together.arrive_and_wait();
@@ -103,8 +104,7 @@ TEST_CASE("6 bodies of 15 MiB at once take at most 300 MB, and what is held afte
   const auto peak = megabytes(server, "VmHWM");
   CHECK(peak > 90);
   CHECK(peak <= 300);
-  while (test::http_client{port}.get("/metrics").body.find("\ntroupe_serve_request_bytes 0\n") == std::string::npos) {
-  }
+  while (test::http_client{port}.get("/metrics").body.find("\ntroupe_serve_request_bytes 0\n") == std::string::npos) {}
   CHECK(megabytes(server, "VmRSS") <= before + 30);
   MESSAGE("peak ", peak, " MB, before ", before, " MB, after ", megabytes(server, "VmRSS"), " MB");
 }

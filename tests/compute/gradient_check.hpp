@@ -53,7 +53,8 @@ struct function {
     std::vector<symbol> x;
     for (const shape& dims : c.inputs) {
       const auto extents = dims.extents();
-      x.push_back(g.placeholder("x" + std::to_string(x.size()), dtype::float64, symbol_shape(extents.begin(), extents.end())));
+      x.push_back(
+          g.placeholder("x" + std::to_string(x.size()), dtype::float64, symbol_shape(extents.begin(), extents.end())));
     }
     model_spec spec;
     spec.mode = mode::predict;

@@ -19,8 +19,9 @@ std::vector<check> unary(double factor = 1, double shift = 0) {
 template <auto F>
 std::vector<check> binary(double factor = 1, double shift = 0) {
   std::vector<check> all;
-  const std::vector<std::pair<shape, shape>> shapes = {{{2, 3}, {2, 3}}, {{2, 3}, {3}}, {{2, 1}, {1, 3}}, {{}, {2, 2}}, {{1}, {1}},
-                                                       {{2, 1, 2}, {3, 1}}, {{0}, {1}}, {{2, 0}, {2, 1}}, {{}, {}}};
+  const std::vector<std::pair<shape, shape>> shapes = {{{2, 3}, {2, 3}}, {{2, 3}, {3}},    {{2, 1}, {1, 3}},
+                                                       {{}, {2, 2}},     {{1}, {1}},       {{2, 1, 2}, {3, 1}},
+                                                       {{0}, {1}},       {{2, 0}, {2, 1}}, {{}, {}}};
   for (const auto& [a, b] : shapes)
     all.push_back({{a, b}, [](graph&, list x) { return F(x[0], x[1], here); }, factor, shift});
   return all;
@@ -69,11 +70,16 @@ void add_elementwise(checks_of& c) {
   c["maximum"] = binary<maximum>();
   c["minimum"] = binary<minimum>();
   c["relu_gradient"] = binary<relu_gradient>();
-  for (const auto& [condition, a, b] : {std::tuple{shape{2, 3}, shape{2, 3}, shape{2, 3}}, {{3}, {2, 3}, {}}, {{2, 1}, {3}, {1, 3}}, {{}, {2}, {2}},
-                                        {{2, 3}, {}, {2, 3}}, {{0}, {0}, {1}}})
+  for (const auto& [condition, a, b] : {std::tuple{shape{2, 3}, shape{2, 3}, shape{2, 3}},
+                                        {{3}, {2, 3}, {}},
+                                        {{2, 1}, {3}, {1, 3}},
+                                        {{}, {2}, {2}},
+                                        {{2, 3}, {}, {2, 3}},
+                                        {{0}, {0}, {1}}})
     c["select"].push_back({{a, b}, [condition = condition](graph& g, list x) {
-      return select(equal(indices_of(g, condition), g.constant(tensor::scalar<int64_t>(2))), x[0], x[1]);
-    }});
+                             return select(equal(indices_of(g, condition), g.constant(tensor::scalar<int64_t>(2))),
+                                           x[0], x[1]);
+                           }});
   c["neg"] = unary<neg>();
   c["exp"] = unary<troupe::exp>();
   c["expm1"] = unary<troupe::expm1>();
@@ -92,7 +98,8 @@ void add_elementwise(checks_of& c) {
   c["tanh"] = unary<troupe::tanh>();
   c["gelu_tanh"] = unary<gelu_tanh>(3);
   for (const shape& dims : {shape{2, 3}, {1}, {0}, {17}, {}})
-    c["gelu_tanh_gradient"].push_back({{dims, dims}, [](graph&, list x) { return gelu_tanh_gradient(x[0], x[1], here); }, 2});
+    c["gelu_tanh_gradient"].push_back(
+        {{dims, dims}, [](graph&, list x) { return gelu_tanh_gradient(x[0], x[1], here); }, 2});
   c["scale"] = {{{{2, 3}}, [](graph&, list x) { return scale_per(x[0], 2.5, {extent{2}}, here); }}};
   c["clip"] = unary<[](symbol x, std::source_location at) { return clip(x, -0.3, 0.6, at); }>();
   c["check_numerics"] = unary<[](symbol x, std::source_location at) { return check_numerics(x, "x", at); }>();
@@ -114,33 +121,53 @@ void add_reductions(checks_of& c) {
   for (const auto& axes : {std::vector<int>{0}, {1}})
     c["reduce_sum"].push_back({{{2, 0}}, [=](graph&, list x) { return reduce_sum(x[0], {axes}); }});
   for (int axis : {0, 1, -1}) {
-    c["product_without"].push_back({{{2, 4, 3}}, [=](graph&, list x) { return product_without(x[0], axis < 0 ? 2 : axis, here); }, 1, 0, false});
+    c["product_without"].push_back(
+        {{{2, 4, 3}}, [=](graph&, list x) { return product_without(x[0], axis < 0 ? 2 : axis, here); }, 1, 0, false});
     for (bool exclusive : {false, true})
       for (bool reverse : {false, true})
         for (const shape& dims : {shape{2, 4, 3}, {1, 1, 1}, {0, 2, 2}})
           c["cumsum"].push_back({{dims}, [=](graph&, list x) { return cumsum(x[0], axis, {exclusive, reverse}); }});
   }
-  for (const auto& [name, f] : {std::pair<std::string_view, activation>{"softmax", softmax}, {"log_softmax", log_softmax}})
+  for (const auto& [name, f] :
+       {std::pair<std::string_view, activation>{"softmax", softmax}, {"log_softmax", log_softmax}})
     for (const shape& dims : {shape{3, 2}, {4}, {1, 1}, {2, 2, 17}, {0, 3}})
       c[name].push_back({{dims}, [f = f](graph&, list x) { return f(x[0], here); }, 3});
   for (const shape& dims : {shape{3, 5}, {4}, {2, 1}, {2, 2, 17}, {0, 3}, {2, 0}}) {
     c["normalise_rows"].push_back({{dims}, [](graph&, list x) { return normalise_rows(x[0], 0.1, here); }});
-    c["normalise_rows_gradient"].push_back({{dims, dims}, [](graph&, list x) { return normalise_rows_gradient(x[0], x[1], 0.1, here); }});
+    c["normalise_rows_gradient"].push_back(
+        {{dims, dims}, [](graph&, list x) { return normalise_rows_gradient(x[0], x[1], 0.1, here); }});
   }
 }
 
 void add_moves(checks_of& c) {
-  c["reshape"] = {{{{2, 3}}, [](graph&, list x) { return reshape(x[0], {3, 2}); }},
+  c["reshape"] = {{{{2, 3}},
+                   [](graph&, list x) {
+                     return reshape(x[0], {3, 2});
+                   }},
                   {{{1}}, [](graph&, list x) { return reshape(x[0], {}); }},
-                  {{{0, 3}}, [](graph&, list x) { return reshape(x[0], {3, 0}); }},
+                  {{{0, 3}},
+                   [](graph&, list x) {
+                     return reshape(x[0], {3, 0});
+                   }},
                   {{{2, 3}}, [](graph&, list x) { return expand_dims(x[0], 1); }},
                   {{{2, 1, 3}}, [](graph&, list x) { return squeeze(x[0], {1}); }}};
-  for (const auto& [from, to] : {std::pair<shape, symbol_shape>{{2, 1}, {3, 2, 4}}, {{}, {2}}, {{1}, {1}}, {{3}, {2, 3}}, {{1, 1}, {0, 2}}})
+  for (const auto& [from, to] :
+       {std::pair<shape, symbol_shape>{{2, 1}, {3, 2, 4}}, {{}, {2}}, {{1}, {1}}, {{3}, {2, 3}}, {{1, 1}, {0, 2}}})
     c["broadcast_to"].push_back({{from}, [to = to](graph&, list x) { return broadcast_to(x[0], to, here); }});
-  for (const auto& [dims, order] : {std::pair<shape, std::vector<int>>{{2, 3}, {}}, {{2, 3, 4}, {0, 2, 1}}, {{2, 3, 4}, {2, 0, 1}}, {{1, 3}, {1, 0}},
-                                    {{2, 1, 2, 3}, {3, 1, 0, 2}}, {{0, 2}, {}}, {{2}, {0}}})
+  for (const auto& [dims, order] : {std::pair<shape, std::vector<int>>{{2, 3}, {}},
+                                    {{2, 3, 4}, {0, 2, 1}},
+                                    {{2, 3, 4}, {2, 0, 1}},
+                                    {{1, 3}, {1, 0}},
+                                    {{2, 1, 2, 3}, {3, 1, 0, 2}},
+                                    {{0, 2}, {}},
+                                    {{2}, {0}}})
     c["transpose"].push_back({{dims}, [order = order](graph&, list x) { return transpose(x[0], order); }});
-  for (const auto& [dims, axes] : {std::pair<shape, std::vector<int>>{{5}, {0}}, {{2, 3}, {1}}, {{2, 3}, {0, 1}}, {{2, 3, 2}, {-2}}, {{1}, {0}}, {{0, 2}, {0}}})
+  for (const auto& [dims, axes] : {std::pair<shape, std::vector<int>>{{5}, {0}},
+                                   {{2, 3}, {1}},
+                                   {{2, 3}, {0, 1}},
+                                   {{2, 3, 2}, {-2}},
+                                   {{1}, {0}},
+                                   {{0, 2}, {0}}})
     c["reverse"].push_back({{dims}, [axes = axes](graph&, list x) { return reverse(x[0], axes); }});
   using cut = std::vector<int64_t>;
   for (const auto& [dims, low, high, step] : {std::tuple<shape, cut, cut, cut>{{7}, {1}, {0}, {3}},
@@ -151,13 +178,22 @@ void add_moves(checks_of& c) {
                                               {{3}, {1}, {2}, {}},
                                               {{1}, {}, {}, {}},
                                               {{0, 3}, {}, {0, 1}, {}}}) {
-    c["strided_slice"].push_back({{dims}, [low = low, high = high, step = step](graph&, list x) { return strided_slice(x[0], {low, high, step}); }});
+    c["strided_slice"].push_back({{dims}, [low = low, high = high, step = step](graph&, list x) {
+                                    return strided_slice(x[0], {low, high, step});
+                                  }});
     cut between = step;
     for (int64_t& b : between)
       b -= 1;
-    c["pad"].push_back({{dims}, [low = low, high = high, between](graph&, list x) { return pad(x[0], {low, high, between, 2.5}); }});
+    c["pad"].push_back({{dims}, [low = low, high = high, between](graph&, list x) {
+                          return pad(x[0], {low, high, between, 2.5});
+                        }});
   }
-  for (const auto& [dims, times] : {std::pair<shape, cut>{{3}, {2}}, {{2, 3}, {2, 1}}, {{2, 3}, {1, 3}}, {{2, 1, 2}, {2, 3, 2}}, {{1}, {1}}, {{0}, {3}}})
+  for (const auto& [dims, times] : {std::pair<shape, cut>{{3}, {2}},
+                                    {{2, 3}, {2, 1}},
+                                    {{2, 3}, {1, 3}},
+                                    {{2, 1, 2}, {2, 3, 2}},
+                                    {{1}, {1}},
+                                    {{0}, {3}}})
     c["tile"].push_back({{dims}, [times = times](graph&, list x) { return tile(x[0], times); }});
   c["concat"] = {{{{2, 3}, {2, 1}, {2, 4}}, [](graph&, list x) { return concat(x); }},
                  {{{3}, {2}}, [](graph&, list x) { return concat(x); }},
@@ -165,12 +201,23 @@ void add_moves(checks_of& c) {
                  {{{2, 2, 2}, {2, 1, 2}}, [](graph&, list x) { return concat(x, 1); }},
                  {{{2, 3}, {1, 3}, {0, 3}}, [](graph&, list x) { return concat(x, 0); }},
                  {{{2, 3}, {2, 3}}, [](graph&, list x) { return stack(x, 1); }},
-                 {{{2, 5}}, [](graph&, list x) { const auto parts = split(x[0], {1, 3, 1}); return add(parts[0], mul(parts[1], parts[2])); }}};
-  for (const auto& [x, indices, axis] : {std::tuple{shape{3, 2}, shape{4}, 0}, {{2, 3}, {2, 2}, 1}, {{3}, {}, 0}, {{2, 3, 2}, {5}, -2}, {{3, 1}, {1}, 0},
+                 {{{2, 5}}, [](graph&, list x) {
+                    const auto parts = split(x[0], {1, 3, 1});
+                    return add(parts[0], mul(parts[1], parts[2]));
+                  }}};
+  for (const auto& [x, indices, axis] : {std::tuple{shape{3, 2}, shape{4}, 0},
+                                         {{2, 3}, {2, 2}, 1},
+                                         {{3}, {}, 0},
+                                         {{2, 3, 2}, {5}, -2},
+                                         {{3, 1}, {1}, 0},
                                          {{3, 2}, {0}, 0}})
-    c["gather"].push_back({{x}, [indices = indices, axis = axis](graph& g, list v) { return gather(v[0], indices_of(g, indices), axis); }});
-  for (const auto& [indices, inner] : {std::pair{shape{4}, shape{4, 2}}, {{2, 2}, {2, 2, 3}}, {{}, {2}}, {{1}, {1}}, {{0}, {0, 2}}})
-    c["scatter_add"].push_back({{inner}, [indices = indices](graph& g, list x) { return scatter_add(indices_of(g, indices), x[0], 3); }});
+    c["gather"].push_back({{x}, [indices = indices, axis = axis](graph& g, list v) {
+                             return gather(v[0], indices_of(g, indices), axis);
+                           }});
+  for (const auto& [indices, inner] :
+       {std::pair{shape{4}, shape{4, 2}}, {{2, 2}, {2, 2, 3}}, {{}, {2}}, {{1}, {1}}, {{0}, {0, 2}}})
+    c["scatter_add"].push_back(
+        {{inner}, [indices = indices](graph& g, list x) { return scatter_add(indices_of(g, indices), x[0], 3); }});
 }
 
 void add_images(checks_of& c) {
@@ -191,10 +238,17 @@ void add_images(checks_of& c) {
       return contents_of(g).nodes[static_cast<size_t>(conv2d(constant(x), constant(kernel), o).node())].attr.window;
     }();
     graph g;
-    const auto pooled = conv2d(g.constant(tensor::zeros(dtype::float64, x)), g.constant(tensor::zeros(dtype::float64, kernel)), o).dims();
-    const symbol_shape of_x{x.extents().begin(), x.extents().end()}, of_kernel{kernel.extents().begin(), kernel.extents().end()};
-    c["conv2d_image_gradient"].push_back({{known_shape(pooled), kernel}, [=](graph&, list v) { return conv2d_image_gradient(v[0], v[1], of_x, w, here); }});
-    c["conv2d_kernel_gradient"].push_back({{x, known_shape(pooled)}, [=](graph&, list v) { return conv2d_kernel_gradient(v[0], v[1], of_kernel, w, here); }});
+    const auto pooled = conv2d(g.constant(tensor::zeros(dtype::float64, x)),
+                               g.constant(tensor::zeros(dtype::float64, kernel)), o)
+                            .dims();
+    const symbol_shape of_x{x.extents().begin(), x.extents().end()},
+        of_kernel{kernel.extents().begin(), kernel.extents().end()};
+    c["conv2d_image_gradient"].push_back({{known_shape(pooled), kernel}, [=](graph&, list v) {
+                                            return conv2d_image_gradient(v[0], v[1], of_x, w, here);
+                                          }});
+    c["conv2d_kernel_gradient"].push_back({{x, known_shape(pooled)}, [=](graph&, list v) {
+                                             return conv2d_kernel_gradient(v[0], v[1], of_kernel, w, here);
+                                           }});
   }
   for (const auto& [x, o] : {std::pair{shape{1, 4, 4, 2}, pool_options{}},
                              {{2, 3, 5, 1}, {.padding = padding::same}},
@@ -208,16 +262,19 @@ void add_images(checks_of& c) {
     const windows w = contents_of(g).nodes[static_cast<size_t>(pooled.node())].attr.window;
     const symbol_shape of_x{x.extents().begin(), x.extents().end()}, of_y{pooled.dims()};
     const tensor at = noise<double>(x, 40);
-    c["max_pool_pick"].push_back({{x}, [=](graph& h, list v) { return max_pool_pick(h.constant(at), v[0], of_y, w, here); }});
-    c["max_pool_gradient"].push_back({{known_shape(of_y)}, [=](graph& h, list v) { return max_pool_gradient(h.constant(at), v[0], w, here); }});
-    c["average_pool_gradient"].push_back({{known_shape(of_y)}, [=](graph&, list v) { return average_pool_gradient(v[0], of_x, w, here); }});
+    c["max_pool_pick"].push_back(
+        {{x}, [=](graph& h, list v) { return max_pool_pick(h.constant(at), v[0], of_y, w, here); }});
+    c["max_pool_gradient"].push_back(
+        {{known_shape(of_y)}, [=](graph& h, list v) { return max_pool_gradient(h.constant(at), v[0], w, here); }});
+    c["average_pool_gradient"].push_back(
+        {{known_shape(of_y)}, [=](graph&, list v) { return average_pool_gradient(v[0], of_x, w, here); }});
   }
 }
 
 void add_activations(checks_of& c) {
   // Functions that consist of several operations; each is listed under the name of one of them.
-  for (auto& checks : {unary<[](symbol x, std::source_location at) { return leaky_relu(x, 0.1, at); }>(), unary<elu>(2), unary<gelu>(2),
-                       unary<swish>(3)})
+  for (auto& checks : {unary<[](symbol x, std::source_location at) { return leaky_relu(x, 0.1, at); }>(), unary<elu>(2),
+                       unary<gelu>(2), unary<swish>(3)})
     c["mul"].insert(c["mul"].end(), checks.begin(), checks.end());
 }
 
@@ -232,8 +289,10 @@ const checks_of& gradient_checks() {
     add_reductions(c);
     add_moves(c);
     add_images(c);
-    c["sparse_softmax_cross_entropy"] = {{{{3, 4}}, [](graph& g, list x) { return sparse_softmax_cross_entropy(labels_of(g), x[0]); }, 3}};
-    c["cross_entropy_gradient"] = {{{{3, 4}, {3}}, [](graph& g, list x) { return cross_entropy_gradient(x[0], labels_of(g), x[1], here); }}};
+    c["sparse_softmax_cross_entropy"] = {
+        {{{3, 4}}, [](graph& g, list x) { return sparse_softmax_cross_entropy(labels_of(g), x[0]); }, 3}};
+    c["cross_entropy_gradient"] = {
+        {{{3, 4}, {3}}, [](graph& g, list x) { return cross_entropy_gradient(x[0], labels_of(g), x[1], here); }}};
     c["dropout"] = {{{{20}}, [](graph&, list x) { return dropout(x[0], 0.4, true); }},
                     {{{2, 3}}, [](graph&, list x) { return dropout(x[0], 0.9, true); }},
                     {{{1}}, [](graph&, list x) { return dropout(x[0], 0.1, true); }}};

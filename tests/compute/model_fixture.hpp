@@ -3,17 +3,17 @@
 
 #include "compute/program/program.hpp"
 
-#include <doctest/doctest.h>
-
 #include <troupe/nn.hpp>
+
+#include <doctest/doctest.h>
 
 #include <cstring>
 
 namespace troupe::test {
 
 /// Dense layers of `widths` with relu between them; the loss is the mean cross-entropy over the batch.
-inline model_spec classifier(graph& g, const std::vector<int64_t>& widths, dtype type, const optimizer& o, double dropout_rate = 0,
-                             mode m = mode::train) {
+inline model_spec classifier(graph& g, const std::vector<int64_t>& widths, dtype type, const optimizer& o,
+                             double dropout_rate = 0, mode m = mode::train) {
   const symbol x = g.placeholder("x", type, {g.unknown("batch"), widths[0]});
   const symbol y = g.placeholder("y", dtype::int32, {g.unknown("batch")});
   symbol h = x;
@@ -37,7 +37,8 @@ struct trainer {
   std::unique_ptr<program> run;
   std::shared_ptr<std::byte> gradient;
 
-  trainer(const std::function<model_spec(graph&)>& build, const program_options& options, int arenas = 1, uint64_t seed = 7) {
+  trainer(const std::function<model_spec(graph&)>& build, const program_options& options, int arenas = 1,
+          uint64_t seed = 7) {
     const model_spec spec = build(g);
     auto made = parameter_layout::of(g, spec.mode.value_or(mode::train) == mode::train ? spec.optimizer : std::nullopt);
     REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));

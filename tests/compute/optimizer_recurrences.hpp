@@ -37,7 +37,8 @@ struct recurrence {
   void update(const proximal_gradient_descent& o, int, double rate, const std::vector<double>& g) {
     for (size_t i = 0; i < n(); ++i) {
       const double u = v[i] - rate * g[i];
-      v[i] = std::copysign(std::max(0.0, std::abs(u) - rate * static_cast<double>(o.l1)), u) / (1 + rate * static_cast<double>(o.l2));
+      v[i] = std::copysign(std::max(0.0, std::abs(u) - rate * static_cast<double>(o.l1)), u)
+             / (1 + rate * static_cast<double>(o.l2));
     }
   }
   void update(const momentum& o, int, double rate, const std::vector<double>& g) {
@@ -83,7 +84,8 @@ struct recurrence {
   }
   template <class Rule>
   static double corrected(const Rule& o, int t, double rate) {
-    return rate * std::sqrt(1 - std::pow(static_cast<double>(o.beta2), t)) / (1 - std::pow(static_cast<double>(o.beta1), t));
+    return rate * std::sqrt(1 - std::pow(static_cast<double>(o.beta2), t))
+           / (1 - std::pow(static_cast<double>(o.beta1), t));
   }
   void update(const adam& o, int t, double rate, const std::vector<double>& g) {
     moments(o, g);
@@ -125,7 +127,8 @@ struct recurrence {
     moments(o, g);
     std::vector<double> r(n());
     for (size_t i = 0; i < n(); ++i) {
-      const double m = a[i] / (1 - std::pow(static_cast<double>(o.beta1), t)), s = b[i] / (1 - std::pow(static_cast<double>(o.beta2), t));
+      const double m = a[i] / (1 - std::pow(static_cast<double>(o.beta1), t)),
+                   s = b[i] / (1 - std::pow(static_cast<double>(o.beta2), t));
       r[i] = m / (std::sqrt(s) + static_cast<double>(o.epsilon)) + static_cast<double>(o.weight_decay) * v[i];
     }
     const double ratio = norm(v) > 0 && norm(r) > 0 ? norm(v) / norm(r) : 1;
@@ -137,12 +140,24 @@ struct recurrence {
 /// Every rule, some of them with several settings.
 inline const std::vector<optimizer>& all_rules() {
   static const std::vector<optimizer> rules{
-      gradient_descent{.rate = 0.1f}, momentum{.rate = 0.05f, .decay = 0.8f}, momentum{.rate = 0.05f, .nesterov = true},
-      adagrad{.rate = 0.1f}, rmsprop{.rate = 0.01f}, rmsprop{.rate = 0.01f, .decay = 0.8f, .momentum = 0.5f, .epsilon = 1e-3f, .centered = true},
-      adadelta{.rate = 1, .epsilon = 1e-4f}, adam{.rate = 0.02f}, adamw{.rate = 0.02f, .weight_decay = 0.01f}, adamax{.rate = 0.02f},
-      amsgrad{.rate = 0.02f, .beta2 = 0.9f}, ftrl{.rate = 0.5f}, ftrl{.rate = 0.5f, .l1 = 0.3f, .l2 = 0.1f, .l2_shrinkage = 0.05f},
-      ftrl{.rate = 0.1f, .l1 = 0.02f, .learning_rate_power = -0.3f}, proximal_gradient_descent{.rate = 0.1f},
-      proximal_gradient_descent{.rate = 0.1f, .l1 = 0.2f, .l2 = 0.1f}, lamb{.rate = 0.02f}, lamb{.rate = 0.02f, .weight_decay = 0.1f}};
+      gradient_descent{.rate = 0.1f},
+      momentum{.rate = 0.05f, .decay = 0.8f},
+      momentum{.rate = 0.05f, .nesterov = true},
+      adagrad{.rate = 0.1f},
+      rmsprop{.rate = 0.01f},
+      rmsprop{.rate = 0.01f, .decay = 0.8f, .momentum = 0.5f, .epsilon = 1e-3f, .centered = true},
+      adadelta{.rate = 1, .epsilon = 1e-4f},
+      adam{.rate = 0.02f},
+      adamw{.rate = 0.02f, .weight_decay = 0.01f},
+      adamax{.rate = 0.02f},
+      amsgrad{.rate = 0.02f, .beta2 = 0.9f},
+      ftrl{.rate = 0.5f},
+      ftrl{.rate = 0.5f, .l1 = 0.3f, .l2 = 0.1f, .l2_shrinkage = 0.05f},
+      ftrl{.rate = 0.1f, .l1 = 0.02f, .learning_rate_power = -0.3f},
+      proximal_gradient_descent{.rate = 0.1f},
+      proximal_gradient_descent{.rate = 0.1f, .l1 = 0.2f, .l2 = 0.1f},
+      lamb{.rate = 0.02f},
+      lamb{.rate = 0.02f, .weight_decay = 0.1f}};
   return rules;
 }
 

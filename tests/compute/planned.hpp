@@ -43,7 +43,8 @@ struct planned {
 
 /// The numbers of kernels with this title, with a planner pass and without it (`without`), both without fusion. Checks
 /// that the outputs are equal.
-inline std::pair<int, int> kernels_of(const shape& dims, const std::string& title, const build& f, program_options without) {
+inline std::pair<int, int> kernels_of(const shape& dims, const std::string& title, const build& f,
+                                      program_options without) {
   without.fuse = false;
   planned fewer{dims, f, {.fuse = false}}, all{dims, f, without};
   CHECK(fewer.run() == all.run());

@@ -1,8 +1,8 @@
 // Jobs with the default of `intra_op_threads`, on real threads.
+#include "small_start.hpp"
+
 #include <troupe/job.hpp>
 #include <troupe/predict.hpp>
-
-#include "small_start.hpp"
 
 #include <doctest/doctest.h>
 

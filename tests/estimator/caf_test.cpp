@@ -1,15 +1,14 @@
-#include <troupe/caf.hpp>
-
 #include "tests/estimator/small_start.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/threads.hpp"
+
+#include <troupe/caf.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
-
 #include <doctest/doctest.h>
 
 namespace troupe::test {
@@ -29,13 +28,15 @@ struct program {
   caf::actor echo;
 
   explicit program(bool knows = true)
-    : config(knows), system(config), echo(system.spawn([](caf::event_based_actor*) -> caf::behavior { return {[](int64_t x) { return x; }}; })) {}
+    : config(knows), system(config),
+      echo(system.spawn([](caf::event_based_actor*) -> caf::behavior { return {[](int64_t x) { return x; }}; })) {}
   ~program() { caf::anon_send_exit(echo, caf::exit_reason::user_shutdown); }
 
   bool lives() {
     bool answered = false;
     caf::scoped_actor self{system};
-    self->request(echo, std::chrono::seconds{60}, int64_t{7}).receive([&](int64_t x) { answered = x == 7; }, [](const caf::error&) {});
+    self->request(echo, std::chrono::seconds{60}, int64_t{7})
+        .receive([&](int64_t x) { answered = x == 7; }, [](const caf::error&) {});
     return answered;
   }
 };
@@ -85,7 +86,9 @@ TEST_CASE("several jobs share the caller's system, and one that is destroyed whi
   CHECK(p.lives());
 }
 
-TEST_CASE("an evaluation and a prediction in the caller's system give what they give in one of their own, and leave nothing there") {
+TEST_CASE(
+    "an evaluation and a prediction in the caller's system give what they give in one of their own, and leave nothing "
+    "there") {
   temporary_directory directory;
   const auto e = small_estimator(directory / "run");
   REQUIRE(train(e, small_training(10)).has_value());

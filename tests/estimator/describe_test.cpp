@@ -31,7 +31,9 @@ train_spec training(std::optional<int64_t> max_steps = {}, std::optional<int64_t
 eval_spec evaluation() { return {.input = dataset_over(fake_batches(3))}; }
 
 template <class... Args>
-concept can_be_called = requires(Args... args) { train_and_evaluate(args...); };
+concept can_be_called = requires(Args... args) {
+  train_and_evaluate(args...);
+};
 
 }  // namespace
 
@@ -78,7 +80,8 @@ TEST_CASE("several evaluations keep their order, and two of one name are refused
 TEST_CASE("the earlier of max_steps and the end of the epochs is the end of a training") {
   const auto rows = *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {10, 2})}});
   const auto end = [&rows](std::optional<int64_t> max_steps, int64_t epochs) {
-    const auto job = describe(over({}), {.input = rows.batch(4).repeat(), .max_steps = max_steps, .epochs = epochs}, {});
+    const auto job = describe(over({}), {.input = rows.batch(4).repeat(), .max_steps = max_steps, .epochs = epochs},
+                              {});
     REQUIRE_MESSAGE(job, refusal(job));
     return job->max_steps;
   };
@@ -91,22 +94,28 @@ TEST_CASE("a wish that cannot be is refused with its field, its value and what w
   CHECK(refusal(describe(over({}), training(0), {})) == "max_steps must be at least 1, not 0");
   CHECK(refusal(describe(over({}), training({}, -1), {})) == "steps must be at least 1, not -1");
   CHECK(refusal(describe(over({}), training(3, 4), {})) == "steps (4) and max_steps (3) cannot both be given");
-  CHECK(refusal(describe(over({.replicas = 4294967297}), training(3), {})) == "replicas must be in [1, 1024], not 4294967297");
-  CHECK(refusal(describe(over({}), training(3), evaluation())).starts_with("an evaluation beside training needs checkpoints"));
+  CHECK(refusal(describe(over({.replicas = 4294967297}), training(3), {}))
+        == "replicas must be in [1, 1024], not 4294967297");
+  CHECK(refusal(describe(over({}), training(3), evaluation()))
+            .starts_with("an evaluation beside training needs checkpoints"));
   auto wrong = evaluation();
   wrong.throttle_secs = -1;
   CHECK(refusal(describe(over({}), wrong, {})) == "evaluation: throttle_secs must be at least 0, not -1");
   wrong = evaluation();
   wrong.name = "a/b";
-  CHECK(refusal(describe(over({}), wrong, {})) == "the name of an evaluation becomes part of a directory's: 'a/b' has a slash");
-  CHECK(refusal(describe(over({}), evaluation(), checkpoint_ref::of_step(-1))) == "the step of a checkpoint must be at least 0, not -1");
+  CHECK(refusal(describe(over({}), wrong, {}))
+        == "the name of an evaluation becomes part of a directory's: 'a/b' has a slash");
+  CHECK(refusal(describe(over({}), evaluation(), checkpoint_ref::of_step(-1)))
+        == "the step of a checkpoint must be at least 0, not -1");
   CHECK(refusal(describe(over({}), {.input = dataset_over(fake_batches(3)), .batches_ahead = 4294967296}))
         == "prediction: batches_ahead must be in [0, 2147483647], not 4294967296");
 }
 
-TEST_CASE("[EST-19] steps and max_steps exclude one another, neither can be 0 or less, and parameter servers and evaluators do not train") {
+TEST_CASE(
+    "[EST-19] steps and max_steps exclude one another, neither can be 0 or less, and parameter servers and evaluators "
+    "do not train") {
   for (const auto& [max_steps, steps] : std::vector<std::pair<std::optional<int64_t>, std::optional<int64_t>>>{
-         {4, 3}, {4, 0}, {0, {}}, {-1, {}}, {{}, 0}, {{}, -1}}) {
+           {4, 3}, {4, 0}, {0, {}}, {-1, {}}, {{}, 0}, {{}, -1}}) {
     const auto refused = train(over({}), training(max_steps, steps));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().category == errc::invalid_argument);
@@ -121,7 +130,9 @@ static_assert(!can_be_called<model, train_spec, eval_spec>);
 static_assert(!can_be_called<estimator, eval_spec, eval_spec>);
 static_assert(!can_be_called<estimator, train_spec, train_spec>);
 
-TEST_CASE("[EST-73] of the specs of train_and_evaluate the first that cannot be is refused, with its field, and nothing is made") {
+TEST_CASE(
+    "[EST-73] of the specs of train_and_evaluate the first that cannot be is refused, with its field, and nothing is "
+    "made") {
   temporary_directory directory;
   auto e = over({.model_dir = directory / "run"});
   auto trained = training(3);
@@ -149,7 +160,9 @@ TEST_CASE("[EST-24] saving listeners are refused where no checkpoint is ever sav
   auto e = over({});
   auto listened = training(3);
   listened.saving_listeners = {std::make_shared<saving_listener>()};
-  const std::string refused = "saving_listeners need checkpoints: give a model_dir, and a save_checkpoints_steps or save_checkpoints_secs that is not none";
+  const std::string refused =
+      "saving_listeners need checkpoints: give a model_dir, and a save_checkpoints_steps or save_checkpoints_secs that "
+      "is not none";
   CHECK(refusal(train(e, listened)) == refused);
   e.config.model_dir = directory / "run";
   e.config.save_checkpoints_steps = setting<int64_t>{std::nullopt};
@@ -162,10 +175,13 @@ TEST_CASE("[EST-48] an evaluation every 0 steps is refused") {
   temporary_directory directory;
   auto evaluated = evaluation();
   evaluated.every_steps = 0;
-  CHECK(refusal(train_and_evaluate(over({.model_dir = directory / "run"}), training(3), evaluated)) == "evaluation: every_steps must be at least 1, not 0");
+  CHECK(refusal(train_and_evaluate(over({.model_dir = directory / "run"}), training(3), evaluated))
+        == "evaluation: every_steps must be at least 1, not 0");
 }
 
-TEST_CASE("[EST-14] an estimator is a value, and jobs copy it: what is changed in a copy, or in itself later, reaches no job that has begun") {
+TEST_CASE(
+    "[EST-14] an estimator is a value, and jobs copy it: what is changed in a copy, or in itself later, reaches no job "
+    "that has begun") {
   temporary_directory directory;
   dnn_classifier_options options{.hidden_units = {4}, .classes = 3};
   estimator e{dnn_classifier(options), {.model_dir = directory / "run", .seed = 7}};
@@ -197,8 +213,10 @@ TEST_CASE("an evaluation or a prediction of a step is of that one, and without a
   CHECK(by_path->checkpoint.which.step == 8);
   CHECK(by_path->checkpoint.which.iteration == 2);
   CHECK(describe(over({}), evaluation(), {})->data.folder() == "eval");
-  const auto job = describe(over({.seed = 5}), predict_spec{.input = dataset_over(fake_batches(3)), .keys = {"row"},
-                                                                  .checkpoint = checkpoint_ref::of_step(7), .single_examples = false});
+  const auto job = describe(over({.seed = 5}), predict_spec{.input = dataset_over(fake_batches(3)),
+                                                            .keys = {"row"},
+                                                            .checkpoint = checkpoint_ref::of_step(7),
+                                                            .single_examples = false});
   REQUIRE_MESSAGE(job, refusal(job));
   CHECK(job->checkpoint.which.step == 7);
   CHECK(job->choice.keys == std::vector<std::string>{"row"});

@@ -1,11 +1,10 @@
 // Evaluations without training, as a user's program calls them.
-#include <troupe/estimator.hpp>
-
-#include <troupe/job.hpp>
-#include <troupe/predict.hpp>
-
 #include "small_start.hpp"
 #include "support/prediction_case.hpp"
+
+#include <troupe/estimator.hpp>
+#include <troupe/job.hpp>
+#include <troupe/predict.hpp>
 
 #include <doctest/doctest.h>
 
@@ -15,32 +14,40 @@ namespace {
 
 /// A model whose loss is the mean of x.
 estimator mean_of_x() {
-  return {model{"mean", [](graph& g, const features& x, const labels&, mode m) {
-    const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
-    return model_spec{.mode = m, .loss = reduce_mean(mul(x["x"], w)), .optimizer = gradient_descent{}};
-  }}, {}};
+  return {model{"mean",
+                [](graph& g, const features& x, const labels&, mode m) {
+                  const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
+                  return model_spec{.mode = m, .loss = reduce_mean(mul(x["x"], w)), .optimizer = gradient_descent{}};
+                }},
+          {}};
 }
 
 }  // namespace
 
-TEST_CASE("[EST-30] losses 1, 2 and 6 on batches of 1, 1 and 8 rows are 3 on average: a batch weighs the same whatever its size") {
+TEST_CASE(
+    "[EST-30] losses 1, 2 and 6 on batches of 1, 1 and 8 rows are 3 on average: a batch weighs the same whatever its "
+    "size") {
   const auto source = fake_batches(3);
   source->rows = 8;
   source->rows_at = {{0, 1}, {1, 1}};
   // Each row of batch s has the loss 1 + 1.5 s² - 0.5 s, where s = floor(x / 100); so has the batch.
-  const estimator e{model{"losses", [](graph& g, const features& x, const labels&, mode m) {
-    const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
-    const symbol s = floor(scale(mul(x["x"], w), 0.01));
-    const symbol row = scale(square(s), 1.5) - scale(s, 0.5) + g.constant(tensor::scalar(1.0f));
-    return model_spec{.mode = m, .loss = reduce_mean(row), .optimizer = gradient_descent{}};
-  }}, {}};
+  const estimator e{model{"losses",
+                          [](graph& g, const features& x, const labels&, mode m) {
+                            const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
+                            const symbol s = floor(scale(mul(x["x"], w), 0.01));
+                            const symbol row = scale(square(s), 1.5) - scale(s, 0.5) + g.constant(tensor::scalar(1.0f));
+                            return model_spec{.mode = m, .loss = reduce_mean(row), .optimizer = gradient_descent{}};
+                          }},
+                    {}};
   const auto result = evaluate(e, {.input = dataset_over(source)});
   REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   CHECK(result->batches == 3);
   CHECK(result->metrics.at("loss") == 3);
 }
 
-TEST_CASE("[EST-35] without a checkpoint initial variables are evaluated, and a checkpoint that is named by its prefix though newer ones exist") {
+TEST_CASE(
+    "[EST-35] without a checkpoint initial variables are evaluated, and a checkpoint that is named by its prefix "
+    "though newer ones exist") {
   const auto fresh = evaluate(mean_of_x(), {.input = dataset_over(fake_batches(3))});
   REQUIRE_MESSAGE(fresh, why(fresh));
   CHECK(fresh->checkpoint.empty());
@@ -65,20 +72,25 @@ TEST_CASE("[EST-35] without a checkpoint initial variables are evaluated, and a 
     CHECK(named->global_step == step);
     CHECK(named->checkpoint == prefixes[step]);
     // An estimator without a directory finds it too, and so do predictions.
-    CHECK(evaluate({small_model(), {}}, on, checkpoint_ref::of_path(prefixes[step]))->metrics.at("loss") == losses[step]);
-    auto predictions = predict(e, {.input = small_dataset(20).batch(8), .checkpoint = checkpoint_ref::of_path(prefixes[step])});
+    CHECK(evaluate({small_model(), {}}, on, checkpoint_ref::of_path(prefixes[step]))->metrics.at("loss")
+          == losses[step]);
+    auto predictions = predict(
+        e, {.input = small_dataset(20).batch(8), .checkpoint = checkpoint_ref::of_path(prefixes[step])});
     REQUIRE(predictions);
     REQUIRE(predictions->next());
     CHECK(predictions->checkpoint() == prefixes[step]);
   }
   CHECK(evaluate(e, on, checkpoint_ref::of_path(directory / "run/model.ckpt-7")).error().category == errc::not_found);
   CHECK(evaluate(e, on, checkpoint_ref::of_path(directory / "run/model")).error().message
-        == "'" + (directory / "run/model") + "' names no checkpoint; a path is dir/model.ckpt-<step>, as inspect lists them");
+        == "'" + (directory / "run/model")
+               + "' names no checkpoint; a path is dir/model.ckpt-<step>, as inspect lists them");
   CHECK(evaluate(e, on, checkpoint_ref::of_path("")).error().category == errc::invalid_argument);
-  CHECK(evaluate(e, on, checkpoint_ref::of_step(-2)).error().message == "the step of a checkpoint must be at least 0, not -2");
+  CHECK(evaluate(e, on, checkpoint_ref::of_step(-2)).error().message
+        == "the step of a checkpoint must be at least 0, not -2");
 }
 
-TEST_CASE("[EST-31] an evaluation reads all seven batches, three where three are asked for, and cannot be asked for none") {
+TEST_CASE(
+    "[EST-31] an evaluation reads all seven batches, three where three are asked for, and cannot be asked for none") {
   const auto run = [](std::optional<int64_t> steps) {
     const auto source = fake_batches(7);
     const auto result = evaluate(mean_of_x(), {.input = dataset_over(source), .steps = steps});
@@ -99,7 +111,9 @@ TEST_CASE("[EST-31] an evaluation reads all seven batches, three where three are
   }
 }
 
-TEST_CASE("[DF-26] without a number of steps training and evaluation go on to the end of the data; with five, five batches are evaluated") {
+TEST_CASE(
+    "[DF-26] without a number of steps training and evaluation go on to the end of the data; with five, five batches "
+    "are evaluated") {
   const auto trained = train(mean_of_x(), {.input = dataset_over(fake_batches(7))});
   REQUIRE_MESSAGE(trained, (trained ? "" : to_text(trained.error())));
   CHECK(trained->global_step == 7);

@@ -1,11 +1,10 @@
 // Ready-made hooks, and hooks of evaluations and predictions, as a user's program calls them.
-#include <troupe/hooks.hpp>
-
-#include <troupe/predict.hpp>
-
 #include "small_start.hpp"
 #include "support/prediction_case.hpp"
 #include "tests/support/has.hpp"
+
+#include <troupe/hooks.hpp>
+#include <troupe/predict.hpp>
 
 #include <doctest/doctest.h>
 
@@ -48,7 +47,9 @@ struct recorder_hook final : hook {
     note("begin", "begin " + std::to_string(step));
     return {.steps = {{.first = 1, .every = 1}}};
   }
-  void on_event(const job_event& e, job_control&) override { note("event", std::string{to_string(e.what)} + " " + std::to_string(e.step)); }
+  void on_event(const job_event& e, job_control&) override {
+    note("event", std::string{to_string(e.what)} + " " + std::to_string(e.step));
+  }
   void on_step(const step_facts& facts, job_control& job) override {
     note("step", "step " + std::to_string(facts.step));
     if (facts.values.contains("loss"))
@@ -62,18 +63,22 @@ struct recorder_hook final : hook {
 
 /// A model whose loss is the mean of x · w, where w is 1 at first. Its only prediction is "product", x · w.
 estimator mean_model() {
-  return {model{"mean", [](graph& g, const features& x, const labels&, mode m) {
-    const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
-    const auto product = mul(x["x"], w);
-    model_spec spec{.mode = m, .loss = reduce_mean(product), .optimizer = gradient_descent{}};
-    spec.predictions["product"] = product;
-    return spec;
-  }}, {}};
+  return {model{"mean",
+                [](graph& g, const features& x, const labels&, mode m) {
+                  const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
+                  const auto product = mul(x["x"], w);
+                  model_spec spec{.mode = m, .loss = reduce_mean(product), .optimizer = gradient_descent{}};
+                  spec.predictions["product"] = product;
+                  return spec;
+                }},
+          {}};
 }
 
 }  // namespace
 
-TEST_CASE("[EST-42] values are logged by name, in the order of names, every tenth step, and at the last where wanted; two triggers or none are refused") {
+TEST_CASE(
+    "[EST-42] values are logged by name, in the order of names, every tenth step, and at the last where wanted; two "
+    "triggers or none are refused") {
   lines said;
   auto by_steps = log_values({.every_steps = 10, .at_end = true, .write = into(said)});
   REQUIRE(by_steps);
@@ -97,16 +102,19 @@ TEST_CASE("[EST-42] values are logged by name, in the order of names, every tent
   const auto names = *log_values({.values = {"z", "a"}, .every_steps = 10, .write = into(said)});
   kept_requests job;
   CHECK(names->begin(0).values == std::vector<std::string>{"z", "a"});
-  names->on_step({10, 1, {{"z", tensor::scalar(1.0f)}, {"loss", tensor::scalar(0.5f)}, {"a", tensor::scalar(2.0f)}}}, job);
+  names->on_step({10, 1, {{"z", tensor::scalar(1.0f)}, {"loss", tensor::scalar(0.5f)}, {"a", tensor::scalar(2.0f)}}},
+                 job);
   CHECK(said == lines{"step 10: a 2, loss 0.5, z 1"});
 
   CHECK(log_values({}).error().message == "a timer needs either every_steps or every_secs, and neither is given");
-  CHECK(log_values({.every_steps = 10, .every_secs = 1.0}).error().message == "a timer needs either every_steps or every_secs, and both are given");
+  CHECK(log_values({.every_steps = 10, .every_secs = 1.0}).error().message
+        == "a timer needs either every_steps or every_secs, and both are given");
   CHECK(log_values({.every_steps = 0}).error().category == errc::invalid_argument);
   CHECK(log_values({.every_secs = 1.0, .look_every = 0}).error().message == "look_every must be above 0, not 0");
 }
 
-TEST_CASE("values are logged by seconds at the first step that is looked at, then once these have passed, and at the end") {
+TEST_CASE(
+    "values are logged by seconds at the first step that is looked at, then once these have passed, and at the end") {
   lines said;
   const auto log = *log_values({.every_secs = 2.0, .at_end = true, .look_every = 5, .write = into(said)});
   kept_requests job;
@@ -123,7 +131,9 @@ TEST_CASE("values are logged by seconds at the first step that is looked at, the
 
 TEST_CASE("a job stops at the first step that is looked at once the time has come") {
   auto now = std::chrono::system_clock::time_point{};
-  const auto hook = *stop_at_time({.at = std::chrono::system_clock::time_point{std::chrono::seconds{60}}, .look_every = 10, .now = [&now] { return now; }});
+  const auto hook = *stop_at_time({.at = std::chrono::system_clock::time_point{std::chrono::seconds{60}},
+                                   .look_every = 10,
+                                   .now = [&now] { return now; }});
   CHECK(hook->begin(0).steps.front().every == 10);
   kept_requests job;
   now += std::chrono::seconds{59};
@@ -134,7 +144,9 @@ TEST_CASE("a job stops at the first step that is looked at once the time has com
   CHECK(job.stopped);
 }
 
-TEST_CASE("a plateau is as many evaluations without an improvement as are borne and one more; a pause follows, and the rate has a lower bound") {
+TEST_CASE(
+    "a plateau is as many evaluations without an improvement as are borne and one more; a pause follows, and the rate "
+    "has a lower bound") {
   const auto history = [](std::vector<double> losses) {
     evaluation_history all;
     for (const double loss : losses)
@@ -160,10 +172,16 @@ TEST_CASE("a plateau is as many evaluations without an improvement as are borne 
   CHECK(bounded.reductions == 2);
   const auto missing = look_for_plateau({.goal = {.metric = "auc"}}, history({1}));
   CHECK(missing.error().category == errc::key_missing);
-  CHECK(missing.error().message == "reduce_on_plateau asks for the metric 'auc'; the evaluation of step 10 has accuracy, loss");
+  CHECK(missing.error().message
+        == "reduce_on_plateau asks for the metric 'auc'; the evaluation of step 10 has accuracy, loss");
 
-  for (const auto& wrong : std::vector<reduce_on_plateau_options>{{.goal = {.metric = ""}}, {.factor = 0}, {.factor = 1}, {.patience = -1}, {.min_delta = -1},
-                                                                   {.cooldown = -1}, {.min_factor = 2}}) {
+  for (const auto& wrong : std::vector<reduce_on_plateau_options>{{.goal = {.metric = ""}},
+                                                                  {.factor = 0},
+                                                                  {.factor = 1},
+                                                                  {.patience = -1},
+                                                                  {.min_delta = -1},
+                                                                  {.cooldown = -1},
+                                                                  {.min_factor = 2}}) {
     const auto refused = reduce_on_plateau(wrong);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().category == errc::invalid_argument);
@@ -171,7 +189,9 @@ TEST_CASE("a plateau is as many evaluations without an improvement as are borne 
   }
 }
 
-TEST_CASE("a plateau goes on with the history of earlier runs up to where the job begins, and forgets what a recovery takes back") {
+TEST_CASE(
+    "a plateau goes on with the history of earlier runs up to where the job begins, and forgets what a recovery takes "
+    "back") {
   const evaluation_history earlier{{10, {{"loss", 1}}}, {20, {{"loss", 1}}}, {30, {{"loss", 0.5}}}};
   const auto hook = *reduce_on_plateau({.factor = 0.5, .patience = 1, .history = earlier});
   CHECK(hook->begin(20).holds.evaluated);
@@ -184,17 +204,22 @@ TEST_CASE("a plateau goes on with the history of earlier runs up to where the jo
   hook->on_event({.what = job_event::kind::recovered, .step = 20}, job);
   evaluated(30, 0.9);
   CHECK(job.factors.size() == 1);
-  hook->on_event({.what = job_event::kind::evaluated, .step = 40, .metrics = {{"loss", 1}}, .evaluation = "train"}, job);
+  hook->on_event({.what = job_event::kind::evaluated, .step = 40, .metrics = {{"loss", 1}}, .evaluation = "train"},
+                 job);
   evaluated(40, 1);
   CHECK(job.factors.size() == 1);
   evaluated(50, 1);
   CHECK(job.factors == std::vector<double>{0.5, 0.5});
 }
 
-TEST_CASE("[EST-33] the progress of an evaluation is told after every batch, or after every tenth of 20 and more, and the last; empty data are an error") {
+TEST_CASE(
+    "[EST-33] the progress of an evaluation is told after every batch, or after every tenth of 20 and more, and the "
+    "last; empty data are an error") {
   const auto told = [](std::optional<int64_t> steps, int64_t batches) {
     lines said;
-    const auto result = evaluate(mean_model(), {.input = dataset_over(fake_batches(batches)), .steps = steps, .hooks = {log_evaluation_progress(into(said))}});
+    const auto result = evaluate(
+        mean_model(),
+        {.input = dataset_over(fake_batches(batches)), .steps = steps, .hooks = {log_evaluation_progress(into(said))}});
     REQUIRE_MESSAGE(result, why(result));
     return said;
   };
@@ -215,13 +240,15 @@ TEST_CASE("[EST-33] the progress of an evaluation is told after every batch, or 
   CHECK(empty.error().category == errc::out_of_range);
 }
 
-TEST_CASE("hooks of an evaluation see its batches and its end; one that stops ends it with the batches up to that one") {
+TEST_CASE(
+    "hooks of an evaluation see its batches and its end; one that stops ends it with the batches up to that one") {
   const auto watcher = std::make_shared<recorder_hook>();
   const auto result = evaluate(mean_model(), {.input = dataset_over(fake_batches(3)), .hooks = {watcher}});
   REQUIRE_MESSAGE(result, why(result));
   CHECK(watcher->calls == lines{"begin 0", "started 0", "step 1", "step 2", "step 3", "finished 0", "end 3"});
   REQUIRE(watcher->losses.size() == 3);
-  CHECK(std::accumulate(watcher->losses.begin(), watcher->losses.end(), 0.0f) / 3 == doctest::Approx(result->metrics.at("loss")));
+  CHECK(std::accumulate(watcher->losses.begin(), watcher->losses.end(), 0.0f) / 3
+        == doctest::Approx(result->metrics.at("loss")));
 
   const auto stopper = std::make_shared<recorder_hook>();
   stopper->stops_at = 2;
@@ -244,7 +271,9 @@ TEST_CASE("hooks of an evaluation see its batches and its end; one that stops en
         == "hooks[0] of an evaluation is null; leave it out");
 }
 
-TEST_CASE("[EST-37] a prediction that is abandoned after one example calls end of its hooks; two interleaved streams give what each alone gives") {
+TEST_CASE(
+    "[EST-37] a prediction that is abandoned after one example calls end of its hooks; two interleaved streams give "
+    "what each alone gives") {
   const auto watcher = std::make_shared<recorder_hook>();
   {
     auto stream = predict(mean_model(), {.input = dataset_over(fake_batches(5)), .hooks = {watcher}});
@@ -264,7 +293,8 @@ TEST_CASE("[EST-37] a prediction that is abandoned after one example calls end o
   auto alone = predict(mean_model(), {.input = dataset_over(fake_batches(3))});
   const auto wanted = all_of(*alone);
   CHECK(wanted.size() > 3);
-  auto a = predict(mean_model(), {.input = dataset_over(fake_batches(3))}), b = predict(mean_model(), {.input = dataset_over(fake_batches(3))});
+  auto a = predict(mean_model(), {.input = dataset_over(fake_batches(3))}),
+       b = predict(mean_model(), {.input = dataset_over(fake_batches(3))});
   std::vector<tensor> of_a, of_b;
   for (size_t i = 0; i < wanted.size(); ++i) {
     of_a.push_back((*a->next())->values.at("product"));
@@ -275,7 +305,8 @@ TEST_CASE("[EST-37] a prediction that is abandoned after one example calls end o
 
   const auto stopper = std::make_shared<recorder_hook>();
   stopper->stops_at = 2;
-  auto stopped = predict(mean_model(), {.input = dataset_over(fake_batches(5)), .single_examples = false, .hooks = {stopper}});
+  auto stopped = predict(mean_model(),
+                         {.input = dataset_over(fake_batches(5)), .single_examples = false, .hooks = {stopper}});
   CHECK(all_of(*stopped).size() == 2);
   CHECK(stopped->status());
   CHECK(stopper->calls.back() == "end 2");

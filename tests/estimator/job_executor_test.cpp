@@ -89,7 +89,8 @@ using calls = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("with an executor every call of a hook happens on its thread, in the order of the facts, one task at a time") {
+TEST_CASE(
+    "with an executor every call of a hook happens on its thread, in the order of the facts, one task at a time") {
   temporary_directory directory;
   const auto seen = std::make_shared<noting>();
   loop service;
@@ -126,7 +127,8 @@ TEST_CASE("what a hook asks for on the executor's thread is done") {
   CHECK(result->global_step == 12);  // The gate stopped training here.
 }
 
-TEST_CASE("an exception that leaves a hook ends the job as state after a last save, on the executor's thread as on our own") {
+TEST_CASE(
+    "an exception that leaves a hook ends the job as state after a last save, on the executor's thread as on our own") {
   temporary_directory directory;
   const auto seen = std::make_shared<noting>();
   seen->throws_at = 12;
@@ -158,7 +160,8 @@ TEST_CASE("an executor that stops running tasks ends the job as deadline_exceede
     else
       kept.push_back(std::move(t));
   };
-  auto running = start(small_estimator(directory / "run"), small_training(endless, {seen}), {}, {.executor = executor, .executor_deadline = 20ms});
+  auto running = start(small_estimator(directory / "run"), small_training(endless, {seen}), {},
+                       {.executor = executor, .executor_deadline = 20ms});
   REQUIRE(running.has_value());
   const auto result = running->wait(soon);
   REQUIRE_FALSE(result.has_value());
@@ -181,11 +184,12 @@ TEST_CASE("the thread that ought to run the tasks may end the job without runnin
   std::vector<task> kept;
   {
     auto running = start(small_estimator(directory / "run"), small_training(endless, {seen}), {},
-                         {.executor = [&](task t) {
-                            std::lock_guard lock{guard};
-                            kept.push_back(std::move(t));
-                            posted.notify_one();
-                          },
+                         {.executor =
+                              [&](task t) {
+                                std::lock_guard lock{guard};
+                                kept.push_back(std::move(t));
+                                posted.notify_one();
+                              },
                           .executor_deadline = 1h});
     REQUIRE(running.has_value());
     std::unique_lock lock{guard};

@@ -5,9 +5,8 @@
 
 #include <troupe/spdlog.hpp>
 
-#include <spdlog/sinks/base_sink.h>
-
 #include <doctest/doctest.h>
+#include <spdlog/sinks/base_sink.h>
 
 namespace troupe::test {
 
@@ -51,8 +50,12 @@ TEST_CASE("progress is logged as info once a second of the job's clock, and othe
   const auto log = make_job_log(log_to(l.logger));
   no_control job;
   for (const double seconds : {0.1, 0.6, 1.1, 1.2, 2.2})
-    log->on_event({.what = job_event::kind::progress, .step = static_cast<int64_t>(seconds * 10), .seconds = seconds, .loss = 1}, job);
-  CHECK(l.sink->lines() == lines{"info: step 1  loss 1", "debug: step 6  loss 1", "info: step 11  loss 1", "debug: step 12  loss 1", "info: step 22  loss 1"});
+    log->on_event(
+        {.what = job_event::kind::progress, .step = static_cast<int64_t>(seconds * 10), .seconds = seconds, .loss = 1},
+        job);
+  CHECK(l.sink->lines()
+        == lines{"info: step 1  loss 1", "debug: step 6  loss 1", "info: step 11  loss 1", "debug: step 12  loss 1",
+                 "info: step 22  loss 1"});
 }
 
 TEST_CASE("warnings are warnings and failures are errors in the log") {
@@ -76,7 +79,8 @@ TEST_CASE("a job tells the caller's logger what happens, in order, and no other"
   REQUIRE(told.size() == 6);
   CHECK(told.front() == "info: started at step 0, to step 10: a fresh start");
   // A save is logged once it is durable, possibly after the progress of later steps.
-  for (const std::string& line : {"info: saved " + (directory / "run/model.ckpt-0"), "info: saved " + (directory / "run/model.ckpt-10")})
+  for (const std::string& line :
+       {"info: saved " + (directory / "run/model.ckpt-0"), "info: saved " + (directory / "run/model.ckpt-10")})
     CHECK_MESSAGE(std::count(told.begin(), told.end(), line) == 1, line);
   CHECK(std::count_if(told.begin(), told.end(), [](const auto& line) { return has(line, ": step "); }) == 2);
   CHECK_MESSAGE(told.back().starts_with("info: finished at step 10 after "), told.back());
@@ -91,13 +95,15 @@ TEST_CASE("a job that fails is told as an error, and one that is stopped as stop
     SUBCASE("aborted") {
       running->abort();
       CHECK_FALSE(running->wait(soon).has_value());
-      CHECK(l.sink->lines().back() == "error: cancelled: the job was aborted (chief, step " + std::to_string(running->progress().step) + ")");
+      CHECK(l.sink->lines().back()
+            == "error: cancelled: the job was aborted (chief, step " + std::to_string(running->progress().step) + ")");
     }
     SUBCASE("stopped") {
       running->stop();
       const auto result = running->wait(soon);
       REQUIRE(result.has_value());
-      CHECK(l.sink->lines().back().starts_with("info: stopped at step " + std::to_string(result->global_step) + " after "));
+      CHECK(l.sink->lines().back().starts_with("info: stopped at step " + std::to_string(result->global_step)
+                                               + " after "));
     }
   }
 }

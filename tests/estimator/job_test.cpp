@@ -7,13 +7,15 @@ namespace troupe::test {
 namespace {
 
 bool same(const train_result& a, const train_result& b) {
-  return a.global_step == b.global_step && a.steps_run == b.steps_run && a.metrics == b.metrics && a.seconds == b.seconds && a.stopped == b.stopped
-         && a.checkpoint == b.checkpoint && a.remark == b.remark;
+  return a.global_step == b.global_step && a.steps_run == b.steps_run && a.metrics == b.metrics
+         && a.seconds == b.seconds && a.stopped == b.stopped && a.checkpoint == b.checkpoint && a.remark == b.remark;
 }
 
 }  // namespace
 
-TEST_CASE("a job that has finished answers every call: the same result, its last progress, and nothing for save, stop and abort") {
+TEST_CASE(
+    "a job that has finished answers every call: the same result, its last progress, and nothing for save, stop and "
+    "abort") {
   temporary_directory directory;
   auto running = start(small_estimator(directory / "run"), small_training(20));
   REQUIRE(running.has_value());
@@ -118,13 +120,16 @@ TEST_CASE("assigning to a handle ends the job that it held, and its directory is
 
 TEST_CASE("[EST-16] a hook that is null is refused by its index before anything starts") {
   temporary_directory directory;
-  const auto refused = start(small_estimator(directory / "run"), small_training(20, {std::make_shared<hook>(), nullptr}));
+  const auto refused = start(small_estimator(directory / "run"),
+                             small_training(20, {std::make_shared<hook>(), nullptr}));
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error() == error{errc::invalid_argument, "hooks[1] of the training is null; leave it out"});
   CHECK_FALSE(inspect_directory(directory / "run").has_value());
 }
 
-TEST_CASE("replicas and gradient shards beyond their bounds are refused before anything starts, and not taken for other numbers") {
+TEST_CASE(
+    "replicas and gradient shards beyond their bounds are refused before anything starts, and not taken for other "
+    "numbers") {
   temporary_directory directory;
   const auto refused = [&](int64_t replicas, std::optional<int64_t> shards) {
     auto e = small_estimator(directory / "run");
@@ -140,11 +145,14 @@ TEST_CASE("replicas and gradient shards beyond their bounds are refused before a
 
 TEST_CASE("a deadline for the executor that cannot be is refused before anything starts") {
   temporary_directory directory;
-  for (const auto deadline : {std::chrono::milliseconds{0}, std::chrono::milliseconds{-5}, std::chrono::milliseconds::max()}) {
-    const auto refused = start(small_estimator(directory / "run"), small_training(20), {}, {.executor_deadline = deadline});
+  for (const auto deadline :
+       {std::chrono::milliseconds{0}, std::chrono::milliseconds{-5}, std::chrono::milliseconds::max()}) {
+    const auto refused = start(small_estimator(directory / "run"), small_training(20), {},
+                               {.executor_deadline = deadline});
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().category == errc::invalid_argument);
-    CHECK(refused.error().message == "executor_deadline must be in [1, 86400000] ms, not " + std::to_string(deadline.count()));
+    CHECK(refused.error().message
+          == "executor_deadline must be in [1, 86400000] ms, not " + std::to_string(deadline.count()));
   }
   CHECK_FALSE(inspect_directory(directory / "run").has_value());
 }

@@ -1,12 +1,12 @@
 // Prediction streams on real threads, as a user's program calls them.
-#include <troupe/canned_models.hpp>
-#include <troupe/predict.hpp>
-
 #include "support/prediction_case.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/threads.hpp"
 #include "support/troubled_dataset.hpp"
 #include "tests/support/has.hpp"
+
+#include <troupe/canned_models.hpp>
+#include <troupe/predict.hpp>
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,9 @@ namespace troupe::test {
 
 namespace {
 
-estimator echo(std::optional<std::string> model_dir = {}) { return {echo_model(), {.model_dir = std::move(model_dir)}}; }
+estimator echo(std::optional<std::string> model_dir = {}) {
+  return {echo_model(), {.model_dir = std::move(model_dir)}};
+}
 
 prediction_stream stream_of(const estimator& e, predict_spec spec) {
   auto stream = predict(e, spec);
@@ -70,7 +72,9 @@ TEST_CASE("[EST-36] a stream gives one map a row, in order, each value without t
     CHECK(one.values.size() == 3);
     CHECK(one.values.at("scaled") == tensor::scalar(static_cast<float>(100 * (i / 4) + row)));
     CHECK(one.values.at("pair") == tensor::of<int32_t>({2}, {static_cast<int32_t>(i / 4), row}));
-    CHECK(one.texts.at("place") == std::vector<std::string>{std::vector<std::string>{"first", "second", "third", "fourth"}[static_cast<size_t>(row)]});
+    CHECK(one.texts.at("place")
+          == std::vector<std::string>{
+              std::vector<std::string>{"first", "second", "third", "fourth"}[static_cast<size_t>(row)]});
   }
   CHECK_FALSE(*stream.next());
   CHECK_FALSE(*stream.next());
@@ -105,7 +109,8 @@ TEST_CASE("an error ends the range of predictions, after all that precede it, an
 }
 
 TEST_CASE("[EST-36] whole batches come as the model yields them") {
-  auto stream = stream_of(echo(), {.input = dataset_over(fake_batches(3, 2)), .keys = {"scaled", "place"}, .single_examples = false});
+  auto stream = stream_of(
+      echo(), {.input = dataset_over(fake_batches(3, 2)), .keys = {"scaled", "place"}, .single_examples = false});
   for (int64_t batch = 0; batch < 3; ++batch) {
     const auto one = taken(stream);
     const int64_t rows = batch < 2 ? 4 : 2;
@@ -203,8 +208,10 @@ TEST_CASE("an impossible request is refused at once, and an error of the model c
     CHECK(stream.error().category == errc::invalid_argument);
     return stream.error().message;
   };
-  CHECK(refused({.input = input, .checkpoint = checkpoint_ref::of_step(-2)}) == "the step of a checkpoint must be at least 0, not -2");
-  CHECK(refused({.input = input, .batches_ahead = -1}) == "prediction: batches_ahead must be in [0, 2147483647], not -1");
+  CHECK(refused({.input = input, .checkpoint = checkpoint_ref::of_step(-2)})
+        == "the step of a checkpoint must be at least 0, not -2");
+  CHECK(refused({.input = input, .batches_ahead = -1})
+        == "prediction: batches_ahead must be in [0, 2147483647], not -1");
   CHECK(refused({.input = input, .keys = {"row", "row"}}) == "the key 'row' is given twice");
   CHECK_FALSE(predict(estimator{model{"empty", {}}, {}}, {.input = input}));
   auto unknown = stream_of(echo(), {.input = input, .keys = {"rows"}});

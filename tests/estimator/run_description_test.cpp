@@ -1,6 +1,6 @@
-#include <troupe/run_description.hpp>
-
 #include "tests/estimator/small_start.hpp"
+
+#include <troupe/run_description.hpp>
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,8 @@ std::map<std::string, std::string> described(const std::string& directory) {
 }
 
 run_description description_of(const estimator& e) {
-  run_description about{.record = {.command = {"mine"}, .settings = {{"rate", "0.5"}}, .resolved = {{"rate", "0.5"}}}, .values = {{"rate", 0.5}}};
+  run_description about{.record = {.command = {"mine"}, .settings = {{"rate", "0.5"}}, .resolved = {{"rate", "0.5"}}},
+                        .values = {{"rate", 0.5}}};
   about.graph = [e] { return inspect_graph(e, small_training(1).input, mode::train, graph_depth::graph_only); };
   return about;
 }
@@ -51,7 +52,8 @@ TEST_CASE("a program's own job keeps its record with the library's versions, and
   const auto said = described(path);
   CHECK(said.at("_hparams_/session_start_info") == "rate = 0.5");
   CHECK(said.at("_hparams_/session_end_info") == "ended");
-  CHECK(std::stoi(said.at("graph")) == std::ssize(inspect_graph(e, small_training(1).input, mode::train, graph_depth::graph_only)->nodes));
+  CHECK(std::stoi(said.at("graph"))
+        == std::ssize(inspect_graph(e, small_training(1).input, mode::train, graph_depth::graph_only)->nodes));
 }
 
 TEST_CASE("a job that fails is described as failed, and what cannot be written is told while the job goes on") {

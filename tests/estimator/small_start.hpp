@@ -15,7 +15,12 @@ constexpr int64_t endless = int64_t{1} << 40;
 
 /// An estimator that saves every million steps: only at the start and at the end.
 inline estimator small_estimator(const std::string& directory) {
-  return {small_model(), {.model_dir = directory, .seed = 7, .save_summary_steps = 0, .save_checkpoints_steps = 1'000'000, .log_step_count_steps = 5}};
+  return {small_model(),
+          {.model_dir = directory,
+           .seed = 7,
+           .save_summary_steps = 0,
+           .save_checkpoints_steps = 1'000'000,
+           .log_step_count_steps = 5}};
 }
 inline train_spec small_training(int64_t max_steps, std::vector<std::shared_ptr<hook>> hooks = {}) {
   return {.input = small_dataset().shuffle().batch(4).repeat(), .max_steps = max_steps, .hooks = std::move(hooks)};

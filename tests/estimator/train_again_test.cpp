@@ -33,7 +33,8 @@ estimator counted(const std::string& directory, const std::shared_ptr<int>& buil
 
 }  // namespace
 
-TEST_CASE("[EST-18] max_steps of ten given twice is trained once: the second call builds nothing and says where it stands") {
+TEST_CASE(
+    "[EST-18] max_steps of ten given twice is trained once: the second call builds nothing and says where it stands") {
   temporary_directory directory;
   const auto built = std::make_shared<int>(0);
   const auto e = counted(directory / "run", built);
@@ -51,7 +52,9 @@ TEST_CASE("[EST-18] max_steps of ten given twice is trained once: the second cal
     CHECK(again->steps_run == 0);
     CHECK_FALSE(again->stopped);
     CHECK(again->checkpoint == directory / "run/model.ckpt-10");
-    CHECK(again->remark == "nothing to train: " + (directory / "run/model.ckpt-10") + " stands at step 10 already, and max_steps is " + std::to_string(goal));
+    CHECK(again->remark
+          == "nothing to train: " + (directory / "run/model.ckpt-10") + " stands at step 10 already, and max_steps is "
+                 + std::to_string(goal));
   }
   CHECK(watcher->calls.empty());
   CHECK(inspect_directory(directory / "run")->bytes == files);
@@ -91,7 +94,9 @@ TEST_CASE("options that cannot be are refused where there is nothing to train, t
   CHECK(train(e, small_training(10)).error().category == errc::invalid_argument);
 }
 
-TEST_CASE("[EST-56] a model directory is made with those above it; one that cannot be is an error that names it, and nothing is trained") {
+TEST_CASE(
+    "[EST-56] a model directory is made with those above it; one that cannot be is an error that names it, and nothing "
+    "is trained") {
   temporary_directory directory;
   CHECK(train(small_estimator(directory / "a/b/run"), small_training(1)));
   CHECK(newest_step(directory / "a/b/run") == 1);
@@ -118,7 +123,8 @@ TEST_CASE("[EST-77] evaluations beside training are refused where no checkpoint 
       }
       REQUIRE_FALSE(result);
       CHECK(result.error().category == errc::invalid_argument);
-      CHECK(result.error().message == "an evaluation beside training needs checkpoints: give a model_dir, and a save_checkpoints_steps or "
+      CHECK(result.error().message == "an evaluation beside training needs checkpoints: give a model_dir, and a "
+                                      "save_checkpoints_steps or "
                                       "save_checkpoints_secs that is not none");
       CHECK_FALSE(inspect_directory(directory / "run").has_value());
     }

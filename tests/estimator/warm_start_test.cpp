@@ -1,11 +1,10 @@
 // Jobs that begin with the variables of other jobs, as a user's program starts them.
-#include <troupe/warm_start.hpp>
-
 #include "tests/estimator/small_start.hpp"
 
 #include <troupe/canned_models.hpp>
 #include <troupe/convert.hpp>
 #include <troupe/predict.hpp>
+#include <troupe/warm_start.hpp>
 
 #include <doctest/doctest.h>
 
@@ -38,7 +37,8 @@ int64_t trained(const estimator& e, int64_t max_steps) {
 /// The model of tests/golden/tensorflow-v2/estimator: TensorFlow's DNNClassifier with 4 numbers, 3 units and 3 classes.
 estimator tensorflow_twin(const std::string& directory, const std::optional<warm_start_settings>& start = {}) {
   return {dnn_classifier({.hidden_units = {3}, .classes = 3, .optimizer = adam{.rate = 0.05f}}),
-          {.model_dir = directory, .save_summary_steps = 0, .save_checkpoints_steps = 1'000'000}, start};
+          {.model_dir = directory, .save_summary_steps = 0, .save_checkpoints_steps = 1'000'000},
+          start};
 }
 /// The data of that model: one batch of 8 rows, the same at every step.
 dataset tensorflow_data() {
@@ -49,7 +49,8 @@ dataset tensorflow_data() {
       x.push_back(static_cast<float>((i * 7 + j * 3) % 11 / 10.0 - 0.5));
     y.push_back(i % 3);
   }
-  return *dataset::from_tensors({{"x", tensor::of<float>({8, 4}, std::span<const float>{x})}}, {{"y", tensor::of<int32_t>({8}, std::span<const int32_t>{y})}});
+  return *dataset::from_tensors({{"x", tensor::of<float>({8, 4}, std::span<const float>{x})}},
+                                {{"y", tensor::of<int32_t>({8}, std::span<const int32_t>{y})}});
 }
 const std::string golden = TROUPE_GOLDEN_DIR "/tensorflow-v2/estimator";
 /// The same data with TensorFlow's DNNLinearCombinedClassifier and its default optimizers.
@@ -85,7 +86,8 @@ TEST_CASE("[EST-64] a job begins with another's variables once, and goes on from
   CHECK_FALSE(sixth.at("dense/kernel") == old.at("dense/kernel"));
   std::filesystem::remove_all(directory / "old");
   CHECK_MESSAGE(trained(e, 8) == 8, "the source is not looked at once there is a checkpoint");
-  CHECK(inspect_checkpoint(directory / "new/model.ckpt-8")->properties.at("warm_start") == directory / "old/model.ckpt-10");
+  CHECK(inspect_checkpoint(directory / "new/model.ckpt-8")->properties.at("warm_start")
+        == directory / "old/model.ckpt-10");
 }
 
 TEST_CASE("the same state and step from another run, slots too, go on as that run would have: to the last bit") {
@@ -97,7 +99,8 @@ TEST_CASE("the same state and step from another run, slots too, go on as that ru
     REQUIRE_MESSAGE(result, why(result));
   };
   steps_to(small_estimator(directory / "old"), 5);
-  auto taken = started_from(directory / "new", {.ckpt_to_initialize_from = directory / "old", .global_vars_to_warm_start = {".*"}});
+  auto taken = started_from(directory / "new",
+                            {.ckpt_to_initialize_from = directory / "old", .global_vars_to_warm_start = {".*"}});
   taken.config.seed = 7;  // Dropout depends on the seed.
   steps_to(small_estimator(directory / "old"), 9);
   taken.warm_start->ckpt_to_initialize_from = directory / "old/model.ckpt-5";
@@ -109,7 +112,9 @@ TEST_CASE("the same state and step from another run, slots too, go on as that ru
 TEST_CASE("what is taken and frozen keeps its values, has no slots, and stays frozen when the job goes on") {
   temporary_directory directory;
   trained(small_estimator(directory / "old"), 3);
-  const auto e = started_from(directory / "new", {.ckpt_to_initialize_from = directory / "old", .vars_to_warm_start = "dense/", .freeze = true});
+  const auto e = started_from(
+      directory / "new",
+      {.ckpt_to_initialize_from = directory / "old", .vars_to_warm_start = "dense/", .freeze = true});
   trained(e, 4);
   std::filesystem::remove_all(directory / "old");
   trained(e, 8);
@@ -119,7 +124,9 @@ TEST_CASE("what is taken and frozen keeps its values, has no slots, and stays fr
   CHECK_FALSE(last.contains("dense/kernel/Adam"));
   CHECK_FALSE(first.at("dense_1/kernel") == last.at("dense_1/kernel"));
   CHECK(last.contains("dense_1/kernel/Adam"));
-  const auto nothing = train(started_from(directory / "other", {.ckpt_to_initialize_from = directory / "new", .freeze = true}), small_training(2));
+  const auto nothing = train(
+      started_from(directory / "other", {.ckpt_to_initialize_from = directory / "new", .freeze = true}),
+      small_training(2));
   REQUIRE_FALSE(nothing);
   CHECK(nothing.error().message == "warm_start.freeze: every trainable variable is taken, and none is left to train");
 }
@@ -135,12 +142,16 @@ TEST_CASE("an error of a warm start comes before the first step, and leaves no m
   };
   CHECK(refused({.ckpt_to_initialize_from = directory / "nowhere"}).category == errc::not_found);
   CHECK(refused({}).message == "warm_start.ckpt_to_initialize_from must name a checkpoint, not ''");
-  CHECK(refused({.ckpt_to_initialize_from = directory / "old", .var_name_to_prev_var_name = {{"dense/kernel", "dense/bias"}}}).message
+  CHECK(refused({.ckpt_to_initialize_from = directory / "old",
+                 .var_name_to_prev_var_name = {{"dense/kernel", "dense/bias"}}})
+            .message
         == "warm start from " + (directory / "old/model.ckpt-2")
-             + ": 1 variable differs: 'dense/kernel' is float32[8, 5], and 'dense/bias' is float32[5] there");
+               + ": 1 variable differs: 'dense/kernel' is float32[8, 5], and 'dense/bias' is float32[5] there");
 }
 
-TEST_CASE("an evaluation and a prediction without a checkpoint use what a warm start takes, and a job without a directory does too") {
+TEST_CASE(
+    "an evaluation and a prediction without a checkpoint use what a warm start takes, and a job without a directory "
+    "does too") {
   temporary_directory directory;
   trained(small_estimator(directory / "old"), 10);
   const auto input = small_dataset(20).batch(8);
@@ -185,7 +196,9 @@ TEST_CASE("a real Estimator's checkpoint is converted and trained on as TensorFl
   CHECK(distance(at(directory / "mine", 6), at(directory / "mine", 12)) > 1e-2);
 }
 
-TEST_CASE("a combined model with its own defaults trains on from a real Estimator's checkpoint as TensorFlow's did with its own") {
+TEST_CASE(
+    "a combined model with its own defaults trains on from a real Estimator's checkpoint as TensorFlow's did with its "
+    "own") {
   temporary_directory directory;
   REQUIRE(convert_checkpoint(golden_combined, directory / "mine"));
   const estimator e{dnn_linear_combined_model({.hidden_units = {3}, .head = multi_class_head{.classes = 3}}),
@@ -199,12 +212,15 @@ TEST_CASE("a combined model with its own defaults trains on from a real Estimato
   CHECK(distance(at(directory / "mine", 6), at(directory / "mine", 12)) > 1e-3);
 }
 
-TEST_CASE("a warm start from a real Estimator's model directory takes its trainable variables, and with its slots and step it trains on as TensorFlow did") {
+TEST_CASE(
+    "a warm start from a real Estimator's model directory takes its trainable variables, and with its slots and step "
+    "it trains on as TensorFlow did") {
   temporary_directory directory;
   REQUIRE(convert_checkpoint(golden, directory / "theirs", {.step = 12}));
   const auto run = [&](const std::string& name, warm_start_settings settings) {
     settings.ckpt_to_initialize_from = golden;
-    const auto result = train(tensorflow_twin(directory / name, settings), {.input = tensorflow_data().batch(8).repeat(), .max_steps = 12});
+    const auto result = train(tensorflow_twin(directory / name, settings),
+                              {.input = tensorflow_data().batch(8).repeat(), .max_steps = 12});
     REQUIRE_MESSAGE(result, why(result));
     return result->steps_run;
   };
@@ -213,7 +229,8 @@ TEST_CASE("a warm start from a real Estimator's model directory takes its traina
   const double far = distance(at(directory / "theirs", 12), at(directory / "everything", 12));
   CHECK_MESSAGE(far < 1e-5, far);
   CHECK(distance(at(directory / "variables", 0), at(directory / "everything", 6)) > 0);
-  CHECK(at(directory / "variables", 0).at("dnn/logits/kernel") == at(directory / "everything", 6).at("dnn/logits/kernel"));
+  CHECK(at(directory / "variables", 0).at("dnn/logits/kernel")
+        == at(directory / "everything", 6).at("dnn/logits/kernel"));
 }
 
 }  // namespace troupe::test

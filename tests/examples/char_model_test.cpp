@@ -59,10 +59,15 @@ TEST_CASE("the probabilities of all following characters add up to 1 after every
 }
 
 TEST_CASE("a character is a code point, and a byte that belongs to none stands for itself") {
-  CHECK(code_points("a\xc3\xa9\xe2\x80\x9c\xf0\x9f\x8e\xad") == std::vector<char32_t>{U'a', U'\u00e9', U'\u201c', U'\U0001f3ad'});
-  CHECK(code_points("\xe2\x80" "a\xff\xc3") == std::vector<char32_t>{0xe2, 0x80, U'a', 0xff, 0xc3});
+  CHECK(code_points("a\xc3\xa9\xe2\x80\x9c\xf0\x9f\x8e\xad")
+        == std::vector<char32_t>{U'a', U'\u00e9', U'\u201c', U'\U0001f3ad'});
+  CHECK(code_points("\xe2\x80"
+                    "a\xff\xc3")
+        == std::vector<char32_t>{0xe2, 0x80, U'a', 0xff, 0xc3});
   CHECK(code_points("").empty());
-  const auto numbers = numbered(code_points("b\xc3\xa9" "ab"));
+  const auto numbers = numbered(
+      code_points("b\xc3\xa9"
+                  "ab"));
   CHECK(numbers.kinds == 3);
   CHECK(numbers.characters == std::vector<int32_t>{1, 2, 0, 1});
 }

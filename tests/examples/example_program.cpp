@@ -2,13 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include <csignal>
-#include <utility>
-
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <utility>
 
 namespace troupe::test {
 
@@ -34,7 +34,8 @@ example_program::example_program(std::vector<std::string> command, const std::ma
   posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, out[1], STDERR_FILENO);
-  const int failed = ::posix_spawnp(&child_, command[0].c_str(), &actions, nullptr, pointers(command).data(), pointers(variables).data());
+  const int failed = ::posix_spawnp(&child_, command[0].c_str(), &actions, nullptr, pointers(command).data(),
+                                    pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   ::close(in[0]);
   ::close(out[1]);

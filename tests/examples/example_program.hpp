@@ -31,8 +31,8 @@ class example_program {
 
   pid_t child_ = -1;
   int to_ = -1, from_ = -1;
-  std::string text_;     ///< All output so far.
-  size_t heard_ = 0;     ///< How many bytes `hear` has returned.
+  std::string text_;  ///< All output so far.
+  size_t heard_ = 0;  ///< How many bytes `hear` has returned.
 };
 
 }  // namespace troupe::test

@@ -39,7 +39,8 @@ int64_t number(const std::string& line, const std::string& words) {
 
 /// Asks for the status until `there` is true, for at most a minute.
 bool eventually(example_program& service, const std::function<bool(const std::string& line)>& there) {
-  for (const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1}; std::chrono::steady_clock::now() < end;) {
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
+       std::chrono::steady_clock::now() < end;) {
     service.tell("status");
     std::string line = service.hear();
     while (!line.starts_with("at step ") && !line.empty())
@@ -52,7 +53,8 @@ bool eventually(example_program& service, const std::function<bool(const std::st
 
 }  // namespace
 
-TEST_CASE("the embedding example trains while it answers, saves when asked and where it stops, and goes on from there") {
+TEST_CASE(
+    "the embedding example trains while it answers, saves when asked and where it stops, and goes on from there") {
   temporary_directory directory;
   int64_t saved = 0;
   {
@@ -143,14 +145,29 @@ double bits_after(const example_program& program, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("both character models learn a rhyme far below the uniform code, go on where they stood, and say what counting yields") {
+TEST_CASE(
+    "both character models learn a rhyme far below the uniform code, go on where they stood, and say what counting "
+    "yields") {
   temporary_directory directory;
   std::ofstream{directory / "rhyme"} << counting_rhyme(60);
   for (const std::string model : {"lstm", "transformer"}) {
     CAPTURE(model);
     const auto until = [&](const char* steps) {
-      return std::vector<std::string>{EXAMPLE_CHAR_MODEL, "--model", model, "--text", directory / "rhyme", "--model-dir", directory / model,
-                                      "--steps", steps, "--units", "32", "--window", "24", "--batch", "16"};
+      return std::vector<std::string>{EXAMPLE_CHAR_MODEL,
+                                      "--model",
+                                      model,
+                                      "--text",
+                                      directory / "rhyme",
+                                      "--model-dir",
+                                      directory / model,
+                                      "--steps",
+                                      steps,
+                                      "--units",
+                                      "32",
+                                      "--window",
+                                      "24",
+                                      "--batch",
+                                      "16"};
     };
     example_program first{until("40")};
     CHECK(first.finish() == 0);
@@ -169,9 +186,10 @@ TEST_CASE("both character models learn a rhyme far below the uniform code, go on
 TEST_CASE("a character model names a text that is not there, one that is too short and a model it does not know") {
   temporary_directory directory;
   std::ofstream{directory / "short"} << "too short";
-  for (const auto& [argument, value, said] : {std::tuple{"--text", directory / "absent", "absent cannot be opened"},
-                                              {"--text", directory / "short", "short has 9 characters: too few for windows of 64"},
-                                              {"--model", std::string{"oracle"}, "oracle"}}) {
+  for (const auto& [argument, value, said] :
+       {std::tuple{"--text", directory / "absent", "absent cannot be opened"},
+        {"--text", directory / "short", "short has 9 characters: too few for windows of 64"},
+        {"--model", std::string{"oracle"}, "oracle"}}) {
     example_program program{{EXAMPLE_CHAR_MODEL, "--model-dir", directory / "model", argument, value}};
     CHECK(program.finish() > 0);
     says(program, said);

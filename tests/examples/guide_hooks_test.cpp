@@ -8,7 +8,8 @@
 
 namespace troupe::test {
 
-TEST_CASE("the guide's hooks see the steps that they asked for, hear of every save, and end the job at an evaluated state") {
+TEST_CASE(
+    "the guide's hooks see the steps that they asked for, hear of every save, and end the job at an evaluated state") {
   temporary_directory directory;
   example_program program{{EXAMPLE_GUIDE_HOOK_ORDERS, directory / "model"}};
   CHECK(program.finish() == 0);

@@ -1,11 +1,11 @@
-#include <troupe/exporter.hpp>
-
 #include "storage/exports/export_json.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/exports/exporting_case.hpp"
 #include "tests/support/delegating_file_system.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/refused.hpp"
+
+#include <troupe/exporter.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,8 @@ TEST_CASE("[EST-66] losses 0.5, 0.6, 0.4 are two exports; after a restart 0.45 i
   exporting_case c;
   const auto best = best_exporter();
   CHECK(best.name == "best_exporter");
-  const auto first = c.run(best, with_loss(0.5)), second = c.run(best, with_loss(0.6)), third = c.run(best, with_loss(0.4));
+  const auto first = c.run(best, with_loss(0.5)), second = c.run(best, with_loss(0.6)),
+             third = c.run(best, with_loss(0.4));
   CHECK(first);
   CHECK_FALSE(second);
   REQUIRE(third);
@@ -30,11 +31,14 @@ TEST_CASE("[EST-66] losses 0.5, 0.6, 0.4 are two exports; after a restart 0.45 i
   CHECK(c.run(best_exporter(), with_loss(0.39)));
 }
 
-TEST_CASE("[EST-66] a process that died after its export and before it noted the best one is not asked to do better than an older best") {
+TEST_CASE(
+    "[EST-66] a process that died after its export and before it noted the best one is not asked to do better than an "
+    "older best") {
   exporting_case c;
   c.run(best_exporter(), with_loss(0.5));
   c.in.files = faulty_file_system::around(posix_file_system());
-  static_cast<faulty_file_system&>(*c.in.files).inject({.operation = file_operation::create, .path_contains = "best.json"});
+  static_cast<faulty_file_system&>(*c.in.files)
+      .inject({.operation = file_operation::create, .path_contains = "best.json"});
   const auto died = run_exporter(c.in, best_exporter(), c.e, c.how, with_loss(0.3));
   REQUIRE_FALSE(died);
   CHECK(c.exports("best_exporter").size() == 2);
@@ -43,7 +47,9 @@ TEST_CASE("[EST-66] a process that died after its export and before it noted the
   CHECK(c.run(best_exporter(), with_loss(0.2)));
 }
 
-TEST_CASE("[EST-66] the next process notes the best export of one that died before it did, and removes the exports beyond those that are kept") {
+TEST_CASE(
+    "[EST-66] the next process notes the best export of one that died before it did, and removes the exports beyond "
+    "those that are kept") {
   exporting_case c;
   auto best = best_exporter();
   best.exports_to_keep = 2;
@@ -54,7 +60,8 @@ TEST_CASE("[EST-66] the next process notes the best export of one that died befo
   c.run(best, with_loss(0.5));
   const auto second = c.run(best, with_loss(0.4));
   c.in.files = faulty_file_system::around(posix_file_system());
-  static_cast<faulty_file_system&>(*c.in.files).inject({.operation = file_operation::create, .path_contains = "best.json"});
+  static_cast<faulty_file_system&>(*c.in.files)
+      .inject({.operation = file_operation::create, .path_contains = "best.json"});
   REQUIRE_FALSE(run_exporter(c.in, best, c.e, c.how, with_loss(0.3)));
   c.in.files = posix_file_system();
   CHECK(c.exports("best_exporter").size() == 3);
@@ -71,7 +78,9 @@ TEST_CASE("[EST-66] the next process notes the best export of one that died befo
   CHECK(opened(left.back()).evaluation().at("loss") == 0.3);
 }
 
-TEST_CASE("exports that somebody removes with all that is beside them, between an export and the note of the best one, are made anew") {
+TEST_CASE(
+    "exports that somebody removes with all that is beside them, between an export and the note of the best one, are "
+    "made anew") {
   struct swept final : delegating_file_system {
     explicit swept(std::string from) : delegating_file_system(posix_file_system()), directory(std::move(from)) {}
     expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
@@ -95,7 +104,8 @@ TEST_CASE("a state file of the best exporter that is damaged is an error, which 
   exporting_case c;
   REQUIRE(posix_file_system()->create_directories(c.directory / "run/export/best_exporter"));
   REQUIRE(write_file_atomically(*posix_file_system(), c.directory / "run/export/best_exporter", "best.json", "{}"));
-  refused(run_exporter(c.in, best_exporter(), c.e, c.how, with_loss(0.3)), errc::data_loss, "export/best_exporter/best.json: it is not a troupe best export");
+  refused(run_exporter(c.in, best_exporter(), c.e, c.how, with_loss(0.3)), errc::data_loss,
+          "export/best_exporter/best.json: it is not a troupe best export");
   CHECK(c.exports("best_exporter").empty());
 }
 
@@ -109,17 +119,22 @@ TEST_CASE("the decision of the best exporter looks at its metric in its directio
   CHECK(best.decide({.metrics = {{"accuracy", std::nan("")}}}, metrics{{"accuracy", 0.5}}) == false);
 }
 
-TEST_CASE("[EST-67] results without the loss are refused by the best exporter, and a comparison takes the best and then the current result") {
+TEST_CASE(
+    "[EST-67] results without the loss are refused by the best exporter, and a comparison takes the best and then the "
+    "current result") {
   const auto lacking = best_exporter().decide({.metrics = {{"accuracy", 0.5}, {"auc", 0.7}}}, {});
-  refused(lacking, errc::invalid_argument, "the exporter 'best_exporter' compares 'loss', and the evaluation has accuracy, auc");
-  refused(best_exporter().decide({.metrics = {{"loss", 0.5}}}, metrics{{"auc", 0.7}}), errc::invalid_argument, "and the best evaluation so far has auc");
+  refused(lacking, errc::invalid_argument,
+          "the exporter 'best_exporter' compares 'loss', and the evaluation has accuracy, auc");
+  refused(best_exporter().decide({.metrics = {{"loss", 0.5}}}, metrics{{"auc", 0.7}}), errc::invalid_argument,
+          "and the best evaluation so far has auc");
   exporter own{.name = "own", .rule = export_rule::best};
   own.better = [](const metrics& best, const metrics& current) { return current.at("f1") > best.at("f1") + 0.1; };
   CHECK(own.decide({.metrics = {{"f1", 0.75}}}, metrics{{"f1", 0.5}}) == true);
   CHECK(own.decide({.metrics = {{"f1", 0.55}}}, metrics{{"f1", 0.5}}) == false);
   CHECK(own.decide({.metrics = {{"f1", 0.1}}}, {}) == true);
   own.better = [](const metrics&, const metrics& current) { return current.at("none") > 0; };
-  refused(own.decide({.metrics = {{"f1", 0.75}}}, metrics{{"f1", 0.5}}), errc::state, "an exception left the comparison of the exporter 'own'");
+  refused(own.decide({.metrics = {{"f1", 0.75}}}, metrics{{"f1", 0.5}}), errc::state,
+          "an exception left the comparison of the exporter 'own'");
 }
 
 }  // namespace troupe

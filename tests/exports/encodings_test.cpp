@@ -8,10 +8,12 @@ namespace troupe {
 
 using namespace test;
 
-TEST_CASE("words that are not UTF-8 are refused by an export, and at its start by a job that would export hours later") {
+TEST_CASE(
+    "words that are not UTF-8 are refused by an export, and at its start by a job that would export hours later") {
   exported_case c;
   c.e.model.texts["kind"] = {"class_ids", {"a", "gr\xfc\xdf", "c"}};
-  const std::string text = "the word 'gr\xef\xbf\xbd\xef\xbf\xbd' of 'kind' is not UTF-8, and an export needs its words to be";
+  const std::string
+      text = "the word 'gr\xef\xbf\xbd\xef\xbf\xbd' of 'kind' is not UTF-8, and an export needs its words to be";
   refused(export_model(c.e, c.how), errc::invalid_argument, text);
   const eval_spec plain{.input = small_dataset().batch(8), .throttle_secs = 0};
   auto exporting = plain;
@@ -21,7 +23,9 @@ TEST_CASE("words that are not UTF-8 are refused by an export, and at its start b
   CHECK(train_and_evaluate(c.e, small_training(9), plain));
 }
 
-TEST_CASE("an export of a model directory whose name is not UTF-8 has its checkpoint's name with the invalid bytes replaced, and stands when it is again") {
+TEST_CASE(
+    "an export of a model directory whose name is not UTF-8 has its checkpoint's name with the invalid bytes replaced, "
+    "and stands when it is again") {
   exported_case c;
   const auto directory = c.directory / "r\xffn";
   std::filesystem::rename(c.directory / "run", directory);

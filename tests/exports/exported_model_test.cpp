@@ -1,5 +1,3 @@
-#include <troupe/exported_model.hpp>
-
 #include "storage/encodings/crc32c.hpp"
 #include "storage/exports/export_directory.hpp"
 #include "storage/exports/export_manifest.hpp"
@@ -8,6 +6,7 @@
 #include "tests/support/refused.hpp"
 
 #include <troupe/canned_models.hpp>
+#include <troupe/exported_model.hpp>
 #include <troupe/inspect.hpp>
 #include <troupe/nn.hpp>
 
@@ -41,7 +40,10 @@ tensor first_golden_image() {
 model signatures_model(std::vector<std::string> outputs) {
   return {"several", [outputs = std::move(outputs)](graph&, const features& x, const labels&, mode m) {
             const symbol a = nn::dense(x["a"], {.units = 2, .name = "left"}), b = scale(x["b"], 3);
-            model_spec spec{.mode = m, .loss = reduce_mean(square(a)), .optimizer = gradient_descent{}, .predictions = {{"sum", add(a, b)}}};
+            model_spec spec{.mode = m,
+                            .loss = reduce_mean(square(a)),
+                            .optimizer = gradient_descent{},
+                            .predictions = {{"sum", add(a, b)}}};
             for (const auto& name : outputs)
               if (name == "b")
                 spec.export_outputs[name] = {{"tripled", b}};
@@ -52,13 +54,15 @@ model signatures_model(std::vector<std::string> outputs) {
 }
 
 dataset two_features() {
-  return *dataset::from_tensors({{"a", tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6})}, {"b", tensor::of<float>({2, 2}, {1, 2, 3, 4})}});
+  return *dataset::from_tensors(
+      {{"a", tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6})}, {"b", tensor::of<float>({2, 2}, {1, 2, 3, 4})}});
 }
 
 struct several {
   temporary_directory directory;
   estimator e;
-  explicit several(std::vector<std::string> outputs) : e{signatures_model(std::move(outputs)), small_estimator(directory / "run").config} {
+  explicit several(std::vector<std::string> outputs)
+    : e{signatures_model(std::move(outputs)), small_estimator(directory / "run").config} {
     const auto trained = train(e, {.input = two_features().batch(2).repeat(), .max_steps = 1});
     REQUIRE_MESSAGE(trained, why(trained));
   }
@@ -93,7 +97,8 @@ TEST_CASE("an exported model says where it came from, what it is fed and what it
   CHECK(list_exports(c.directory / "run/export/latest") == std::vector<std::string>{m.path()});
 }
 
-TEST_CASE("an exported model predicts the bits of its checkpoint, without the model's function and without a checkpoint") {
+TEST_CASE(
+    "an exported model predicts the bits of its checkpoint, without the model's function and without a checkpoint") {
   exported_case c;
   const auto path = c.written();
   const auto before = predicted(c.e, small_dataset(), 4);
@@ -119,26 +124,31 @@ TEST_CASE("with a head an exported model is evaluated to the metrics of its chec
 TEST_CASE("an exported model has no loss without a head, cannot be trained, and takes the features of its signature") {
   exported_case c;
   const auto m = opened(c.written());
-  refused(evaluate({m.as_model(), {}}, {.input = small_dataset(20).batch(8)}), errc::invalid_argument, "has no loss; as_model(head) gives it one");
-  refused(train({m.as_model(multi_class_head{.classes = 3}), {}}, small_training(1)), errc::invalid_argument, "cannot be trained");
+  refused(evaluate({m.as_model(), {}}, {.input = small_dataset(20).batch(8)}), errc::invalid_argument,
+          "has no loss; as_model(head) gives it one");
+  refused(train({m.as_model(multi_class_head{.classes = 3}), {}}, small_training(1)), errc::invalid_argument,
+          "cannot be trained");
   const auto predict_with = [&](const std::string& name, const shape& row) {
     const auto data = *dataset::from_tensors({{name, tensor::zeros(dtype::float32, row.prepend(2))}});
     auto stream = predict({m.as_model(), {}}, {.input = data.batch(2)});
     REQUIRE(stream);
     return stream->next();
   };
-  refused(predict_with("x", {9}), errc::type, "'x' is float32 [batch, 9], and the exported model takes float32 [batch, 8]");
+  refused(predict_with("x", {9}), errc::type,
+          "'x' is float32 [batch, 9], and the exported model takes float32 [batch, 8]");
   refused(predict_with("z", {8}), errc::key_missing, "'x'");
   auto stream = predict({m.as_model("none"), {}}, {.input = small_dataset().batch(2)});
   REQUIRE(stream);
-  refused(stream->next(), errc::invalid_argument, "has no signature 'none', but 'classification', 'predict', 'serving_default'");
+  refused(stream->next(), errc::invalid_argument,
+          "has no signature 'none', but 'classification', 'predict', 'serving_default'");
 }
 
 TEST_CASE("an exported model is inspected as any other") {
   exported_case c;
   const auto m = opened(c.written());
   const auto data = small_dataset().batch(4);
-  const auto before = inspect_graph(c.e, data, mode::predict), after = inspect_graph({m.as_model(), {}}, data, mode::predict);
+  const auto before = inspect_graph(c.e, data, mode::predict),
+             after = inspect_graph({m.as_model(), {}}, data, mode::predict);
   REQUIRE(before);
   REQUIRE_MESSAGE(after, why(after));
   CHECK(after->parameters == before->parameters);
@@ -151,7 +161,8 @@ TEST_CASE("[EST-17] of several export outputs one must be the default; a single 
   const auto single = opened(*one.written());
   REQUIRE(single.signatures().size() == 2);
   CHECK(single.signatures().at("left").outputs == single.signatures().at("serving_default").outputs);
-  refused(two.written(), errc::invalid_argument, "of several export outputs one must be 'serving_default', and there are 'b', 'left'");
+  refused(two.written(), errc::invalid_argument,
+          "of several export outputs one must be 'serving_default', and there are 'b', 'left'");
   const auto both = opened(*named.written());
   REQUIRE(both.signatures().size() == 2);
   CHECK(both.signatures().at("b").inputs == std::vector<component>{{"b", dtype::float32, {2}}});
@@ -164,20 +175,23 @@ TEST_CASE("[EST-17] an exported classifier classifies, and its default are all o
   const auto all = called(m, "serving_default");
   CHECK(all.size() == 3);
   CHECK(called(m, "predict") == all);
-  CHECK(called(m, "classification") == std::map<std::string, tensor>{{"class_ids", all.at("class_ids")}, {"scores", all.at("probabilities")}});
+  CHECK(called(m, "classification")
+        == std::map<std::string, tensor>{{"class_ids", all.at("class_ids")}, {"scores", all.at("probabilities")}});
 }
 
 TEST_CASE("[EST-17] each head of an exported multi-head is called by its name, with words where it has a vocabulary") {
   const temporary_directory directory;
-  const multi_head both{.heads = {{.name = "kind", .head = multi_class_head{.vocabulary = {"a", "b", "c"}}, .label = "y"},
-                                  {.name = "size", .head = regression_head{}, .label = "y"}}};
+  const multi_head both{
+      .heads = {{.name = "kind", .head = multi_class_head{.vocabulary = {"a", "b", "c"}}, .label = "y"},
+                {.name = "size", .head = regression_head{}, .label = "y"}}};
   const estimator e{dnn_model({.hidden_units = {4}, .head = both}), small_estimator(directory / "run").config};
   const auto trained = train(e, small_training(1));
   REQUIRE_MESSAGE(trained, why(trained));
   const auto m = opened(*export_model(e, {.input = small_dataset().batch(4)}));
   const auto all = called(m, "serving_default");
   CHECK(called(m, "kind/classification")
-        == std::map<std::string, tensor>{{"kind/class_ids", all.at("kind/class_ids")}, {"kind/scores", all.at("kind/probabilities")}});
+        == std::map<std::string, tensor>{{"kind/class_ids", all.at("kind/class_ids")},
+                                         {"kind/scores", all.at("kind/probabilities")}});
   CHECK(called(m, "size/regression") == std::map<std::string, tensor>{{"size/outputs", all.at("size/predictions")}});
   CHECK(called(m, "size") == std::map<std::string, tensor>{{"size/predictions", all.at("size/predictions")}});
   const auto words_of = [&](const std::string& signature) {
@@ -195,11 +209,12 @@ TEST_CASE("[EST-17] each head of an exported multi-head is called by its name, w
 TEST_CASE("a prediction that a model adds to those of its head is exported with them") {
   const temporary_directory directory;
   const model more{"more", [](graph& g, const features& x, const labels& y, mode m) {
-    auto spec = multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = nn::dense(x["x"], {.units = 3}), .labels = y});
-    if (m == mode::predict)
-      spec.predictions["twice"] = scale(x["x"], 2);
-    return spec;
-  }};
+                     auto spec = multi_class_head{.classes = 3}.spec(
+                         g, {.mode = m, .logits = nn::dense(x["x"], {.units = 3}), .labels = y});
+                     if (m == mode::predict)
+                       spec.predictions["twice"] = scale(x["x"], 2);
+                     return spec;
+                   }};
   const estimator e{more, small_estimator(directory / "run").config};
   const auto trained = train(e, small_training(1));
   REQUIRE_MESSAGE(trained, why(trained));
@@ -220,14 +235,16 @@ TEST_CASE("a signature takes the inputs that its outputs need, and no others") {
   CHECK(predicted({m.as_model("b"), {}}, data, 1).at("tripled")[0] == tensor::of<float>({2}, {15, 21}));
 }
 
-TEST_CASE("an export that no program of ours wrote, though its manifest is right, is refused, naming the file and the node") {
+TEST_CASE(
+    "an export that no program of ours wrote, though its manifest is right, is refused, naming the file and the node") {
   exported_case c;
   const auto path = c.written();
   const auto fs = posix_file_system();
   const auto manifest = path + "/manifest.json";
   /// Replaces `from` in a file and then makes the manifest right; opening must fail with `category` and a text with
   /// `names`.
-  const auto changed = [&](const std::string& file, const std::string& from, const std::string& to, errc category, const std::string& names) {
+  const auto changed = [&](const std::string& file, const std::string& from, const std::string& to, errc category,
+                           const std::string& names) {
     CAPTURE(to);
     const auto whole = *read_file(*fs, path + "/" + file), listed = *read_file(*fs, manifest);
     replace_in(path + "/" + file, from, to);
@@ -245,12 +262,15 @@ TEST_CASE("an export that no program of ours wrote, though its manifest is right
   };
   changed("graph.json", "\"operation\":\"relu\"", "\"operation\":\"sparkle\"", errc::unimplemented,
           "has the operation 'sparkle', which this program does not know");
-  changed("graph.json", "\"operation\":\"relu\"", "\"operation\":\"matmul\"", errc::data_loss, path + "/graph.json: node ");
+  changed("graph.json", "\"operation\":\"relu\"", "\"operation\":\"matmul\"", errc::data_loss,
+          path + "/graph.json: node ");
   changed("graph.json", "\"format_version\": 2", "\"format_version\": 3", errc::unimplemented,
           path + "/graph.json: format version 3, and this program reads 1 to 2");
   changed("graph.json", "[8,5]", "[8,6]", errc::data_loss, "'dense/kernel'");
-  changed("signature.json", "\"serving_default\"", "\"default\"", errc::data_loss, path + "/signature.json: there is no signature 'serving_default'");
-  changed("signature.json", "[\"batch\",8]", "[\"batch\",9]", errc::data_loss, "signature 'classification': 'x' is of another dtype or shape than node ");
+  changed("signature.json", "\"serving_default\"", "\"default\"", errc::data_loss,
+          path + "/signature.json: there is no signature 'serving_default'");
+  changed("signature.json", "[\"batch\",8]", "[\"batch\",9]", errc::data_loss,
+          "signature 'classification': 'x' is of another dtype or shape than node ");
   refused(exported_model::open(c.directory / "run"), errc::not_found, "is not an exported model: it has no graph.json");
   refused(exported_model::open(c.directory / "nowhere"), errc::not_found, "is not an exported model");
 }
@@ -267,7 +287,11 @@ TEST_CASE("no byte that is changed in a JSON file of an export goes unnoticed: o
       text[at] = text[at] == '1' ? '9' : '1';
       std::ofstream{path + "/" + file, std::ios::binary} << text;
       const auto m = exported_model::open(path);
-      wrong += text != whole && (m || m.error().category != errc::data_loss || !m.error().message.starts_with(path + "/" + file + ": ")) ? 1 : 0;
+      wrong += text != whole
+                       && (m || m.error().category != errc::data_loss
+                           || !m.error().message.starts_with(path + "/" + file + ": "))
+                   ? 1
+                   : 0;
     }
     CHECK(wrong == 0);
     std::ofstream{path + "/" + file, std::ios::binary} << whole.substr(0, whole.size() - 3) + "x}\n";
@@ -283,7 +307,8 @@ TEST_CASE("no byte that is changed in a JSON file of an export goes unnoticed: o
 TEST_CASE("the export that the first version wrote is opened, remarks that it has no manifest, and answers as then") {
   const auto path = std::string{TROUPE_GOLDEN_DIR} + "/export-v1/1795562497";
   const auto m = opened(path);
-  CHECK(m.remark() == path + " has format version 1, without a manifest: changes of its files may go unnoticed; export the model again");
+  CHECK(m.remark() == path + " has format version 1, without a manifest: changes of its files may go unnoticed; "
+                             "export the model again");
   CHECK(inspect_export(path)->remark == m.remark());
   CHECK(inspect_export(path)->damages.empty());
   CHECK(m.global_step() == 8);

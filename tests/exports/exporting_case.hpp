@@ -9,7 +9,9 @@ namespace troupe::test {
 
 using metrics = std::map<std::string, double>;
 
-inline export_occasion with_loss(double loss) { return {.metrics = {{"loss", loss}, {"accuracy", 1 - loss}, {"global_step", 3}}}; }
+inline export_occasion with_loss(double loss) {
+  return {.metrics = {{"loss", loss}, {"accuracy", 1 - loss}, {"global_step", 3}}};
+}
 
 /// Exports the small model by rules; its clock stands still.
 struct exporting_case : exported_case {
@@ -21,7 +23,9 @@ struct exporting_case : exported_case {
     REQUIRE_MESSAGE(path, why(path));
     return *path;
   }
-  std::vector<std::string> exports(const std::string& name) const { return *list_exports(directory / ("run/export/" + name)); }
+  std::vector<std::string> exports(const std::string& name) const {
+    return *list_exports(directory / ("run/export/" + name));
+  }
 };
 
 }  // namespace troupe::test

@@ -1,10 +1,9 @@
-#include <troupe/exported_model.hpp>
-
 #include "tests/exports/exported_case.hpp"
 #include "tests/input/counted_new.hpp"
 #include "tests/support/initialised_export.hpp"
 
 #include <troupe/canned_models.hpp>
+#include <troupe/exported_model.hpp>
 
 #include <thread>
 
@@ -20,10 +19,15 @@ struct one_model {
   estimator e;
 
   explicit one_model(std::function<std::map<std::string, symbol>(graph&, symbol)> f)
-    : e{{"one", [f](graph& g, const features& x, const labels&, mode m) {
-          const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
-          return model_spec{.mode = m, .loss = reduce_mean(mul(x["x"], w)), .optimizer = gradient_descent{.rate = 1e-30f}, .predictions = f(g, mul(x["x"], w))};
-        }}, small_estimator(directory / "run").config} {
+    : e{{"one",
+         [f](graph& g, const features& x, const labels&, mode m) {
+           const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
+           return model_spec{.mode = m,
+                             .loss = reduce_mean(mul(x["x"], w)),
+                             .optimizer = gradient_descent{.rate = 1e-30f},
+                             .predictions = f(g, mul(x["x"], w))};
+         }},
+        small_estimator(directory / "run").config} {
     const auto trained = train(e, {.input = data().batch(2).repeat(), .max_steps = 1});
     REQUIRE_MESSAGE(trained, why(trained));
   }
@@ -70,7 +74,8 @@ TEST_CASE("a call of no rows yields no rows") {
 
 TEST_CASE("a call of a signature that takes no input has to say how many rows it wants") {
   temporary_directory directory;
-  const auto path = export_initialised(baseline_model({.head = regression_head{}}), {{"x", dtype::float32, {4}}}, directory / "m");
+  const auto path = export_initialised(baseline_model({.head = regression_head{}}), {{"x", dtype::float32, {4}}},
+                                       directory / "m");
   REQUIRE_MESSAGE(path, why(path));
   auto call = opened(*path).caller();
   REQUIRE_MESSAGE(call, why(call));
@@ -90,7 +95,9 @@ TEST_CASE("a call of a signature that takes no input has to say how many rows it
 }
 
 TEST_CASE("a model whose rows depend on each other is computed with just the rows of the call") {
-  const one_model one{[](graph&, symbol x) { return std::map<std::string, symbol>{{"centred", sub(x, reduce_mean(x, {{0}}))}}; }};
+  const one_model one{[](graph&, symbol x) {
+    return std::map<std::string, symbol>{{"centred", sub(x, reduce_mean(x, {{0}}))}};
+  }};
   auto call = one.written().caller();
   REQUIRE_MESSAGE(call, why(call));
   CHECK_FALSE(call->rows_are_apart());
@@ -102,7 +109,8 @@ TEST_CASE("a model whose rows depend on each other is computed with just the row
     const auto y = call->call({{"x", tensor::of<float>({rows, 4}, x)}});
     REQUIRE_MESSAGE(y, why(y));
     for (int64_t r = 0; r < rows; ++r)
-      CHECK(y->at("centred").as<float>()[static_cast<size_t>(r * 4)] == doctest::Approx(4.0 * static_cast<double>(r) - 2.0 * static_cast<double>(rows - 1)));
+      CHECK(y->at("centred").as<float>()[static_cast<size_t>(r * 4)]
+            == doctest::Approx(4.0 * static_cast<double>(r) - 2.0 * static_cast<double>(rows - 1)));
   }
 }
 
@@ -132,8 +140,10 @@ TEST_CASE("inputs that do not fit are refused by name, and so are indices out of
   refused({}, "the input 'x' is missing: there is none");
   refused({{"z", small_rows(1)}}, "the input 'x' is missing: there is 'z'");
   refused({{"x", small_rows(1)}, {"z", small_rows(1)}}, "the model takes no input 'z', but 'x'");
-  refused({{"x", tensor::zeros(dtype::float32, {2, 9})}}, "the input 'x' is float32[2, 9], and the model takes float32 [rows, 8]");
-  refused({{"x", tensor::zeros(dtype::float64, {2, 8})}}, "the input 'x' is float64[2, 8], and the model takes float32 [rows, 8]");
+  refused({{"x", tensor::zeros(dtype::float32, {2, 9})}},
+          "the input 'x' is float32[2, 9], and the model takes float32 [rows, 8]");
+  refused({{"x", tensor::zeros(dtype::float64, {2, 8})}},
+          "the input 'x' is float64[2, 8], and the model takes float32 [rows, 8]");
   refused({{"x", tensor::scalar(1.0f)}}, "the input 'x' is float32[], and the model takes float32 [rows, 8]");
   CHECK(call->call({{"x", small_rows(2)}}));
 
@@ -146,7 +156,8 @@ TEST_CASE("inputs that do not fit are refused by name, and so are indices out of
   const auto beyond = look->call({{"x", tensor::of<float>({3, 4}, {1, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0})}});
   REQUIRE_FALSE(beyond);
   CHECK(beyond.error().category == errc::invalid_argument);
-  CHECK_MESSAGE(beyond.error().message.starts_with("index 7 at position 0 is outside [0, 5): "), beyond.error().message);
+  CHECK_MESSAGE(beyond.error().message.starts_with("index 7 at position 0 is outside [0, 5): "),
+                beyond.error().message);
   CHECK_MESSAGE(beyond.error().message.ends_with(", counted from row 2"), beyond.error().message);
 }
 
@@ -158,7 +169,9 @@ TEST_CASE("the rows of a caller must ascend from 1") {
     REQUIRE_FALSE(call);
     CHECK(call.error().message.starts_with("the rows of a caller must ascend from 1, not {"));
   }
-  CHECK(m.caller({.signature = "none"}).error().message.ends_with(" has no signature 'none', but 'classification', 'predict', 'serving_default'"));
+  CHECK(m.caller({.signature = "none"})
+            .error()
+            .message.ends_with(" has no signature 'none', but 'classification', 'predict', 'serving_default'"));
 }
 
 TEST_CASE("a call into given places allocates nothing, and a call for tensors nothing but these") {

@@ -1,10 +1,10 @@
-#include <troupe/onnx.hpp>
-
 #include "storage/files/memory_file_system.hpp"
 #include "storage/proto/onnx.pb.h"
 #include "tests/exports/exported_case.hpp"
 #include "tests/support/initialised_export.hpp"
 #include "tests/support/predicting_models.hpp"
+
+#include <troupe/onnx.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -37,7 +37,9 @@ struct initialised {
 };
 
 predicting_model only(std::function<symbol(graph&, symbol)> f) {
-  return {"only", {{"x", dtype::float32, {4}}}, [f](graph& g, const features& x) { return std::map<std::string, symbol>{{"y", f(g, x["x"])}}; }};
+  return {"only", {{"x", dtype::float32, {4}}}, [f](graph& g, const features& x) {
+            return std::map<std::string, symbol>{{"y", f(g, x["x"])}};
+          }};
 }
 
 }  // namespace
@@ -78,7 +80,8 @@ TEST_CASE("an operation without a twin in ONNX is named with its node, and no fi
   const auto none = write_onnx(e.m, e.directory / "m.onnx");
   REQUIRE_FALSE(none);
   CHECK(none.error().category == errc::unimplemented);
-  CHECK(none.error().message == "node 'pad': the operation pad has no twin in ONNX with these operands and attributes (opset 17)");
+  CHECK(none.error().message
+        == "node 'pad': the operation pad has no twin in ONNX with these operands and attributes (opset 17)");
   CHECK_FALSE(posix_file_system()->info(e.directory / "m.onnx"));
 }
 
@@ -97,19 +100,31 @@ float value_in_onnx(const proto::OnnxModel& model, float x) {
     const auto in = [&](int i) { return values.at(n.input(i)); };
     const std::string& op = n.op_type();
     auto& y = values[n.output(0)];
-    y = op == "Add" ? in(0) + in(1) : op == "Sub" ? in(0) - in(1) : op == "Mul" ? in(0) * in(1) : op == "Div" ? in(0) / in(1)
-        : op == "Exp" ? std::exp(in(0)) : op == "Log" ? std::log(in(0)) : op == "Tanh" ? std::tanh(in(0)) : op == "Identity" ? in(0)
-        : op == "Equal" ? (in(0) == in(1) ? 1.0f : 0.0f) : op == "Where" ? (in(0) != 0 ? in(1) : in(2)) : std::nanf("");
+    y = op == "Add"        ? in(0) + in(1)
+        : op == "Sub"      ? in(0) - in(1)
+        : op == "Mul"      ? in(0) * in(1)
+        : op == "Div"      ? in(0) / in(1)
+        : op == "Exp"      ? std::exp(in(0))
+        : op == "Log"      ? std::log(in(0))
+        : op == "Tanh"     ? std::tanh(in(0))
+        : op == "Identity" ? in(0)
+        : op == "Equal"    ? (in(0) == in(1) ? 1.0f : 0.0f)
+        : op == "Where"    ? (in(0) != 0 ? in(1) : in(2))
+                           : std::nanf("");
   }
   return values.at("y");
 }
 
 }  // namespace
 
-TEST_CASE("expm1 and log1p in ONNX have a relative error of at most 1e-5, however near 0 they are, and the limits of ours") {
-  initialised up{only([](graph&, symbol x) { return expm1(x); })}, down{only([](graph&, symbol x) { return log1p(x); })};
+TEST_CASE(
+    "expm1 and log1p in ONNX have a relative error of at most 1e-5, however near 0 they are, and the limits of ours") {
+  initialised up{only([](graph&, symbol x) { return expm1(x); })},
+      down{only([](graph&, symbol x) { return log1p(x); })};
   const auto expm1_there = up.written(), log1p_there = down.written();
-  const auto near = [](float got, double wanted) { return std::abs(static_cast<double>(got) - wanted) <= 1e-5 * std::abs(wanted); };
+  const auto near = [](float got, double wanted) {
+    return std::abs(static_cast<double>(got) - wanted) <= 1e-5 * std::abs(wanted);
+  };
   for (float magnitude = 1e-30f; magnitude < 80; magnitude *= 1.37f)
     for (const float x : {magnitude, -magnitude}) {
       CAPTURE(x);
@@ -128,7 +143,8 @@ TEST_CASE("expm1 and log1p in ONNX have a relative error of at most 1e-5, howeve
 }
 
 TEST_CASE("a signature whose outputs need no input has no ONNX file, whatever its head, and the node is named") {
-  for (const head& h : {static_cast<head>(binary_head{}), static_cast<head>(multi_class_head{.classes = 3}), static_cast<head>(regression_head{})}) {
+  for (const head& h : {static_cast<head>(binary_head{}), static_cast<head>(multi_class_head{.classes = 3}),
+                        static_cast<head>(regression_head{})}) {
     CAPTURE(h.name);
     temporary_directory directory;
     const auto path = export_initialised(baseline_model({.head = h}), {{"x", dtype::float32, {4}}}, directory / "m");
@@ -136,7 +152,8 @@ TEST_CASE("a signature whose outputs need no input has no ONNX file, whatever it
     const auto none = write_onnx(opened(*path), directory / "m.onnx");
     REQUIRE_FALSE(none);
     CHECK(none.error().category == errc::unimplemented);
-    CHECK(none.error().message == "node 'baseline/broadcast_to' has a row for each example and depends on no input, which is all that an ONNX model knows the "
+    CHECK(none.error().message == "node 'baseline/broadcast_to' has a row for each example and depends on no "
+                                  "input, which is all that an ONNX model knows the "
                                   "number of rows by");
     CHECK_FALSE(posix_file_system()->info(directory / "m.onnx"));
   }
@@ -158,7 +175,9 @@ TEST_CASE("weights past the limit are in a file beside the model, each at a mult
       CHECK(t.raw_data().empty());
       for (const auto& same : inside.graph().initializer())
         if (same.name() == t.name())
-          found += same.raw_data() == data.substr(std::stoull(entries.at("offset")), std::stoull(entries.at("length"))) ? 1 : 0;
+          found += same.raw_data() == data.substr(std::stoull(entries.at("offset")), std::stoull(entries.at("length")))
+                       ? 1
+                       : 0;
     }
   CHECK(found == 4);
 }
@@ -166,7 +185,9 @@ TEST_CASE("weights past the limit are in a file beside the model, each at a mult
 TEST_CASE("a signature that is not there, and an output of an input's name, are refused") {
   initialised e{only([](graph&, symbol x) { return relu(x); })};
   CHECK(write_onnx(e.m, e.directory / "m.onnx", {.signature = "none"}).error().category == errc::invalid_argument);
-  initialised same{{"same", {{"x", dtype::float32, {4}}}, [](graph&, const features& x) { return std::map<std::string, symbol>{{"x", relu(x["x"])}}; }}};
+  initialised same{{"same", {{"x", dtype::float32, {4}}}, [](graph&, const features& x) {
+                      return std::map<std::string, symbol>{{"x", relu(x["x"])}};
+                    }}};
   const auto none = write_onnx(same.m, same.directory / "m.onnx");
   REQUIRE_FALSE(none);
   CHECK(none.error().message == "'x' is the name of an input and of an output, which ONNX does not allow");

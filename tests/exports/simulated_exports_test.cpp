@@ -15,7 +15,8 @@ namespace {
 training_job exporting_job(const std::shared_ptr<file_system>& disk, std::vector<exporter> exporters, int64_t steps) {
   auto e = small_estimator("/run");
   e.config.save_checkpoints_steps = 1;
-  const eval_spec evaluation{.input = small_dataset().batch(4), .steps = 1, .throttle_secs = 0, .exporters = std::move(exporters)};
+  const eval_spec evaluation{
+      .input = small_dataset().batch(4), .steps = 1, .throttle_secs = 0, .exporters = std::move(exporters)};
   auto job = describe(e, small_training(steps), evaluation);
   REQUIRE_MESSAGE(job, why(job));
   job->basis.files = disk;
@@ -64,7 +65,8 @@ TEST_CASE("one seed writes the same exports again, byte for byte") {
     REQUIRE_MESSAGE(numbers, why(numbers));
     for (const int64_t number : *numbers)
       for (const auto file : {graph_file_name, weights_file_name, signature_file_name})
-        all[std::to_string(number) + "/" + std::string{file}] = *read_file(*disk, "/run/export/latest/" + std::to_string(number) + "/" + std::string{file});
+        all[std::to_string(number) + "/" + std::string{file}] = *read_file(
+            *disk, "/run/export/latest/" + std::to_string(number) + "/" + std::string{file});
     return all;
   };
   const auto once = written(5);

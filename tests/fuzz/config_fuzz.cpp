@@ -1,6 +1,5 @@
 #include "cli/configuration/config_file.hpp"
 #include "cli/configuration/keys.hpp"
-
 #include "tests/fuzz/target.hpp"
 
 #include <sstream>
@@ -26,9 +25,15 @@ const std::vector<key_info>& known_keys() {
 namespace troupe::fuzz {
 
 std::vector<std::string> seeds() {
-  return {"[model]\nhidden_units = [64, 32]\nactivation = \"relu\"  # a comment\n[[model.layers]]\ntype = 'dense'\nunits = 10\n[run]\nmax_steps = 1_000\n",
-          "a.b.\"c d\" = { x = 1.5, y = [[1, 2], [3]], z = { w = true } }\nd = 1979-05-27T07:32:00.999Z\ns = \"\"\"\nlong [[[\n\"\"\"\n",
-          nested("a.", "a = 1", ""), "[" + nested("a.", "a", "") + "]", "a = " + nested("[", "", "]"), "a = " + nested("{a.b = ", "1", "}")};
+  return {
+      "[model]\nhidden_units = [64, 32]\nactivation = \"relu\"  # a comment\n[[model.layers]]\ntype = 'dense'\nunits = "
+      "10\n[run]\nmax_steps = 1_000\n",
+      "a.b.\"c d\" = { x = 1.5, y = [[1, 2], [3]], z = { w = true } }\nd = 1979-05-27T07:32:00.999Z\ns = \"\"\"\nlong "
+      "[[[\n\"\"\"\n",
+      nested("a.", "a = 1", ""),
+      "[" + nested("a.", "a", "") + "]",
+      "a = " + nested("[", "", "]"),
+      "a = " + nested("{a.b = ", "1", "}")};
 }
 
 void run(std::string_view input) {

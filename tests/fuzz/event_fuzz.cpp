@@ -54,15 +54,28 @@ std::vector<std::string> payloads_of_others() {
 
 std::vector<std::string> seeds() {
   const log_event events[] = {
-    {.wall_time = 1, .step = 1, .values = {{.tag = "loss", .scalar = 0.5}}},
-    {.step = 2, .values = {{.what = summary_value::kind::histogram, .tag = "kernel",
-                            .histogram = {.least = 0, .greatest = 1, .count = 3, .limits = {0, 1, std::numeric_limits<double>::max()}, .counts = {1, 2, 0}}}}},
-    {.step = 3, .values = {{.what = summary_value::kind::image, .tag = "digit", .image = tensor::zeros(dtype::uint8, {4, 4, 1})}}},
-    {.step = 4, .values = {{.what = summary_value::kind::text, .tag = "notes", .text = "ünïcode"}}},
-    {.step = 5, .note = session_note{session_note::kind::checkpoint, "/m/model.ckpt-5", "saved"}},
-    {.step = 6, .attachment = event_attachment{.bytes = "\x0a\x03\x0a\x01" "a"}},
-    {.step = 7, .others = {experiment_summary({{"rate", 0.5}}, {{"", "loss"}}, 1),
-                           session_start_summary({{"rate", 0.5}, {"rule", std::string{"adam"}}}, "m", 1), session_end_summary(true, 2)}}};
+      {.wall_time = 1, .step = 1, .values = {{.tag = "loss", .scalar = 0.5}}},
+      {.step = 2,
+       .values = {{.what = summary_value::kind::histogram,
+                   .tag = "kernel",
+                   .histogram = {.least = 0,
+                                 .greatest = 1,
+                                 .count = 3,
+                                 .limits = {0, 1, std::numeric_limits<double>::max()},
+                                 .counts = {1, 2, 0}}}}},
+      {.step = 3,
+       .values = {{.what = summary_value::kind::image,
+                   .tag = "digit",
+                   .image = tensor::zeros(dtype::uint8, {4, 4, 1})}}},
+      {.step = 4, .values = {{.what = summary_value::kind::text, .tag = "notes", .text = "ünïcode"}}},
+      {.step = 5, .note = session_note{session_note::kind::checkpoint, "/m/model.ckpt-5", "saved"}},
+      {.step = 6,
+       .attachment = event_attachment{.bytes = "\x0a\x03\x0a\x01"
+                                               "a"}},
+      {.step = 7,
+       .others = {experiment_summary({{"rate", 0.5}}, {{"", "loss"}}, 1),
+                  session_start_summary({{"rate", 0.5}, {"rule", std::string{"adam"}}}, "m", 1),
+                  session_end_summary(true, 2)}}};
   auto files = memory_file_system();
   auto log = need(event_log_writer::create(files, "/m", {.host = "h", .wall_time = 1}));
   auto all = payloads_of_others();
@@ -91,7 +104,8 @@ void run(std::string_view input) {
   require(log.bytes_read <= std::ssize(bytes), "no more is read than is there");
   require(log.damage || log.truncated || log.bytes_read == std::ssize(bytes), "what is sound is read to its end");
   if (input[0] == one_payload)
-    require(!log.truncated && log.events.size() == (log.damage ? 1 : 2), "a record that is whole is an event or damage");
+    require(!log.truncated && log.events.size() == (log.damage ? 1 : 2),
+            "a record that is whole is an event or damage");
 }
 
 }  // namespace troupe::fuzz

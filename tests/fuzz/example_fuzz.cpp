@@ -6,12 +6,16 @@
 namespace troupe::fuzz {
 
 std::vector<std::string> seeds() {
-  return {need(encode_example({{{"b", byte_strings{"ab", ""}}, {"f", std::vector<float>{1, 2}}, {"i", std::vector<int64_t>{-1, 300}}}})),
-          need(encode_example({{{"b", byte_strings{"abc"}}, {"f", std::vector<float>{1, 2}}, {"i", std::vector<int64_t>{7}}, {"n", {}}}}))};
+  return {
+      need(encode_example(
+          {{{"b", byte_strings{"ab", ""}}, {"f", std::vector<float>{1, 2}}, {"i", std::vector<int64_t>{-1, 300}}}})),
+      need(encode_example(
+          {{{"b", byte_strings{"abc"}}, {"f", std::vector<float>{1, 2}}, {"i", std::vector<int64_t>{7}}, {"n", {}}}}))};
 }
 
 void run(std::string_view input) {
-  static auto columns = need(example_columns::of({{"b", dtype::uint8, {3}}, {"f", dtype::float32, {2}}, {"i", dtype::int32, {}}}));
+  static auto columns = need(
+      example_columns::of({{"b", dtype::uint8, {3}}, {"f", dtype::float32, {2}}, {"i", dtype::int32, {}}}));
   std::byte bytes[3];
   float floats[2];
   int32_t integer = 0;

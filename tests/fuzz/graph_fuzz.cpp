@@ -13,7 +13,8 @@ namespace {
 std::string written_graph() {
   graph g;
   const extent batch = g.unknown("batch");
-  const symbol x = g.placeholder("x", dtype::float32, {batch, 6, 6, 1}), n = g.placeholder("n", dtype::int32, {batch, 2});
+  const symbol x = g.placeholder("x", dtype::float32, {batch, 6, 6, 1}),
+               n = g.placeholder("n", dtype::int32, {batch, 2});
   symbol h = max_pool(relu(nn::conv2d(x, {.filters = 2, .kernel_size = {3, 3}})));
   h = reshape(h, {batch, extent{-1}});
   h = concat({h, reshape(gather(g.variable({.name = "t", .dims = {3, 2}}), n), {batch, extent{4}})});

@@ -13,7 +13,8 @@ struct read_request {
   request_head head;
   std::string body;
   friend bool operator==(const read_request& a, const read_request& b) {
-    return a.bytes == b.bytes && a.head.method == b.head.method && a.head.path == b.head.path && a.head.length == b.head.length && a.body == b.body;
+    return a.bytes == b.bytes && a.head.method == b.head.method && a.head.path == b.head.path
+           && a.head.length == b.head.length && a.body == b.body;
   }
 };
 
@@ -58,7 +59,8 @@ std::vector<read_request> read(std::string_view input, size_t piece) {
 
 std::string small(std::string_view text) {
   std::string made{text};
-  std::transform(made.begin(), made.end(), made.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(made.begin(), made.end(), made.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return made;
 }
 
@@ -73,25 +75,34 @@ size_t count(const std::string& text, const std::string& part) {
 void check_head(const request_head& head, const std::string& bytes) {
   const auto lines = small(bytes);
   require(count(lines, "\nhost:") == 1 || (count(lines, "\nhost:") == 0 && head.closes), "there is one host");
-  require(count(lines, "\ncontent-length:") + count(lines, "\ntransfer-encoding:") == (head.body == request_head::framing::none ? 0 : 1),
+  require(count(lines, "\ncontent-length:") + count(lines, "\ntransfer-encoding:")
+              == (head.body == request_head::framing::none ? 0 : 1),
           "there is one framing");
-  require(count(bytes, "\n") == count(bytes, "\r\n") && count(bytes, "\r") == count(bytes, "\n"), "every line ends in CRLF");
+  require(count(bytes, "\n") == count(bytes, "\r\n") && count(bytes, "\r") == count(bytes, "\n"),
+          "every line ends in CRLF");
   require(count(bytes, "\n ") + count(bytes, "\n\t") == 0, "no header is folded");
   require(head.path.starts_with('/') || head.path == "*", "a path begins with /");
   for (const char c : head.path)
     require(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f, "a path has no control characters");
 }
 
-std::string with_body(const std::string& headers, const std::string& body) { return "POST /a HTTP/1.1\r\nHost: t\r\n" + headers + "\r\n" + body; }
+std::string with_body(const std::string& headers, const std::string& body) {
+  return "POST /a HTTP/1.1\r\nHost: t\r\n" + headers + "\r\n" + body;
+}
 
 }  // namespace
 
 std::vector<std::string> seeds() {
   const std::string get = "GET / HTTP/1.1\r\nHost: t\r\n\r\n";
-  std::vector<std::string> all{get, "OPTIONS * HTTP/1.0\r\n\r\n", with_body("Content-Length: 3\r\n", "abc" + get),
-                               with_body("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n0\r\nX: y\r\n\r\n" + get),
-                               with_body("Expect: 100-continue\r\nContent-Encoding: gzip\r\nAccept-Encoding: br;q=1, gzip\r\nConnection: close\r\n", ""),
-                               nested(get, "", "")};
+  std::vector<std::string> all{
+      get,
+      "OPTIONS * HTTP/1.0\r\n\r\n",
+      with_body("Content-Length: 3\r\n", "abc" + get),
+      with_body("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n0\r\nX: y\r\n\r\n" + get),
+      with_body(
+          "Expect: 100-continue\r\nContent-Encoding: gzip\r\nAccept-Encoding: br;q=1, gzip\r\nConnection: close\r\n",
+          ""),
+      nested(get, "", "")};
   for (const auto& hostile : test::hostile_requests("/a", with_body("Content-Length: 1\r\n", "b")))
     all.push_back(hostile.bytes);
   return all;
@@ -104,10 +115,12 @@ void run(std::string_view input) {
   for (const auto& r : whole) {
     check_head(r.head, r.bytes);
     // A request written from what was understood must be read as the same.
-    const std::string again = r.head.method + " " + (r.head.path == "*" ? "*" : "/") + " HTTP/1.1\r\nHost:\r\nContent-Length: " + std::to_string(r.body.size())
-                              + "\r\n\r\n" + r.body;
+    const std::string again = r.head.method + " " + (r.head.path == "*" ? "*" : "/")
+                              + " HTTP/1.1\r\nHost:\r\nContent-Length: " + std::to_string(r.body.size()) + "\r\n\r\n"
+                              + r.body;
     const auto same = read(again, again.size());
-    require(same.size() == 1 && same[0].head.method == r.head.method && same[0].body == r.body, "what was read can be written");
+    require(same.size() == 1 && same[0].head.method == r.head.method && same[0].body == r.body,
+            "what was read can be written");
   }
 }
 

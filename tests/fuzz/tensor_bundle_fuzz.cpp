@@ -20,9 +20,11 @@ std::string written_index() {
   const auto value = tensor::zeros(dtype::float32, {2, 3}), step = tensor::scalar<int64_t>(7);
   const auto source = [](const char* name, const tensor& t) {
     const auto extents = t.dims().extents();
-    return bundle_source{name, &element_type_of(t.type()), {extents.begin(), extents.end()}, [t] { return t.buffer(); }};
+    return bundle_source{
+        name, &element_type_of(t.type()), {extents.begin(), extents.end()}, [t] { return t.buffer(); }};
   };
-  const auto done = write_bundle(*files, "", "f", {source("dnn/kernel", value), source("dnn/kernel/Adam", value), source("global_step", step)});
+  const auto done = write_bundle(
+      *files, "", "f", {source("dnn/kernel", value), source("dnn/kernel/Adam", value), source("global_step", step)});
   require(done.has_value(), "memory takes it");
   return need(read_file(*files, index_path));
 }
@@ -80,7 +82,8 @@ std::vector<std::string> seeds() {
   std::string_view footer = std::string_view{index}.substr(index.size() - footer_bytes);
   // The metaindex follows the only data block.
   const uint64_t metaindex = take_varint(footer).value_or(trailer_bytes);
-  return {index, std::string(1, '\0') + index.substr(0, metaindex - trailer_bytes), std::string("\1\x0a\x04", 3) + "ab" + std::string("\x11\x02", 2),
+  return {index, std::string(1, '\0') + index.substr(0, metaindex - trailer_bytes),
+          std::string("\1\x0a\x04", 3) + "ab" + std::string("\x11\x02", 2),
           write_sorted_table(std::vector<table_entry>{{"", ""}, {"a", "1"}}, {.block_bytes = 1})};
 }
 

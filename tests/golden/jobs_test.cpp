@@ -10,7 +10,6 @@
 #include <troupe/sequential.hpp>
 #include <troupe/troupe.hpp>
 
-
 namespace troupe::test {
 
 namespace {
@@ -36,10 +35,15 @@ model_spec read_rows(graph& g, const features& x, const labels& y, mode m) {
 std::vector<kept_job> jobs() {
   const auto dense = dnn_classifier({.hidden_units = {256, 128}, .classes = 10, .optimizer = by, .dropout = 0.2f});
   const auto convolutional = sequential_classifier(
-    {.layers = {layer::conv2d{.filters = 8, .kernel_size = {3, 3}, .activation = relu}, layer::max_pool{}, layer::flatten{},
-                layer::dense{.units = 32, .activation = relu}, layer::dropout{.rate = 0.3}},
-     .classes = 10, .input_shape = {28, 28, 1}, .optimizer = by});
-  return {{"dense", dense, 1, 200}, {"dense, two replicas", dense, 2, 200}, {"convolutional", convolutional}, {"lstm", {"lstm", read_rows}}};
+      {.layers = {layer::conv2d{.filters = 8, .kernel_size = {3, 3}, .activation = relu}, layer::max_pool{},
+                  layer::flatten{}, layer::dense{.units = 32, .activation = relu}, layer::dropout{.rate = 0.3}},
+       .classes = 10,
+       .input_shape = {28, 28, 1},
+       .optimizer = by});
+  return {{"dense", dense, 1, 200},
+          {"dense, two replicas", dense, 2, 200},
+          {"convolutional", convolutional},
+          {"lstm", {"lstm", read_rows}}};
 }
 
 /// A position without the lines with the times at which its data files were written.
@@ -67,7 +71,9 @@ std::string outcome_of(const kept_job& job) {
   const temporary_directory directory;
   const auto path = directory / "run";
   const auto data = *fashion_mnist("/usr/share/datasets/fashion-mnist");
-  const estimator e{job.source, {.model_dir = path, .seed = 1, .save_summary_steps = 20, .save_checkpoints_steps = 30, .replicas = job.replicas}};
+  const estimator e{
+      job.source,
+      {.model_dir = path, .seed = 1, .save_summary_steps = 20, .save_checkpoints_steps = 30, .replicas = job.replicas}};
   const auto result = train_and_evaluate(e, {.input = data.train.shuffle().batch(32).repeat(), .max_steps = job.steps},
                                          {.input = data.test.take(500).batch(100), .throttle_secs = 0});
   REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));

@@ -41,7 +41,8 @@ inline void compare_to_kept(const std::string& text, const std::vector<std::stri
   }
 }
 
-/// The text must be that of the file. With TROUPE_RENEW_GOLDEN=FILE the file is made anew, and the case fails: what has written compared nothing.
+/// The text must be that of the file. With TROUPE_RENEW_GOLDEN=FILE the file is made anew, and the case fails: what has
+/// written compared nothing.
 inline void check_kept(const std::string& text, const std::string& file) {
   if (const char* renewed = std::getenv("TROUPE_RENEW_GOLDEN"); renewed && renewed == file) {
     std::ofstream out{TROUPE_GOLDEN_DIR "/" + file};

@@ -15,11 +15,15 @@ namespace {
 
 /// Sees every third step and holds every ninth.
 struct watching final : hook {
-  needs begin(int64_t) override { return {.steps = {{.first = 3, .every = 3}, {.first = 9, .every = 9, .gate = true}}}; }
+  needs begin(int64_t) override {
+    return {.steps = {{.first = 3, .every = 3}, {.first = 9, .every = 9, .gate = true}}};
+  }
 };
 
 std::string trace_of(uint64_t seed) {
-  small_job_options o{.max_steps = 40, .save_steps = static_cast<int64_t>(4 + seed % 3), .replicas = static_cast<int64_t>(1 + seed % 3)};
+  small_job_options o{.max_steps = 40,
+                      .save_steps = static_cast<int64_t>(4 + seed % 3),
+                      .replicas = static_cast<int64_t>(1 + seed % 3)};
   o.hosts = o.replicas == 2 && seed % 2 == 0 ? 2 : 1;
   o.input = small_dataset().shuffle().batch(12).repeat();
   o.evaluates = seed % 2 == 1;
@@ -45,8 +49,8 @@ std::string trace_of(uint64_t seed) {
 }
 
 std::string summary_of(uint64_t seed, const std::string& trace) {
-  return "seed " + std::to_string(seed) + " turns " + std::to_string(lines_of(trace).size()) + "\nseed " + std::to_string(seed) + " lines "
-         + std::to_string(crc32c(trace)) + "\n";
+  return "seed " + std::to_string(seed) + " turns " + std::to_string(lines_of(trace).size()) + "\nseed "
+         + std::to_string(seed) + " lines " + std::to_string(crc32c(trace)) + "\n";
 }
 
 std::string all_traces() {

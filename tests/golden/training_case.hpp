@@ -44,7 +44,8 @@ inline uint64_t digest(const parameter_store& store) {
 }
 
 /// Losses on the way, and a digest of the variables before the first step and of variables and slots after the last.
-inline void train(golden_lines& to, const std::string& name, trainer& t, const std::vector<tensor>& feeds, int64_t steps) {
+inline void train(golden_lines& to, const std::string& name, trainer& t, const std::vector<tensor>& feeds,
+                  int64_t steps) {
   std::vector<const std::byte*> data;
   for (const auto& f : feeds)
     data.push_back(f.data());
@@ -62,10 +63,17 @@ inline void train(golden_lines& to, const std::string& name, trainer& t, const s
 /// Every rule, and the steps around a rule.
 inline std::vector<optimizer> golden_optimizers() {
   std::vector<optimizer> all = all_rules();
-  all.push_back({.rule = adam{.rate = 0.01f}, .schedule = cosine_decay{.decay_steps = 200}, .warmup_steps = 20, .clip = {.global_norm = 0.5f},
-                 .weight_decay = 0.01f, .moving_average = 0.99f, .moving_average_ramps = true});
-  all.push_back({.rule = momentum{.rate = 0.05f}, .schedule = exponential_decay{.decay_steps = 30, .decay_rate = 0.9f},
-                 .clip = {.value = 0.1f, .norm = 0.3f}, .groups = {{.suffix = "bias", .rate_factor = 2}}});
+  all.push_back({.rule = adam{.rate = 0.01f},
+                 .schedule = cosine_decay{.decay_steps = 200},
+                 .warmup_steps = 20,
+                 .clip = {.global_norm = 0.5f},
+                 .weight_decay = 0.01f,
+                 .moving_average = 0.99f,
+                 .moving_average_ramps = true});
+  all.push_back({.rule = momentum{.rate = 0.05f},
+                 .schedule = exponential_decay{.decay_steps = 30, .decay_rate = 0.9f},
+                 .clip = {.value = 0.1f, .norm = 0.3f},
+                 .groups = {{.suffix = "bias", .rate_factor = 2}}});
   return all;
 }
 
@@ -78,11 +86,14 @@ inline void train_with(golden_lines& to, const optimizer& o) {
 
 /// Convolutions, pooling, normalisation.
 inline symbol of_image(symbol x) {
-  symbol h = nn::conv2d(x, {.filters = 6, .kernel_size = {3, 3}, .padding = padding::same, .activation = relu, .kernel = init::he_normal()});
+  symbol h = nn::conv2d(
+      x,
+      {.filters = 6, .kernel_size = {3, 3}, .padding = padding::same, .activation = relu, .kernel = init::he_normal()});
   h = nn::max_pool(nn::batch_norm(h, true));
   h = nn::conv2d_transpose(h, {.filters = 5, .kernel_size = {3, 3}, .strides = {2, 2}, .activation = elu});
   h = nn::separable_conv2d(h, {.filters = 7, .kernel_size = {3, 3}, .activation = swish});
-  h = nn::average_pool(nn::depthwise_conv2d(h, {.kernel_size = {2, 2}, .activation = softplus, .kernel = init::lecun_normal()}));
+  h = nn::average_pool(
+      nn::depthwise_conv2d(h, {.kernel_size = {2, 2}, .activation = softplus, .kernel = init::lecun_normal()}));
   return nn::dense(nn::flatten(h), {.units = 12, .activation = gelu, .kernel = init::glorot_normal()});
 }
 
@@ -90,7 +101,9 @@ inline symbol of_image(symbol x) {
 inline symbol of_words(symbol ids, symbol like) {
   symbol h = nn::embedding(ids, {.entries = 8, .units = 16, .type = like.type()});
   h = add(h, nn::sinusoids(*ids.owner(), 6, 16, {.type = like.type()}));
-  h = nn::residual(h, nn::multi_head_attention(nn::layer_norm(h), {.heads = 2, .causal = true, .relative = true, .dropout = 0.1, .training = true}));
+  h = nn::residual(
+      h, nn::multi_head_attention(nn::layer_norm(h),
+                                  {.heads = 2, .causal = true, .relative = true, .dropout = 0.1, .training = true}));
   h = nn::residual(h, nn::feed_forward(nn::rms_norm(h), {.hidden = 24, .activation = gelu_tanh}));
   h = nn::lstm(h, {.units = 12}).outputs;
   return nn::gru(h, {.units = 12}).last;
@@ -108,15 +121,18 @@ inline symbol bent(symbol x) {
 
 inline model_spec everything(graph& g, dtype type) {
   const auto batch = g.unknown("batch");
-  const symbol image = g.placeholder("image", type, {batch, 8, 8, 3}), ids = g.placeholder("ids", dtype::int32, {batch, 6});
-  const symbol classes = g.placeholder("classes", dtype::int32, {batch}), targets = g.placeholder("targets", type, {batch, 5});
+  const symbol image = g.placeholder("image", type, {batch, 8, 8, 3}),
+               ids = g.placeholder("ids", dtype::int32, {batch, 6});
+  const symbol classes = g.placeholder("classes", dtype::int32, {batch}),
+               targets = g.placeholder("targets", type, {batch, 5});
   symbol h = bent(add(of_image(image), of_words(ids, image)));
   h = dropout(h, 0.2, true);
   const symbol logits = nn::dense(h, {.units = 5});
   const symbol shares = softmax(targets);
   model_spec spec;
-  spec.loss = add(add(losses::sparse_softmax_cross_entropy(classes, logits), losses::softmax_cross_entropy(shares, logits)),
-                  add(losses::sigmoid_cross_entropy(shares, logits), losses::huber(targets, logits)));
+  spec.loss = add(
+      add(losses::sparse_softmax_cross_entropy(classes, logits), losses::softmax_cross_entropy(shares, logits)),
+      add(losses::sigmoid_cross_entropy(shares, logits), losses::huber(targets, logits)));
   spec.optimizer = adamw{.rate = 0.004f};
   return spec;
 }
@@ -124,7 +140,8 @@ inline model_spec everything(graph& g, dtype type) {
 template <class T>
 void train_everything(golden_lines& to, const std::string& name, int64_t steps) {
   trainer t([](graph& g) { return everything(g, dtype_of<T>::value); }, {.batch = 16, .seed = 9});
-  train(to, name, t, {noise<T>({16, 8, 8, 3}, 3), test::classes(16 * 6, 8), test::classes(16, 5), noise<T>({16, 5}, 4)}, steps);
+  train(to, name, t, {noise<T>({16, 8, 8, 3}, 3), test::classes(16 * 6, 8), test::classes(16, 5), noise<T>({16, 5}, 4)},
+        steps);
 }
 
 // -- what begins and leads a training --------------------------------------------------------
@@ -132,10 +149,12 @@ void train_everything(golden_lines& to, const std::string& name, int64_t steps) 
 template <class T>
 void draw_all(golden_lines& to, const std::string& type) {
   const std::vector<std::pair<std::string, initializer>> kinds{
-      {"constant", init::constant(0.1)}, {"uniform", init::uniform(-1, 3)}, {"normal", init::normal(0.5, 2)},
-      {"truncated_normal", init::truncated_normal(0, 1)}, {"glorot_uniform", init::glorot_uniform()}, {"glorot_normal", init::glorot_normal()},
-      {"he_uniform", init::he_uniform()}, {"he_normal", init::he_normal()}, {"lecun_uniform", init::lecun_uniform()},
-      {"lecun_normal", init::lecun_normal()}, {"orthogonal", init::orthogonal()}};
+      {"constant", init::constant(0.1)},          {"uniform", init::uniform(-1, 3)},
+      {"normal", init::normal(0.5, 2)},           {"truncated_normal", init::truncated_normal(0, 1)},
+      {"glorot_uniform", init::glorot_uniform()}, {"glorot_normal", init::glorot_normal()},
+      {"he_uniform", init::he_uniform()},         {"he_normal", init::he_normal()},
+      {"lecun_uniform", init::lecun_uniform()},   {"lecun_normal", init::lecun_normal()},
+      {"orthogonal", init::orthogonal()}};
   for (const auto& [name, initial] : kinds) {
     graph g;
     g.variable({.name = "w", .dims = {37, 53}, .type = dtype_of<T>::value, .initial = initial});
@@ -147,10 +166,15 @@ void draw_all(golden_lines& to, const std::string& type) {
 
 inline void follow_schedules(golden_lines& to) {
   const std::vector<learning_rate_schedule> all{
-      constant_rate{}, exponential_decay{.decay_steps = 70, .decay_rate = 0.83f}, exponential_decay{.decay_steps = 70, .decay_rate = 0.83f, .staircase = true},
-      polynomial_decay{.decay_steps = 150, .power = 0.5f}, polynomial_decay{.decay_steps = 40, .power = 2, .cycle = true},
-      piecewise_constant{.boundaries = {50, 100}, .values = {0.1f, 0.01f, 0.001f}}, cosine_decay{.decay_steps = 190, .alpha = 0.1f},
-      cosine_decay_restarts{.first_decay_steps = 20, .t_mul = 1.5f, .m_mul = 0.9f}, inverse_sqrt_decay{.decay_steps = 30}};
+      constant_rate{},
+      exponential_decay{.decay_steps = 70, .decay_rate = 0.83f},
+      exponential_decay{.decay_steps = 70, .decay_rate = 0.83f, .staircase = true},
+      polynomial_decay{.decay_steps = 150, .power = 0.5f},
+      polynomial_decay{.decay_steps = 40, .power = 2, .cycle = true},
+      piecewise_constant{.boundaries = {50, 100}, .values = {0.1f, 0.01f, 0.001f}},
+      cosine_decay{.decay_steps = 190, .alpha = 0.1f},
+      cosine_decay_restarts{.first_decay_steps = 20, .t_mul = 1.5f, .m_mul = 0.9f},
+      inverse_sqrt_decay{.decay_steps = 30}};
   for (const auto& schedule : all) {
     const optimizer o{.rule = gradient_descent{.rate = 0.3f}, .schedule = schedule, .warmup_steps = 10};
     for (int64_t step : {0, 7, 63, 131, 199})

@@ -1,7 +1,8 @@
-// Training gives, bit by bit, the results in tests/golden/training-x86-64-*.txt on every processor, with vectors of any width.
-// Meson runs this with the widest vectors of the processor and, by TROUPE_VECTORS, with those of AVX2.
+// Training gives, bit by bit, the results in tests/golden/training-x86-64-*.txt on every processor, with vectors of any
+// width. Meson runs this with the widest vectors of the processor and, by TROUPE_VECTORS, with those of AVX2.
 //
-// A change of the arithmetic that is meant to change bits raises `numerics_version`; then, or for a new row, the file is made anew:
+// A change of the arithmetic that is meant to change bits raises `numerics_version`; then, or for a new row, the file
+// is made anew:
 //   export TROUPE_WRITE_GOLDEN=tests/golden/training-x86-64-v3.txt
 //   build/release/tests/golden/test_golden --no-skip -tc='write the golden*'
 #include "compute/kernels/vectors.hpp"

@@ -1,8 +1,8 @@
 // Measures the processor time of a batch in microseconds, for 32 rows of 40 bytes and for images as of Fashion-MNIST.
 // Prints the minimum of several repetitions.
-#include <troupe/dataset_iterator.hpp>
-
 #include "input/sources/idx_source.hpp"
+
+#include <troupe/dataset_iterator.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -47,7 +47,8 @@ int main() {
   measure("32 x 40 bytes: repeat.batch", rows->repeat().batch(32), 20000);
   measure("32 x 40 bytes: shuffle.batch.repeat", rows->shuffle().batch(32).repeat(), 20000);
   measure("32 x 40 bytes: shuffle.repeat.batch", rows->shuffle().repeat().batch(32), 20000);
-  const auto images = input::idx_dataset({"images", "labels"}, tensor::zeros(dtype::uint8, {60000, 28, 28}), tensor::zeros(dtype::uint8, {60000}));
+  const auto images = input::idx_dataset({"images", "labels"}, tensor::zeros(dtype::uint8, {60000, 28, 28}),
+                                         tensor::zeros(dtype::uint8, {60000}));
   measure("128 images: batch.repeat", images->batch(128).repeat(), 400);
   measure("128 images: shuffle.batch.repeat", images->shuffle().batch(128).repeat(), 400);
 }

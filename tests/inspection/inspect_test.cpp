@@ -1,16 +1,16 @@
-#include <troupe/canned_models.hpp>
-#include <troupe/inspect.hpp>
-
 #include "tests/support/checkpoint_ids.hpp"
 #include "tests/support/has.hpp"
+
+#include <troupe/canned_models.hpp>
+#include <troupe/inspect.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <stdlib.h>
+
 #include <filesystem>
 #include <fstream>
-
-#include <stdlib.h>
 
 namespace troupe {
 
@@ -21,11 +21,13 @@ namespace {
 using nlohmann::json;
 
 dataset examples() {
-  return *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {12, 4})}}, {{"y", tensor::zeros(dtype::int32, {12})}});
+  return *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {12, 4})}},
+                                {{"y", tensor::zeros(dtype::int32, {12})}});
 }
 
 estimator small(std::optional<std::string> model_dir = {}) {
-  return {dnn_classifier({.hidden_units = {5}, .classes = 3}), {.model_dir = std::move(model_dir), .save_checkpoints_steps = 2}};
+  return {dnn_classifier({.hidden_units = {5}, .classes = 3}),
+          {.model_dir = std::move(model_dir), .save_checkpoints_steps = 2}};
 }
 
 std::vector<std::string> names_of(const plan_description& plan) {
@@ -59,7 +61,8 @@ TEST_CASE("the plan of a job has its nodes, the credit of its edges and the part
   const train_spec training{.input = examples().batch(4).repeat(), .max_steps = 10};
   const auto plan = inspect_plan(e, training, eval_spec{.input = examples().batch(4)});
   REQUIRE(plan);
-  for (const char* name : {"infeed/0", "replica/0", "replica/1", "reducer", "checkpoint_writer", "evaluator/replica/0", "chief"})
+  for (const char* name :
+       {"infeed/0", "replica/0", "replica/1", "reducer", "checkpoint_writer", "evaluator/replica/0", "chief"})
     CHECK(contains(names_of(*plan), name));
   REQUIRE(plan->edges.size() == 3);
   CHECK(plan->edges[1].to == "replica/1");
@@ -168,13 +171,16 @@ TEST_CASE("a profile ends where the data do, has no update unless it trains, and
   CHECK(profile_model(small(), examples().batch(4), mode::evaluate, 1)->steps == 1);
   CHECK(profile_model(small(), examples().batch(12), mode::predict).error().category == errc::out_of_range);
   CHECK(profile_model(small(), examples().batch(4), mode::predict, 0).error().category == errc::invalid_argument);
-  const auto wrong = *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {2, 4})}}, {{"y", tensor::of<int32_t>({2}, {0, 7})}});
-  CHECK(has(profile_model(small(), wrong.batch(2).repeat(), mode::train).error().message, "label 7 of row 1 is outside [0, 3)"));
+  const auto wrong = *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {2, 4})}},
+                                            {{"y", tensor::of<int32_t>({2}, {0, 7})}});
+  CHECK(has(profile_model(small(), wrong.batch(2).repeat(), mode::train).error().message,
+            "label 7 of row 1 is outside [0, 3)"));
 }
 
 TEST_CASE("each mode has its own graph, and what a model function does wrong is its error") {
   const auto input = examples().batch(4);
-  const auto trained = inspect_graph(small(), input, mode::train), predicted = inspect_graph(small(), input, mode::predict);
+  const auto trained = inspect_graph(small(), input, mode::train),
+             predicted = inspect_graph(small(), input, mode::predict);
   REQUIRE((trained && predicted));
   CHECK(predicted->mode == mode::predict);
   CHECK(to_text(*trained) != to_text(*predicted));
@@ -186,7 +192,8 @@ TEST_CASE("each mode has its own graph, and what a model function does wrong is 
 
 TEST_CASE("DOT has a cluster for each scope, within those it is in, and an edge for each input") {
   graph_description r{.model = "m\"x"};
-  r.nodes = {{"x", "", "placeholder", "float32", "[batch, 4]", {}}, {"a/b/kernel", "a/b", "variable", "float32", "[4, 2]", {}},
+  r.nodes = {{"x", "", "placeholder", "float32", "[batch, 4]", {}},
+             {"a/b/kernel", "a/b", "variable", "float32", "[4, 2]", {}},
              {"a/b/matmul", "a/b", "matmul", "float32", "[batch, 2]", {"x", "a/b/kernel"}}};
   CHECK(to_dot(r) == R"dot(digraph "m\"x (train)" {
   node [shape=ellipse];
@@ -205,12 +212,16 @@ TEST_CASE("DOT has a cluster for each scope, within those it is in, and an edge 
 )dot");
 }
 
-TEST_CASE("a GraphDef has every node under its name with its inputs, its dtype and its shape, an unknown extent as -1") {
-  const graph_description r{.nodes = {{"x", "", "placeholder", "float32", "[batch, 4]", {}}, {"a/y", "a", "matmul", "int64", "[]", {"x"}}}};
+TEST_CASE(
+    "a GraphDef has every node under its name with its inputs, its dtype and its shape, an unknown extent as -1") {
+  const graph_description r{
+      .nodes = {{"x", "", "placeholder", "float32", "[batch, 4]", {}}, {"a/y", "a", "matmul", "int64", "[]", {"x"}}}};
   const std::string bytes = to_graph_def(r);
   const auto has_bytes = [&](const std::string& part) { CHECK(has(bytes, part)); };
   has_bytes(std::string("\x0a\x01x\x12\x0bplaceholder"));
-  has_bytes(std::string("\x0a\x03" "a/y\x12\x06matmul\x1a\x01x"));
+  has_bytes(
+      std::string("\x0a\x03"
+                  "a/y\x12\x06matmul\x1a\x01x"));
   has_bytes(std::string("dtype\x12\x02\x30\x01"));
   has_bytes(std::string("dtype\x12\x02\x30\x09"));
   has_bytes(std::string("\x3a\x11\x12\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x12\x02\x08\x04"));
@@ -250,7 +261,9 @@ TEST_CASE_FIXTURE(finished_job, "JSON with values has the bytes of every tensor,
   CHECK(has(text, "whole (every byte read)"));
 }
 
-TEST_CASE_FIXTURE(finished_job, "checkpoints are deleted by step, the newest only on request, and nothing is made where nothing was") {
+TEST_CASE_FIXTURE(
+    finished_job,
+    "checkpoints are deleted by step, the newest only on request, and nothing is made where nothing was") {
   CHECK(delete_checkpoints(path, {{0}})->deleted == ids({0}));
   CHECK(delete_checkpoints(path, {{4}}).error().category == errc::failed_precondition);
   CHECK(delete_checkpoints(path, {{4}}, {.newest_too = true})->deleted == ids({4}));
@@ -263,8 +276,10 @@ TEST_CASE_FIXTURE(finished_job, "checkpoints are deleted by step, the newest onl
   CHECK_FALSE(std::filesystem::exists(path + "/nowhere"));
 }
 
-TEST_CASE_FIXTURE(finished_job, "every point of a tag is told with step and time, of a file or of all files of a directory") {
-  const estimator e{dnn_classifier({.hidden_units = {5}, .classes = 3}), {.model_dir = path, .save_summary_steps = 1, .save_checkpoints_steps = 2}};
+TEST_CASE_FIXTURE(finished_job,
+                  "every point of a tag is told with step and time, of a file or of all files of a directory") {
+  const estimator e{dnn_classifier({.hidden_units = {5}, .classes = 3}),
+                    {.model_dir = path, .save_summary_steps = 1, .save_checkpoints_steps = 2}};
   REQUIRE(train(e, {.input = examples().batch(4).repeat(), .max_steps = 9}));
   const auto all = event_points(path, "loss");
   REQUIRE_MESSAGE(all, (all ? "" : to_text(all.error())));
@@ -293,11 +308,16 @@ TEST_CASE_FIXTURE(finished_job, "every point of a tag is told with step and time
 }
 
 TEST_CASE("what may not be read is shown as that, and neither as damaged nor as whole") {
-  const damage unread{"d/shard", "", {}, "may not be read: Permission denied", true}, rotten{"d/shard", "w", 64, "has the checksum 1"};
+  const damage unread{"d/shard", "", {}, "may not be read: Permission denied", true},
+      rotten{"d/shard", "w", 64, "has the checksum 1"};
   const auto of_checkpoint = to_text(checkpoint_description{.path = "d/model.ckpt-1", .damages = {unread}});
   CHECK(has(of_checkpoint, "in 0 files, not readable\n  not readable: d/shard: may not be read: Permission denied\n"));
-  CHECK(has(to_text(checkpoint_description{.path = "d/model.ckpt-1", .damages = {unread, rotten}}), "in 0 files, damaged\n"));
-  const directory_description r{.path = "d", .checkpoints = {{.id = {1}, .damages = {unread}}, {.id = {2}, .damages = {rotten}}, {.id = {3}}}, .verified = true};
+  CHECK(has(to_text(checkpoint_description{.path = "d/model.ckpt-1", .damages = {unread, rotten}}),
+            "in 0 files, damaged\n"));
+  const directory_description r{
+      .path = "d",
+      .checkpoints = {{.id = {1}, .damages = {unread}}, {.id = {2}, .damages = {rotten}}, {.id = {3}}},
+      .verified = true};
   CHECK(has(to_text(r), "3 checkpoints, 1 damaged, 1 not readable\n"));
   CHECK_FALSE(is_sound(r));
   const auto rows = json::parse(to_json(r))["checkpoints"];
@@ -306,7 +326,8 @@ TEST_CASE("what may not be read is shown as that, and neither as damaged nor as 
 }
 
 TEST_CASE("the iteration of a checkpoint is shown where it is not 0") {
-  const directory_description r{.path = "d", .checkpoints = {{.id = {7}, .bytes = 5}, {.id = {7, 1}, .bytes = 5}}, .newest = checkpoint_id{7, 1}};
+  const directory_description r{
+      .path = "d", .checkpoints = {{.id = {7}, .bytes = 5}, {.id = {7, 1}, .bytes = 5}}, .newest = checkpoint_id{7, 1}};
   const auto text = to_text(r);
   CHECK(has(text, "2 checkpoints, the newest of step 7-iteration-1\n"));
   CHECK(has(text, "  step              7  "));
@@ -327,7 +348,9 @@ TEST_CASE("texts keep a terminal from obeying what a file contains, and columns 
   r.tensors = {{"größe", "float32", {2, 3}, "f", 64, 24, 0x1a}, {"b", "int64", {}, "f", 88, 8}};
   const auto text = to_text(r);
   CHECK(has(text, "a?[31m\n"));
-  CHECK(has(text, "  größe  float32  [2, 3]  24 bytes  0000001a  f  @64\n  b      int64    []       8 bytes            f  @88\n"));
+  CHECK(has(
+      text,
+      "  größe  float32  [2, 3]  24 bytes  0000001a  f  @64\n  b      int64    []       8 bytes            f  @88\n"));
 }
 
 TEST_CASE("numbers that JSON cannot write are null") {

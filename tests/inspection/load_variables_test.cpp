@@ -1,9 +1,9 @@
+#include "tests/support/has.hpp"
+#include "tests/support/temporary_directory.hpp"
+
 #include <troupe/canned_models.hpp>
 #include <troupe/checkpoints.hpp>
 #include <troupe/estimator.hpp>
-
-#include "tests/support/temporary_directory.hpp"
-#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -19,8 +19,10 @@ namespace {
 /// A job of four steps that saved at steps 2 and 4.
 struct kept_job {
   kept_job() {
-    const auto data = *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {12, 4})}}, {{"y", tensor::zeros(dtype::int32, {12})}});
-    const estimator e{dnn_classifier({.hidden_units = {5}, .classes = 3}), {.model_dir = path, .save_checkpoints_steps = 2}};
+    const auto data = *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {12, 4})}},
+                                             {{"y", tensor::zeros(dtype::int32, {12})}});
+    const estimator e{dnn_classifier({.hidden_units = {5}, .classes = 3}),
+                      {.model_dir = path, .save_checkpoints_steps = 2}};
     const auto result = train(e, {.input = data.batch(4).repeat(), .max_steps = 4});
     REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   }
@@ -46,8 +48,10 @@ TEST_CASE_FIXTURE(kept_job, "the newest checkpoint is the one that the state fil
   REQUIRE(delete_checkpoints(path, {{4}}, {.newest_too = true}));
   CHECK(find_checkpoint(path) == path + "/model.ckpt-2");
   REQUIRE(delete_checkpoints(path, {{0}, {2}}, {.newest_too = true}));
-  CHECK(find_checkpoint(path).error() == error{errc::not_found, path + " holds no checkpoint that its state file names"});
-  CHECK(find_checkpoint(path + "/none").error() == error{errc::not_found, path + "/none does not exist, and neither does a checkpoint in it"});
+  CHECK(find_checkpoint(path).error()
+        == error{errc::not_found, path + " holds no checkpoint that its state file names"});
+  CHECK(find_checkpoint(path + "/none").error()
+        == error{errc::not_found, path + "/none does not exist, and neither does a checkpoint in it"});
   CHECK_FALSE(std::filesystem::exists(path + "/none"));
 }
 
@@ -67,7 +71,8 @@ TEST_CASE("a directory of TensorFlow's is told to be converted, whatever is aske
   CHECK(has(said(find_checkpoint(path)), "holds no checkpoint that its state file names"));
 }
 
-TEST_CASE_FIXTURE(kept_job, "variables are tensors by name, of the newest step or of another, with the optimizer's slots") {
+TEST_CASE_FIXTURE(kept_job,
+                  "variables are tensors by name, of the newest step or of another, with the optimizer's slots") {
   const auto variables = load_variables(path);
   CHECK(step_of(variables) == 4);
   CHECK(variables->at("dnn/hiddenlayer_0/kernel").dims() == shape{4, 5});
@@ -83,7 +88,8 @@ TEST_CASE_FIXTURE(kept_job, "variables are tensors by name, of the newest step o
   }
 }
 
-TEST_CASE_FIXTURE(kept_job, "a step that is absent, or damaged, is an error that names it, and no other step takes its place") {
+TEST_CASE_FIXTURE(kept_job,
+                  "a step that is absent, or damaged, is an error that names it, and no other step takes its place") {
   CHECK(load_variables(path, checkpoint_ref::of_step(3)).error().category == errc::not_found);
   CHECK(load_variables(path + "/none").error().category == errc::not_found);
   damage_file(path + "/model.ckpt-4-00000-of-00001.safetensors");

@@ -21,11 +21,13 @@ T need(expected<T> x) {
     return std::move(*x);
 }
 
-void write_tensors(const std::string& directory, const std::string& name, const std::map<std::string, tensor>& tensors) {
+void write_tensors(const std::string& directory, const std::string& name,
+                   const std::map<std::string, tensor>& tensors) {
   std::vector<tensor_place> places;
   for (const auto& [key, t] : tensors)
     places.push_back({.name = key, .type = t.type(), .dims = t.dims()});
-  std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return size_of(a.type) > size_of(b.type); });
+  std::stable_sort(places.begin(), places.end(),
+                   [](const auto& a, const auto& b) { return size_of(a.type) > size_of(b.type); });
   std::string bytes = need(lay_out_safetensors(places));
   for (const auto& p : places)
     bytes.append(reinterpret_cast<const char*>(tensors.at(p.name).data()), static_cast<size_t>(p.bytes));
@@ -33,9 +35,11 @@ void write_tensors(const std::string& directory, const std::string& name, const 
 }
 
 void write_model(const test::predicting_model& one, const std::string& directory) {
-  const auto m = need(exported_model::open(need(test::export_initialised(one.model(), one.features, directory + "/" + one.name))));
+  const auto m = need(
+      exported_model::open(need(test::export_initialised(one.model(), one.features, directory + "/" + one.name))));
   // One model has its weights outside of the file, as a model larger than 2 GiB would have.
-  need(write_onnx(m, directory + "/" + one.name + ".onnx", {.inside_bytes_max = one.name == "LeNet" ? 0 : int64_t{1} << 30}));
+  need(write_onnx(m, directory + "/" + one.name + ".onnx",
+                  {.inside_bytes_max = one.name == "LeNet" ? 0 : int64_t{1} << 30}));
   auto call = need(m.caller({.rows = {}}));
   for (const int64_t rows : {1, 3, 32}) {
     std::map<std::string, tensor> all, inputs;

@@ -22,7 +22,8 @@ struct kept_early {
   early_messages<credit, word> early;
   std::vector<std::string> begin(int32_t attempt) {
     std::vector<std::string> heard;
-    early.hand_over(attempt, each_of{[&](const credit& c) { heard.push_back(std::to_string(c.number)); }, [&](const word& w) { heard.push_back(w.text); }});
+    early.hand_over(attempt, each_of{[&](const credit& c) { heard.push_back(std::to_string(c.number)); },
+                                     [&](const word& w) { heard.push_back(w.text); }});
     return heard;
   }
 };
@@ -31,7 +32,8 @@ using texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE_FIXTURE(kept_early, "messages of a later attempt are handed over when it begins, in the order in which they came, once") {
+TEST_CASE_FIXTURE(kept_early,
+                  "messages of a later attempt are handed over when it begins, in the order in which they came, once") {
   CHECK(early.keep(1, credit{2, 7}));
   CHECK(early.keep(1, word{2, "a"}));
   CHECK(early.keep(1, credit{2, 8}));

@@ -1,9 +1,8 @@
 // A member that `inspect` omits would be lost only on the way to another process.
 #include "messages/interfaces.hpp"
 
-#include <doctest/doctest.h>
-
 #include <caf/meta/annotation.hpp>
+#include <doctest/doctest.h>
 
 #include <string>
 #include <type_traits>
@@ -39,25 +38,38 @@ struct counter {
 };
 
 /// How many values are shown beyond the number of members, for types whose `inspect` splits members.
-template <class T> constexpr size_t taken_apart = 0;
-template <> constexpr size_t taken_apart<hooks_ready> = 1;      // The two facts that hooks may hold.
-template <> constexpr size_t taken_apart<job_event> = 3;        // Flags: it has a goal, a checkpoint, a failure.
-template <> constexpr size_t taken_apart<error> = 1;            // A flag: it has a step.
-template <> constexpr size_t taken_apart<begin> = 1;            // A flag: it has a position.
+template <class T>
+constexpr size_t taken_apart = 0;
+template <>
+constexpr size_t taken_apart<hooks_ready> = 1;  // The two facts that hooks may hold.
+template <>
+constexpr size_t taken_apart<job_event> = 3;  // Flags: it has a goal, a checkpoint, a failure.
+template <>
+constexpr size_t taken_apart<error> = 1;  // A flag: it has a step.
+template <>
+constexpr size_t taken_apart<begin> = 1;  // A flag: it has a position.
 
 // The last member is a handle, which `members_of` cannot count, since it can be made of too many types.
-template <> constexpr size_t taken_apart<connect_parts> = 1;
-template <> constexpr size_t taken_apart<connect_reader> = 1;
-template <> constexpr size_t taken_apart<connect_records> = 1;
-template <> constexpr size_t taken_apart<connect_reducer> = 1;
-template <> constexpr size_t taken_apart<connect_reports> = 1;
-template <> constexpr size_t taken_apart<connect_source> = 1;
-template <> constexpr size_t taken_apart<started::node> = 1;
-template <> constexpr size_t taken_apart<state_owner> = 1;
+template <>
+constexpr size_t taken_apart<connect_parts> = 1;
+template <>
+constexpr size_t taken_apart<connect_reader> = 1;
+template <>
+constexpr size_t taken_apart<connect_records> = 1;
+template <>
+constexpr size_t taken_apart<connect_reducer> = 1;
+template <>
+constexpr size_t taken_apart<connect_reports> = 1;
+template <>
+constexpr size_t taken_apart<connect_source> = 1;
+template <>
+constexpr size_t taken_apart<started::node> = 1;
+template <>
+constexpr size_t taken_apart<state_owner> = 1;
 
 template <class T>
 int check_type() {
-  if constexpr (std::is_aggregate_v<T> && requires(counter c, T& x) { inspect(c, x); }) {
+  if constexpr (std::is_aggregate_v<T> && requires(counter c, T & x) { inspect(c, x); }) {
     T x{};
     counter c;
     const std::string name = typeid(T).name();
@@ -71,7 +83,9 @@ int check_type() {
 
 template <size_t... Ids>
 int check_all(std::index_sequence<Ids...>) {
-  return (0 + ... + check_type<typename caf::type_by_id<static_cast<caf::type_id_t>(caf::id_block::troupe::begin + Ids)>::type>());
+  return (
+      0 + ...
+      + check_type<typename caf::type_by_id<static_cast<caf::type_id_t>(caf::id_block::troupe::begin + Ids)>::type>());
 }
 
 }  // namespace
@@ -82,10 +96,11 @@ TEST_CASE("the inspection of a message shows every member") {
   constexpr auto types = caf::id_block::troupe::end - caf::id_block::troupe::begin;
   const auto checked = check_all(std::make_index_sequence<types>{});
   CHECK(checked > 60);
-  CHECK(check_type<mark>() + check_type<step_values>() + check_type<variable_piece>() + check_type<recorded_step>() + check_type<measured_steps>()
-          + check_type<loss_point>() + check_type<state_owner>() + check_type<checkpoint_choice>() + check_type<checkpoint_id>() + check_type<error>()
-          + check_type<job_event>() + check_type<need>() + check_type<named_node>() + check_type<started::node>()
-          + check_type<plan_iteration>() + check_type<stored_growth>()
+  CHECK(check_type<mark>() + check_type<step_values>() + check_type<variable_piece>() + check_type<recorded_step>()
+            + check_type<measured_steps>() + check_type<loss_point>() + check_type<state_owner>()
+            + check_type<checkpoint_choice>() + check_type<checkpoint_id>() + check_type<error>()
+            + check_type<job_event>() + check_type<need>() + check_type<named_node>() + check_type<started::node>()
+            + check_type<plan_iteration>() + check_type<stored_growth>()
         == 16);
 }
 

@@ -1,7 +1,7 @@
 // Heads of classes: their losses, metrics and predictions against formulas over all of the data in float64.
-#include <troupe/heads.hpp>
-
 #include "tests/models/head_case.hpp"
+
+#include <troupe/heads.hpp>
 
 #include <cmath>
 #include <functional>
@@ -12,11 +12,12 @@ using namespace test;
 
 namespace {
 
-const std::vector<float> scores{2, -1, 0.5f, -3, 1, -0.25f, 4};        ///< One logit for each example.
+const std::vector<float> scores{2, -1, 0.5f, -3, 1, -0.25f, 4};  ///< One logit for each example.
 const std::vector<float> answers{1, 0, 0, 0, 1, 1, 1};
-const std::vector<float> counts{1, 2, 0, 0.5f, 3, 1, 1};               ///< Weights of the examples.
-const std::vector<std::string> binary_names{"accuracy", "accuracy_baseline", "auc", "auc_precision_recall", "average_loss", "label/mean", "loss",
-                                            "precision", "prediction/mean", "recall"};
+const std::vector<float> counts{1, 2, 0, 0.5f, 3, 1, 1};  ///< Weights of the examples.
+const std::vector<std::string> binary_names{
+    "accuracy",  "accuracy_baseline", "auc",   "auc_precision_recall", "average_loss", "label/mean", "loss",
+    "precision", "prediction/mean",   "recall"};
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double binary_loss(double x, double y) { return std::log1p(std::exp(x)) - x * y; }
@@ -30,8 +31,10 @@ double mean(const std::vector<float>& weights, const std::function<double(size_t
   }
   return total / weight;
 }
-double part(const std::vector<float>& weights, const std::function<bool(size_t)>& of, const std::function<bool(size_t)>& within) {
-  return mean(weights, [&](size_t i) { return of(i) && within(i) ? 1 : 0; }) / mean(weights, [&](size_t i) { return within(i) ? 1 : 0; });
+double part(const std::vector<float>& weights, const std::function<bool(size_t)>& of,
+            const std::function<bool(size_t)>& within) {
+  return mean(weights, [&](size_t i) { return of(i) && within(i) ? 1 : 0; })
+         / mean(weights, [&](size_t i) { return within(i) ? 1 : 0; });
 }
 
 /// The weighted share of the pairs of a positive and a negative example whose scores are in the right order.
@@ -65,7 +68,9 @@ TEST_CASE("a binary head has the Estimator's metrics, with and without weights o
     const auto above = [](size_t i) { return scores[i] > 0; };
     const auto positive = [](size_t i) { return answers[i] == 1; };
     const auto likely = [](size_t i) { return logistic(static_cast<double>(scores[i])); };
-    const auto each = [](size_t i) { return binary_loss(static_cast<double>(scores[i]), static_cast<double>(answers[i])); };
+    const auto each = [](size_t i) {
+      return binary_loss(static_cast<double>(scores[i]), static_cast<double>(answers[i]));
+    };
     const double share = mean(w, [&](size_t i) { return positive(i); });
     CHECK(m.at("accuracy") == doctest::Approx(mean(w, [&](size_t i) { return above(i) == positive(i); })));
     CHECK(m.at("accuracy_baseline") == doctest::Approx(std::max(share, 1 - share)));
@@ -92,7 +97,8 @@ TEST_CASE("each threshold of a binary head has an accuracy, a precision and a re
   const std::vector<float> ones(7, 1.0f);
   const auto positive = [](size_t i) { return answers[i] == 1; };
   const auto above = [](size_t i) { return logistic(static_cast<double>(scores[i])) > 0.7; };
-  CHECK(m.at("accuracy/positive_threshold_0.7") == doctest::Approx(mean(ones, [&](size_t i) { return above(i) == positive(i); })));
+  CHECK(m.at("accuracy/positive_threshold_0.7")
+        == doctest::Approx(mean(ones, [&](size_t i) { return above(i) == positive(i); })));
   CHECK(m.at("precision/positive_threshold_0.7") == doctest::Approx(part(ones, positive, above)));
   CHECK(m.at("recall/positive_threshold_0.7") == doctest::Approx(part(ones, above, positive)));
   CHECK(m.at("accuracy/positive_threshold_0") == doctest::Approx(4.0 / 7));
@@ -126,8 +132,9 @@ TEST_CASE("class weights are factors of the losses, and leave the other metrics 
   auto both = counts;
   for (size_t i = 0; i < both.size(); ++i)
     both[i] *= answers[i] == 1 ? 3.0f : 0.5f;
-  CHECK(m.at("average_loss")
-        == doctest::Approx(mean(both, [](size_t i) { return binary_loss(static_cast<double>(scores[i]), static_cast<double>(answers[i])); })).epsilon(1e-6));
+  CHECK(m.at("average_loss") == doctest::Approx(mean(both, [](size_t i) {
+                                  return binary_loss(static_cast<double>(scores[i]), static_cast<double>(answers[i]));
+                                })).epsilon(1e-6));
   CHECK(m.at("loss") != plain.at("loss"));
   for (const char* name : {"accuracy", "auc", "label/mean", "precision", "prediction/mean"})
     CHECK_MESSAGE(m.at(name) == plain.at(name), name);
@@ -146,7 +153,11 @@ double softmax_loss(size_t row, int64_t label) {
   return std::log(sum) - static_cast<double>(rows[row * 3 + static_cast<size_t>(label)]);
 }
 
-head_data class_data() { return {.features = {{"logits", rows_of(3, rows)}, {"w", rows_of(1, row_weights)}}, .labels = {{"y", numbers(kinds)}}, .batch = 4}; }
+head_data class_data() {
+  return {.features = {{"logits", rows_of(3, rows)}, {"w", rows_of(1, row_weights)}},
+          .labels = {{"y", numbers(kinds)}},
+          .batch = 4};
+}
 
 }  // namespace
 
@@ -173,29 +184,40 @@ TEST_CASE("a multi-class head weighs rows by a feature of either shape and by th
   }
 }
 
-TEST_CASE("a confusion matrix has a row for each label and a column for each prediction, with the weights of the examples alone") {
+TEST_CASE(
+    "a confusion matrix has a row for each label and a column for each prediction, with the weights of the examples "
+    "alone") {
   const auto matrix = [](const head& h, const head_data& data) {
     const auto result = evaluated(h, data);
     REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
     return result->arrays;
   };
   CHECK(matrix(multi_class_head{.classes = 3}, class_data()).empty());
-  CHECK(matrix(multi_class_head{.classes = 3, .confusion_matrix = true}, class_data())
-        == std::map<std::string, tensor>{{"confusion_matrix", tensor::of<double>({3, 3}, {1, 0, 1, 0, 1, 0, 1, 0, 0})}});
-  CHECK(matrix(multi_class_head{.classes = 3, .weight_feature = "w", .class_weights = {1, 4, 0.25}, .confusion_matrix = true}, class_data())
-          .at("confusion_matrix")
+  CHECK(
+      matrix(multi_class_head{.classes = 3, .confusion_matrix = true}, class_data())
+      == std::map<std::string, tensor>{{"confusion_matrix", tensor::of<double>({3, 3}, {1, 0, 1, 0, 1, 0, 1, 0, 0})}});
+  CHECK(matrix(
+            multi_class_head{
+                .classes = 3, .weight_feature = "w", .class_weights = {1, 4, 0.25}, .confusion_matrix = true},
+            class_data())
+            .at("confusion_matrix")
         == tensor::of<double>({3, 3}, {1, 0, 2, 0, 0, 0, 0.5, 0, 0}));
-  CHECK(matrix(binary_head{.confusion_matrix = true}, binary_data(false)).at("confusion_matrix") == tensor::of<double>({2, 2}, {2, 1, 1, 3}));
-  CHECK(matrix(binary_head{.weight_feature = "w", .class_weights = {7, 3}, .confusion_matrix = true}, binary_data(true)).at("confusion_matrix")
+  CHECK(matrix(binary_head{.confusion_matrix = true}, binary_data(false)).at("confusion_matrix")
+        == tensor::of<double>({2, 2}, {2, 1, 1, 3}));
+  CHECK(matrix(binary_head{.weight_feature = "w", .class_weights = {7, 3}, .confusion_matrix = true}, binary_data(true))
+            .at("confusion_matrix")
         == tensor::of<double>({2, 2}, {2.5, 0, 1, 5}));
-  const head_data unsure{.features = {{"logits", rows_of(1, std::vector<float>{1, 1, -1})}}, .labels = {{"y", numbers<float>({0.25f, 0, 1})}}};
-  CHECK(matrix(binary_head{.confusion_matrix = true}, unsure).at("confusion_matrix") == tensor::of<double>({2, 2}, {0, 1, 1, 1}));
+  const head_data unsure{.features = {{"logits", rows_of(1, std::vector<float>{1, 1, -1})}},
+                         .labels = {{"y", numbers<float>({0.25f, 0, 1})}}};
+  CHECK(matrix(binary_head{.confusion_matrix = true}, unsure).at("confusion_matrix")
+        == tensor::of<double>({2, 2}, {0, 1, 1, 1}));
   const multi_head several{.heads = {{.name = "y", .head = multi_class_head{.classes = 3, .confusion_matrix = true}}}};
   CHECK(matrix(several, class_data()).contains("y/confusion_matrix"));
 }
 
 TEST_CASE("a confusion matrix is no metric of training: one step has too few rows for it") {
-  for (const head& h : std::vector<head>{multi_class_head{.classes = 3, .confusion_matrix = true}, binary_head{.confusion_matrix = true}}) {
+  for (const head& h : std::vector<head>{multi_class_head{.classes = 3, .confusion_matrix = true},
+                                         binary_head{.confusion_matrix = true}}) {
     graph g;
     const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), h.logits});
     const symbol y = g.placeholder("y", dtype::int32, {g.unknown("batch")});
@@ -209,7 +231,8 @@ TEST_CASE("the four reductions make of the weighted losses of a batch what losse
   for (size_t i = 0; i < 4; ++i)
     total += static_cast<double>(row_weights[i]) * softmax_loss(i, kinds[i]);
   const auto loss = [](losses::reduction reduce) {
-    return metrics_of(multi_class_head{.classes = 3, .weight_feature = "w", .loss_reduction = reduce}, class_data()).at("loss");
+    return metrics_of(multi_class_head{.classes = 3, .weight_feature = "w", .loss_reduction = reduce}, class_data())
+        .at("loss");
   };
   CHECK(loss(losses::reduction::sum) == doctest::Approx(total).epsilon(1e-6));
   CHECK(loss(losses::reduction::mean) == doctest::Approx(total / 3.5).epsilon(1e-6));
@@ -220,13 +243,16 @@ TEST_CASE("the four reductions make of the weighted losses of a batch what losse
 TEST_CASE("weights that are all 0 make a loss of 0 and metrics of 0, and no error") {
   auto data = class_data();
   data.features["w"] = numbers<float>({0, 0, 0, 0});
-  for (const auto reduce : {losses::reduction::sum_over_batch_size, losses::reduction::mean, losses::reduction::mean_nonzero, losses::reduction::sum})
-    for (const auto& [name, value] : metrics_of(multi_class_head{.classes = 3, .weight_feature = "w", .loss_reduction = reduce}, data))
+  for (const auto reduce : {losses::reduction::sum_over_batch_size, losses::reduction::mean,
+                            losses::reduction::mean_nonzero, losses::reduction::sum})
+    for (const auto& [name, value] :
+         metrics_of(multi_class_head{.classes = 3, .weight_feature = "w", .loss_reduction = reduce}, data))
       CHECK_MESSAGE(value == 0, name);
 }
 
 TEST_CASE("a multi-class head predicts logits, probabilities, a class of no axis and, with a vocabulary, its word") {
-  const auto all = predictions_of(multi_class_head{.vocabulary = {"a", "b", "c"}}, {.features = {{"logits", rows_of(3, rows)}}});
+  const auto all = predictions_of(multi_class_head{.vocabulary = {"a", "b", "c"}},
+                                  {.features = {{"logits", rows_of(3, rows)}}});
   REQUIRE(all.size() == 4);
   for (size_t i = 0; i < 4; ++i) {
     REQUIRE(all[i].values.size() == 3);
@@ -239,15 +265,26 @@ TEST_CASE("a multi-class head predicts logits, probabilities, a class of no axis
   }
 }
 
-TEST_CASE("a multi-label head has the mean over classes as the loss of a row, and metrics over all classes and of single ones") {
+TEST_CASE(
+    "a multi-label head has the mean over classes as the loss of a row, and metrics over all classes and of single "
+    "ones") {
   const std::vector<float> logits{2, -1, 0.5f, -3, 1, -0.25f, 4, 0.125f}, truth{1, 0, 1, 0, 1, 1, 0, 1}, w{1, 3, 0, 2};
-  const head_data data{.features = {{"logits", rows_of(2, logits)}, {"w", numbers(w)}}, .labels = {{"y", rows_of(2, truth)}}, .batch = 4};
-  const multi_label_head h{.vocabulary = {"red", "round"}, .thresholds = {0.5}, .class_metrics = {1}, .weight_feature = "w", .class_weights = {2, 0.5}};
+  const head_data data{.features = {{"logits", rows_of(2, logits)}, {"w", numbers(w)}},
+                       .labels = {{"y", rows_of(2, truth)}},
+                       .batch = 4};
+  const multi_label_head h{.vocabulary = {"red", "round"},
+                           .thresholds = {0.5},
+                           .class_metrics = {1},
+                           .weight_feature = "w",
+                           .class_weights = {2, 0.5}};
   const auto m = metrics_of(h, data);
   double total = 0, weight = 0, likely = 0, right = 0;
   for (size_t i = 0; i < 4; ++i) {
     const double of_row = (2 * binary_loss(static_cast<double>(logits[2 * i]), static_cast<double>(truth[2 * i]))
-                           + 0.5 * binary_loss(static_cast<double>(logits[2 * i + 1]), static_cast<double>(truth[2 * i + 1]))) / 2;
+                           + 0.5
+                                 * binary_loss(static_cast<double>(logits[2 * i + 1]),
+                                               static_cast<double>(truth[2 * i + 1])))
+                          / 2;
     total += static_cast<double>(w[i]) * of_row;
     weight += static_cast<double>(w[i]);
     likely += static_cast<double>(w[i]) * logistic(static_cast<double>(logits[2 * i + 1]));
@@ -258,13 +295,16 @@ TEST_CASE("a multi-label head has the mean over classes as the loss of a row, an
   CHECK(m.at("loss") == doctest::Approx(total / 4).epsilon(1e-6));
   CHECK(m.at("probability_mean/round") == doctest::Approx(likely / weight).epsilon(1e-6));
   CHECK(m.at("accuracy/positive_threshold_0.5") == doctest::Approx(right / weight));
-  CHECK(names_of(m) == std::vector<std::string>{"accuracy/positive_threshold_0.5", "auc", "auc/round", "auc_precision_recall", "auc_precision_recall/round",
-                                                "average_loss", "loss", "precision/positive_threshold_0.5", "probability_mean/round",
-                                                "recall/positive_threshold_0.5"});
+  CHECK(names_of(m)
+        == std::vector<std::string>{"accuracy/positive_threshold_0.5", "auc", "auc/round", "auc_precision_recall",
+                                    "auc_precision_recall/round", "average_loss", "loss",
+                                    "precision/positive_threshold_0.5", "probability_mean/round",
+                                    "recall/positive_threshold_0.5"});
   const auto predicted = predictions_of(multi_label_head{.classes = 2}, {.features = {{"logits", rows_of(2, logits)}}});
   REQUIRE(predicted.size() == 4);
   CHECK(predicted[0].values.size() == 2);
-  CHECK(static_cast<double>(predicted[0].values.at("probabilities").as<float>()[1]) == doctest::Approx(logistic(-1)).epsilon(1e-6));
+  CHECK(static_cast<double>(predicted[0].values.at("probabilities").as<float>()[1])
+        == doctest::Approx(logistic(-1)).epsilon(1e-6));
 }
 
 }  // namespace troupe

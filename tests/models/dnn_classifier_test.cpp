@@ -1,7 +1,7 @@
-#include <troupe/canned_models.hpp>
-
 #include "models/model_spec.hpp"
 #include "tests/support/has.hpp"
+
+#include <troupe/canned_models.hpp>
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,8 @@ struct built {
   model_spec spec;
 };
 
-std::unique_ptr<built> build(dnn_classifier_options options, mode m, symbol_shape pixels = {28, 28}, dtype type = dtype::float32) {
+std::unique_ptr<built> build(dnn_classifier_options options, mode m, symbol_shape pixels = {28, 28},
+                             dtype type = dtype::float32) {
   auto b = std::make_unique<built>();
   const extent batch = b->g.unknown("batch");
   symbol_shape dims{batch};
@@ -29,7 +30,7 @@ std::unique_ptr<built> build(dnn_classifier_options options, mode m, symbol_shap
   return b;
 }
 
-std::string refused(dnn_classifier_options options) { 
+std::string refused(dnn_classifier_options options) {
   auto b = build(std::move(options), mode::train);
   auto ok = check(b->spec, b->g, mode::train);
   REQUIRE_FALSE(ok);
@@ -41,12 +42,14 @@ std::string refused(dnn_classifier_options options) {
 
 TEST_CASE("a classifier builds in every mode, under the Estimator's variable names") {
   for (mode m : {mode::train, mode::evaluate, mode::predict})
-    for (const symbol_shape& pixels : {symbol_shape{28, 28}, symbol_shape{784}, symbol_shape{28, 28, 3}, symbol_shape{}}) {
+    for (const symbol_shape& pixels :
+         {symbol_shape{28, 28}, symbol_shape{784}, symbol_shape{28, 28, 3}, symbol_shape{}}) {
       auto b = build({.hidden_units = {16, 8}, .classes = 10, .dropout = 0.5}, m, pixels);
       const auto ok = check(b->spec, b->g, m);
       CHECK_MESSAGE(ok.has_value(), (ok ? "" : to_text(ok.error())));
       const auto text = b->g.to_text();
-      for (const char* name : {"dnn/hiddenlayer_0/kernel", "dnn/hiddenlayer_0/bias", "dnn/hiddenlayer_1/kernel", "dnn/logits/kernel"})
+      for (const char* name :
+           {"dnn/hiddenlayer_0/kernel", "dnn/hiddenlayer_0/bias", "dnn/hiddenlayer_1/kernel", "dnn/logits/kernel"})
         CHECK(has(text, name));
       CHECK((has(text, "dropout")) == (m == mode::train));
     }

@@ -17,10 +17,14 @@ using columns = std::map<std::string, tensor>;
 
 /// The head's logits are the feature "logits" times a variable with the initial value 1.
 inline model on_logits(const head& h) {
-  return {"on_logits", [h](graph& g, const features& x, const labels& y, mode m) {
-    const symbol logits = x["logits"] * g.variable({.name = "one", .dims = {1}, .initial = init::ones()});
-    return h.spec(g, {.mode = m, .logits = logits, .labels = y, .features = x, .optimizer = gradient_descent{.rate = 0.1f}});
-  }, h.texts};
+  return {"on_logits",
+          [h](graph& g, const features& x, const labels& y, mode m) {
+            const symbol logits = x["logits"] * g.variable({.name = "one", .dims = {1}, .initial = init::ones()});
+            return h.spec(
+                g,
+                {.mode = m, .logits = logits, .labels = y, .features = x, .optimizer = gradient_descent{.rate = 0.1f}});
+          },
+          h.texts};
 }
 
 template <class T = float>
@@ -45,7 +49,9 @@ struct head_data {
   }
 };
 
-inline expected<evaluation_result> evaluated(const head& h, const head_data& data) { return evaluate({on_logits(h), {.seed = 1}}, {.input = data.read()}); }
+inline expected<evaluation_result> evaluated(const head& h, const head_data& data) {
+  return evaluate({on_logits(h), {.seed = 1}}, {.input = data.read()});
+}
 
 inline std::map<std::string, double> metrics_of(const head& h, const head_data& data) {
   auto result = evaluated(h, data);

@@ -1,8 +1,8 @@
-#include <troupe/heads.hpp>
-
 #include "compute/program/program.hpp"
 #include "models/model_spec.hpp"
 #include "tests/support/has.hpp"
+
+#include <troupe/heads.hpp>
 
 #include <doctest/doctest.h>
 
@@ -73,7 +73,8 @@ TEST_CASE("accuracy and average_loss are sums over rows, the loss is the mean of
     const auto outputs = (*p)->outputs();
     for (size_t i = 0; i < outputs.size(); ++i)
       out[to_string(outputs[i])] = (*p)->output(static_cast<int32_t>(i)).as<float>()[0];
-    const double sum = (log_sum_exp({2, 1, 0}) - 2) + (log_sum_exp({0, 3, 0}) - 3) + (log_sum_exp({1, 1, 4}) - 1) + log_sum_exp({0, 0, 0});
+    const double sum = (log_sum_exp({2, 1, 0}) - 2) + (log_sum_exp({0, 3, 0}) - 3) + (log_sum_exp({1, 1, 4}) - 1)
+                       + log_sum_exp({0, 0, 0});
     CHECK(out.at("accuracy/0") == 2);
     CHECK(out.at("accuracy/1") == 4);
     CHECK(out.at("average_loss/0") == doctest::Approx(sum));
@@ -82,12 +83,15 @@ TEST_CASE("accuracy and average_loss are sums over rows, the loss is the mean of
   }
 }
 
-TEST_CASE("a head that smooths labels has a loss that a certain answer does not bring to 0, and refuses a share above 1") {
+TEST_CASE(
+    "a head that smooths labels has a loss that a certain answer does not bring to 0, and refuses a share above 1") {
   const auto loss_of = [](double smoothing) {
     graph g;
     const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), extent{3}});
-    const auto spec = multi_class_head{.classes = 3, .label_smoothing = smoothing}
-                          .spec(g, {.mode = mode::evaluate, .logits = logits, .labels = g.placeholder("label", dtype::int32, {g.unknown("batch")})});
+    const auto spec = multi_class_head{.classes = 3, .label_smoothing = smoothing}.spec(
+        g, {.mode = mode::evaluate,
+            .logits = logits,
+            .labels = g.placeholder("label", dtype::int32, {g.unknown("batch")})});
     if (!g.status())
       return to_text(g.status().error());
     auto p = program::make(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = 2});
@@ -102,7 +106,8 @@ TEST_CASE("a head that smooths labels has a loss that a certain answer does not 
   };
   const double first = log_sum_exp({2, 1, 0}), second = log_sum_exp({0, 3, 0});
   CHECK(std::stod(loss_of(0)) == doctest::Approx((first - 2 + second - 3) / 2).epsilon(1e-5));
-  CHECK(std::stod(loss_of(0.3)) == doctest::Approx((first - 0.7 * 2 - 0.3 * 1 + second - 0.7 * 3 - 0.3 * 1) / 2).epsilon(1e-5));
+  CHECK(std::stod(loss_of(0.3))
+        == doctest::Approx((first - 0.7 * 2 - 0.3 * 1 + second - 0.7 * 3 - 0.3 * 1) / 2).epsilon(1e-5));
   CHECK(has(loss_of(1.5), "label_smoothing must be in [0, 1], not 1.5"));
 }
 
@@ -119,9 +124,12 @@ TEST_CASE("predictions are the likeliest class and the probabilities of all, and
 TEST_CASE("a head takes the labels of the model function as they are, and asks for the one only where it needs it") {
   graph g;
   const extent batch = g.unknown("batch");
-  const symbol logits = g.placeholder("logits", dtype::float32, {batch, 3}), label = g.placeholder("label", dtype::int32, {batch});
+  const symbol logits = g.placeholder("logits", dtype::float32, {batch, 3}),
+               label = g.placeholder("label", dtype::int32, {batch});
   const labels one{&g, {{"label", label}}}, none{&g, {}}, two{&g, {{"a", label}, {"b", label}}};
-  const auto of = [&](const labels& y, mode m) { return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y}); };
+  const auto of = [&](const labels& y, mode m) {
+    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y});
+  };
   CHECK(check(of(one, mode::train), g, mode::train));
   CHECK(check(of(none, mode::predict), g, mode::predict));
   CHECK(check(of(two, mode::predict), g, mode::predict));
@@ -134,11 +142,11 @@ TEST_CASE("a head takes the labels of the model function as they are, and asks f
 
 TEST_CASE("an error of a head's spec points to the line of the call") {
   const model late{"late", [](graph& g, const features&, const labels&, mode) {
-    const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), 1});
-    auto spec = regression_head{}.spec(g, {.mode = mode::predict, .logits = logits});
-    spec.predictions.clear();
-    return spec;
-  }};
+                     const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), 1});
+                     auto spec = regression_head{}.spec(g, {.mode = mode::predict, .logits = logits});
+                     spec.predictions.clear();
+                     return spec;
+                   }};
   const int line = __LINE__ - 4;
   graph g;
   (*checked(late))->build(g, features{&g, {}}, labels{&g, {}}, mode::predict);
@@ -147,7 +155,8 @@ TEST_CASE("an error of a head's spec points to the line of the call") {
   CHECK(g.status().error().message.ends_with("heads_test.cpp:" + std::to_string(line) + ")"));
 }
 
-TEST_CASE("logits of another width than the classes are an error of the graph with both numbers and the caller's line") {
+TEST_CASE(
+    "logits of another width than the classes are an error of the graph with both numbers and the caller's line") {
   fed_head h{mode::train, {}, 4, 3};
   const auto e = h.g.status().error();
   CHECK(e.category == errc::invalid_argument);

@@ -1,6 +1,6 @@
-#include <troupe/model.hpp>
-
 #include "tests/support/has.hpp"
+
+#include <troupe/model.hpp>
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,9 @@ namespace {
 
 features two_features(graph& g) {
   const extent batch = g.unknown("batch");
-  return {&g, {{"age", g.placeholder("age", dtype::float32, {batch, 1})}, {"pixels", g.placeholder("pixels", dtype::float32, {batch, 4})}}};
+  return {&g,
+          {{"age", g.placeholder("age", dtype::float32, {batch, 1})},
+           {"pixels", g.placeholder("pixels", dtype::float32, {batch, 4})}}};
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Heads of numbers and of counts, and several heads on one model.
-#include <troupe/heads.hpp>
-
 #include "tests/models/head_case.hpp"
+
+#include <troupe/heads.hpp>
 
 #include <cmath>
 #include <numbers>
@@ -15,7 +15,9 @@ namespace {
 const std::vector<float> logits{1, -0.5f, 2, 0.25f, 0, 1.5f}, counted{3, 0, 7, 1, 0, 4}, weights{1, 2, 0, 0.5f, 1, 1};
 
 head_data number_data() {
-  return {.features = {{"logits", rows_of(1, logits)}, {"w", numbers(weights)}}, .labels = {{"y", numbers(counted)}}, .batch = 6};
+  return {.features = {{"logits", rows_of(1, logits)}, {"w", numbers(weights)}},
+          .labels = {{"y", numbers(counted)}},
+          .batch = 6};
 }
 
 double poisson_loss(double x, double y, bool full) {
@@ -37,7 +39,8 @@ double weighted_mean(F f) {
 
 TEST_CASE("a regression head weighs its examples in the loss and in every metric") {
   const auto m = metrics_of(regression_head{.weight_feature = "w"}, number_data());
-  CHECK(m.at("average_loss") == doctest::Approx(weighted_mean([](double x, double y) { return (x - y) * (x - y); })).epsilon(1e-6));
+  CHECK(m.at("average_loss")
+        == doctest::Approx(weighted_mean([](double x, double y) { return (x - y) * (x - y); })).epsilon(1e-6));
   CHECK(m.at("label/mean") == doctest::Approx(weighted_mean([](double, double y) { return y; })));
   CHECK(m.at("prediction/mean") == doctest::Approx(weighted_mean([](double x, double) { return x; })));
   CHECK(m.at("loss") == doctest::Approx(m.at("average_loss") * 5.5 / 6).epsilon(1e-6));
@@ -45,24 +48,31 @@ TEST_CASE("a regression head weighs its examples in the loss and in every metric
 }
 
 TEST_CASE("weights of examples count for every dimension of a label") {
-  const head_data data{.features = {{"logits", rows_of(2, std::vector<float>{1, 2, 3, 4})}, {"w", numbers<float>({1, 3})}},
-                       .labels = {{"y", rows_of(2, std::vector<float>{1, 0, 0, 4})}}};
+  const head_data data{
+      .features = {{"logits", rows_of(2, std::vector<float>{1, 2, 3, 4})}, {"w", numbers<float>({1, 3})}},
+      .labels = {{"y", rows_of(2, std::vector<float>{1, 0, 0, 4})}}};
   const auto m = metrics_of(regression_head{.label_dimension = 2, .weight_feature = "w"}, data);
   CHECK(m.at("average_loss") == doctest::Approx((4 + 3 * 9) / 8.0));
   CHECK(m.at("loss") == doctest::Approx((4 + 3 * 9) / 4.0));
 }
 
-TEST_CASE("a Poisson head has the negative log-likelihood as its loss, with and without Stirling's terms, and predicts means") {
+TEST_CASE(
+    "a Poisson head has the negative log-likelihood as its loss, with and without Stirling's terms, and predicts "
+    "means") {
   for (const bool full : {true, false}) {
     const auto m = metrics_of(poisson_head{.weight_feature = "w", .full_loss = full}, number_data());
-    CHECK(m.at("average_loss") == doctest::Approx(weighted_mean([full](double x, double y) { return poisson_loss(x, y, full); })).epsilon(1e-5));
-    CHECK(m.at("prediction/mean") == doctest::Approx(weighted_mean([](double x, double) { return std::exp(x); })).epsilon(1e-6));
+    CHECK(m.at("average_loss") == doctest::Approx(weighted_mean([full](double x, double y) {
+                                    return poisson_loss(x, y, full);
+                                  })).epsilon(1e-5));
+    CHECK(m.at("prediction/mean")
+          == doctest::Approx(weighted_mean([](double x, double) { return std::exp(x); })).epsilon(1e-6));
     CHECK(m.at("label/mean") == doctest::Approx(weighted_mean([](double, double y) { return y; })));
   }
   const auto predicted = predictions_of(poisson_head{}, {.features = {{"logits", rows_of(1, logits)}}});
   REQUIRE(predicted.size() == 6);
   CHECK(predicted[2].values.at("logits") == numbers<float>({2}));
-  CHECK(static_cast<double>(predicted[2].values.at("predictions").as<float>()[0]) == doctest::Approx(std::exp(2)).epsilon(1e-6));
+  CHECK(static_cast<double>(predicted[2].values.at("predictions").as<float>()[0])
+        == doctest::Approx(std::exp(2)).epsilon(1e-6));
   CHECK(predictions_of(regression_head{}, {.features = {{"logits", rows_of(1, logits)}}})[0].values.size() == 1);
 }
 
@@ -75,8 +85,11 @@ multi_head three_heads() {
                     {.name = "number", .head = regression_head{}, .label = "size"}}};
 }
 head_data three_labels() {
-  return {.features = {{"logits", rows_of(4, std::vector<float>{2, 0, 1, 5, 0, 1, -2, 3, 1, 1, 3, 0})}, {"w", numbers<float>({1, 2, 4})}},
-          .labels = {{"kind", numbers<int32_t>({0, 1, 1})}, {"late", numbers<int32_t>({1, 0, 0})}, {"size", numbers<float>({4, 3, 2})}}};
+  return {.features = {{"logits", rows_of(4, std::vector<float>{2, 0, 1, 5, 0, 1, -2, 3, 1, 1, 3, 0})},
+                       {"w", numbers<float>({1, 2, 4})}},
+          .labels = {{"kind", numbers<int32_t>({0, 1, 1})},
+                     {"late", numbers<int32_t>({1, 0, 0})},
+                     {"size", numbers<float>({4, 3, 2})}}};
 }
 head_data alone(int64_t first, int64_t width, const std::string& label) {
   const auto all = three_labels();
@@ -84,7 +97,8 @@ head_data alone(int64_t first, int64_t width, const std::string& label) {
   std::vector<float> part;
   for (int64_t row = 0; row < 3; ++row)
     part.insert(part.end(), from.begin() + row * 4 + first, from.begin() + row * 4 + first + width);
-  return {.features = {{"logits", rows_of(width, part)}, {"w", all.features.at("w")}}, .labels = {{"y", all.labels.at(label)}}};
+  return {.features = {{"logits", rows_of(width, part)}, {"w", all.features.at("w")}},
+          .labels = {{"y", all.labels.at(label)}}};
 }
 
 }  // namespace
@@ -113,24 +127,28 @@ TEST_CASE("a multi-head predicts what its heads do, under their names, words too
   std::vector<std::string> names;
   for (const auto& [name, value] : all[1].values)
     names.push_back(name);
-  CHECK(names == std::vector<std::string>{"kind/class_ids", "kind/logits", "kind/probabilities", "late/class_ids", "late/logistic", "late/logits",
-                                          "late/probabilities", "number/predictions"});
+  CHECK(names
+        == std::vector<std::string>{"kind/class_ids", "kind/logits", "kind/probabilities", "late/class_ids",
+                                    "late/logistic", "late/logits", "late/probabilities", "number/predictions"});
   CHECK(all[1].texts.at("kind/classes") == std::vector<std::string>{"b"});
   CHECK(all[1].values.at("number/predictions") == numbers<float>({3}));
 }
 
 TEST_CASE("heads of a multi-head may take the same label, and one of them may be a multi-head") {
   const head inner = multi_head{.heads = {{.name = "size", .head = regression_head{}}}};
-  const head outer = multi_head{.heads = {{.name = "inner", .head = inner}, {.name = "count", .head = poisson_head{}, .label = "size"}}};
+  const head outer = multi_head{
+      .heads = {{.name = "inner", .head = inner}, {.name = "count", .head = poisson_head{}, .label = "size"}}};
   CHECK(outer.logits == 2);
   graph g;
   const symbol both = g.placeholder("logits", dtype::float32, {g.unknown("batch"), 2});
   const labels y{&g, {{"size", g.placeholder("size", dtype::float32, {g.unknown("batch")})}}};
   const auto spec = outer.spec(g, {.mode = mode::evaluate, .logits = both, .labels = y});
   CHECK_MESSAGE(g.status(), (g.status() ? "" : to_text(g.status().error())));
-  for (const char* name : {"inner/size/average_loss", "inner/loss/size", "loss/inner", "count/average_loss", "loss/count"})
+  for (const char* name :
+       {"inner/size/average_loss", "inner/loss/size", "loss/inner", "count/average_loss", "loss/count"})
     CHECK_MESSAGE(spec.metrics.contains(name), name);
-  multi_head{.heads = {{.name = "none", .head = regression_head{}}}}.spec(g, {.mode = mode::train, .logits = slice(both, 1, 0, 1), .labels = y});
+  multi_head{.heads = {{.name = "none", .head = regression_head{}}}}.spec(
+      g, {.mode = mode::train, .logits = slice(both, 1, 0, 1), .labels = y});
   CHECK(g.status().error().message.starts_with("no component is called 'none'; there are: 'size'"));
 }
 

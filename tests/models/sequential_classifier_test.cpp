@@ -1,6 +1,4 @@
 // Classifiers made of listed layers: their variables, the layers that they refuse, and that they learn.
-#include <troupe/sequential.hpp>
-
 #include "compute/program/program.hpp"
 #include "models/model_spec.hpp"
 #include "tests/support/has.hpp"
@@ -8,6 +6,7 @@
 
 #include <troupe/estimator.hpp>
 #include <troupe/predict.hpp>
+#include <troupe/sequential.hpp>
 
 #include <doctest/doctest.h>
 
@@ -23,7 +22,9 @@ struct built {
   std::map<std::string, shape> variables;
 };
 
-std::unique_ptr<built> build(const model& what, mode m, const std::map<std::string, symbol_shape>& inputs = {{"pixels", {48}}}, dtype type = dtype::float32) {
+std::unique_ptr<built> build(const model& what, mode m,
+                             const std::map<std::string, symbol_shape>& inputs = {{"pixels", {48}}},
+                             dtype type = dtype::float32) {
   auto b = std::make_unique<built>();
   const extent batch = b->g.unknown("batch");
   std::map<std::string, symbol> x;
@@ -41,7 +42,8 @@ std::unique_ptr<built> build(const model& what, mode m, const std::map<std::stri
   return b;
 }
 
-std::string refusal(sequential_classifier_options options, const std::map<std::string, symbol_shape>& inputs = {{"pixels", {48}}},
+std::string refusal(sequential_classifier_options options,
+                    const std::map<std::string, symbol_shape>& inputs = {{"pixels", {48}}},
                     dtype type = dtype::float32) {
   const auto b = build(sequential_classifier(std::move(options)), mode::train, inputs, type);
   const auto ok = check(b->spec, b->g, mode::train);
@@ -61,27 +63,33 @@ dataset quarters(int64_t count) {
     x[static_cast<size_t>(i) * 36 + row * 6 + column] = 1;
     y.push_back(static_cast<int32_t>(row / 3 * 2 + column / 3));
   }
-  return *dataset::from_tensors({{"pixels", tensor::of<float>({count, 36}, x)}}, {{"label", tensor::of<int32_t>({count}, y)}});
+  return *dataset::from_tensors({{"pixels", tensor::of<float>({count, 36}, x)}},
+                                {{"label", tensor::of<int32_t>({count}, y)}});
 }
 
 model small_network() {
-  return sequential_classifier({.layers = {layer::conv2d{.filters = 8, .kernel_size = {3, 3}, .padding = padding::same, .bias = false},
-                                           layer::batch_norm{.momentum = 0.9}, layer::activation{}, layer::max_pool{.size = {3, 3}}, layer::flatten{},
-                                           layer::dense{.units = 16, .activation = relu}, layer::dropout{.rate = 0.1}},
-                                .classes = 4,
-                                .input_shape = {6, 6, 1},
-                                .optimizer = adam{.rate = 0.01f}});
+  return sequential_classifier(
+      {.layers = {layer::conv2d{.filters = 8, .kernel_size = {3, 3}, .padding = padding::same, .bias = false},
+                  layer::batch_norm{.momentum = 0.9}, layer::activation{}, layer::max_pool{.size = {3, 3}},
+                  layer::flatten{}, layer::dense{.units = 16, .activation = relu}, layer::dropout{.rate = 0.1}},
+       .classes = 4,
+       .input_shape = {6, 6, 1},
+       .optimizer = adam{.rate = 0.01f}});
 }
 
 }  // namespace
 
 TEST_CASE("every layer there is can be listed, and variables are called by layer and number") {
-  const auto network = sequential_classifier({
-    .layers = {layer::conv2d{.filters = 4, .kernel_size = {3, 3}}, layer::conv2d{.filters = 6, .kernel_size = {1, 1}, .activation = relu}, layer::batch_norm{},
-               layer::depthwise_conv2d{.kernel_size = {2, 2}, .padding = padding::same}, layer::separable_conv2d{.filters = 5, .kernel_size = {2, 1}},
-               layer::conv2d_transpose{.filters = 3, .kernel_size = {2, 2}}, layer::activation{troupe::tanh}, layer::max_pool{.size = {2, 1}},
-               layer::average_pool{.size = {1, 1}}, layer::layer_norm{}, layer::flatten{}, layer::dense{.units = 7, .name = "wide"}, layer::dropout{}},
-    .classes = 3, .input_shape = {6, 4, 2}});
+  const auto network = sequential_classifier(
+      {.layers = {layer::conv2d{.filters = 4, .kernel_size = {3, 3}},
+                  layer::conv2d{.filters = 6, .kernel_size = {1, 1}, .activation = relu}, layer::batch_norm{},
+                  layer::depthwise_conv2d{.kernel_size = {2, 2}, .padding = padding::same},
+                  layer::separable_conv2d{.filters = 5, .kernel_size = {2, 1}},
+                  layer::conv2d_transpose{.filters = 3, .kernel_size = {2, 2}}, layer::activation{troupe::tanh},
+                  layer::max_pool{.size = {2, 1}}, layer::average_pool{.size = {1, 1}}, layer::layer_norm{},
+                  layer::flatten{}, layer::dense{.units = 7, .name = "wide"}, layer::dropout{}},
+       .classes = 3,
+       .input_shape = {6, 4, 2}});
   for (const mode m : {mode::train, mode::evaluate, mode::predict}) {
     const auto b = build(network, m);
     const auto ok = check(b->spec, b->g, m);
@@ -97,48 +105,69 @@ TEST_CASE("every layer there is can be listed, and variables are called by layer
     CHECK(b->variables.at("wide/kernel") == shape{18, 7});
     CHECK(b->variables.at("logits/kernel") == shape{7, 3});
   }
-  for (const sequential_layer& pool : {sequential_layer{layer::global_max_pool{}}, sequential_layer{layer::global_average_pool{}}})
-    CHECK(build(sequential_classifier({.layers = {pool}, .classes = 2, .input_shape = {4, 4, 3}}), mode::train)->variables.at("logits/kernel") == shape{3, 2});
+  for (const sequential_layer& pool :
+       {sequential_layer{layer::global_max_pool{}}, sequential_layer{layer::global_average_pool{}}})
+    CHECK(build(sequential_classifier({.layers = {pool}, .classes = 2, .input_shape = {4, 4, 3}}), mode::train)
+              ->variables.at("logits/kernel")
+          == shape{3, 2});
 }
 
 TEST_CASE("logits are of all that the last layer yields, and without layers they are a softmax regression") {
-  CHECK(build(sequential_classifier({.layers = {layer::conv2d{.filters = 2, .kernel_size = {3, 3}}}, .classes = 3, .input_shape = {6, 8, 1}}), mode::train)
-          ->variables.at("logits/kernel") == shape{4 * 6 * 2, 3});
+  CHECK(build(sequential_classifier({.layers = {layer::conv2d{.filters = 2, .kernel_size = {3, 3}}},
+                                     .classes = 3,
+                                     .input_shape = {6, 8, 1}}),
+              mode::train)
+            ->variables.at("logits/kernel")
+        == shape{4 * 6 * 2, 3});
   CHECK(build(sequential_classifier({.classes = 3}), mode::train)->variables.at("logits/kernel") == shape{48, 3});
 }
 
 TEST_CASE("one feature is taken as it is, several are put side by side in the order of their names") {
-  const auto convolution = sequential_classifier({.layers = {layer::conv2d{.filters = 2, .kernel_size = {2, 2}}}, .classes = 2});
+  const auto convolution = sequential_classifier(
+      {.layers = {layer::conv2d{.filters = 2, .kernel_size = {2, 2}}}, .classes = 2});
   CHECK(build(convolution, mode::train, {{"image", {3, 3, 2}}})->variables.at("conv2d/kernel") == shape{2, 2, 2, 2});
-  CHECK(build(sequential_classifier({.classes = 2}), mode::train, {{"a", {}}, {"b", {2, 3}}})->variables.at("logits/kernel") == shape{7, 2});
-  CHECK(build(sequential_classifier({.classes = 2}), mode::train, {{"a", {}}})->variables.at("logits/kernel") == shape{1, 2});
-  CHECK(has(refusal({.classes = 2}, {{"a", {3}}}, dtype::int32), "sequential_classifier: feature 'a' must be float32, not int32"));
+  CHECK(build(sequential_classifier({.classes = 2}), mode::train, {{"a", {}}, {"b", {2, 3}}})
+            ->variables.at("logits/kernel")
+        == shape{7, 2});
+  CHECK(build(sequential_classifier({.classes = 2}), mode::train, {{"a", {}}})->variables.at("logits/kernel")
+        == shape{1, 2});
+  CHECK(has(refusal({.classes = 2}, {{"a", {3}}}, dtype::int32),
+            "sequential_classifier: feature 'a' must be float32, not int32"));
 }
 
 TEST_CASE("a layer that does not fit is named by its number and type, or by the place that is given") {
-  const std::vector<sequential_layer> layers{layer::conv2d{.filters = 2, .kernel_size = {3, 3}}, layer::max_pool{.size = {9, 9}}, layer::dense{}};
+  const std::vector<sequential_layer> layers{layer::conv2d{.filters = 2, .kernel_size = {3, 3}},
+                                             layer::max_pool{.size = {9, 9}}, layer::dense{}};
   CHECK(has(refusal({.layers = layers, .classes = 2, .input_shape = {6, 8, 1}}),
-            "sequential_classifier: layers[1] (max_pool): max_pool: a window of {9, 9}, dilation {1, 1}, does not fit float32 [batch, 4, 6, 2]"));
-  const auto placed = refusal({.layers = layers, .classes = 2, .input_shape = {6, 8, 1}, .places = {"first", "cnn.toml:12: model.layers[1]"}});
+            "sequential_classifier: layers[1] (max_pool): max_pool: a window of {9, 9}, dilation {1, 1}, does not fit "
+            "float32 [batch, 4, 6, 2]"));
+  const auto placed = refusal(
+      {.layers = layers, .classes = 2, .input_shape = {6, 8, 1}, .places = {"first", "cnn.toml:12: model.layers[1]"}});
   CHECK_MESSAGE(placed.starts_with("cnn.toml:12: model.layers[1] (max_pool): max_pool: a window of"), placed);
   CHECK(has(refusal({.layers = {layers[0]}, .classes = 2}),
-            "layers[0] (conv2d): conv2d: operand must be floating [batch, height, width, channels] with known extents, not float32 [batch, 48]"));
-  CHECK(has(refusal({.layers = {layer::flatten{}, layer::dropout{.rate = 1}}, .classes = 2}), "layers[1] (dropout): dropout: rate 1"));
+            "layers[0] (conv2d): conv2d: operand must be floating [batch, height, width, channels] with known extents, "
+            "not float32 [batch, 48]"));
+  CHECK(has(refusal({.layers = {layer::flatten{}, layer::dropout{.rate = 1}}, .classes = 2}),
+            "layers[1] (dropout): dropout: rate 1"));
 }
 
 TEST_CASE("an input shape and classes that cannot be are refused with what was given") {
-  CHECK(has(refusal({.classes = 2, .input_shape = {6, 7}}), "sequential_classifier: an input_shape of [6, 7] does not hold the 48 numbers of an example"));
-  CHECK(has(refusal({.classes = 2, .input_shape = {-6, -8}}), "input_shape must be at least 1 on every axis, not [-6, -8]"));
+  CHECK(has(refusal({.classes = 2, .input_shape = {6, 7}}),
+            "sequential_classifier: an input_shape of [6, 7] does not hold the 48 numbers of an example"));
+  CHECK(has(refusal({.classes = 2, .input_shape = {-6, -8}}),
+            "input_shape must be at least 1 on every axis, not [-6, -8]"));
   CHECK(has(refusal({.classes = 2, .input_shape = {1, 1, 1, 1, 1, 1, 6, 8}}), "input_shape can have 7 axes, not 8"));
   CHECK(has(refusal({.classes = 2, .input_shape = {INT64_MAX, INT64_MAX}}), "does not hold the 48 numbers"));
   CHECK(has(refusal({.classes = 1}), "sequential_classifier: multi_class_head: classes must be at least 2, not 1"));
   CHECK(has(refusal({.classes = 2}, {}), "sequential_classifier: the data have no features"));
 }
 
-TEST_CASE("a convolutional network learns where a bright pixel lies, and is evaluated and predicted from its checkpoint") {
+TEST_CASE(
+    "a convolutional network learns where a bright pixel lies, and is evaluated and predicted from its checkpoint") {
   test::temporary_directory directory;
   const estimator e{small_network(), {.model_dir = directory / "model", .seed = 1}};
-  const auto trained = train_and_evaluate(e, {.input = quarters(256).shuffle().batch(32).repeat(), .max_steps = 240}, {.input = quarters(64).batch(32)});
+  const auto trained = train_and_evaluate(e, {.input = quarters(256).shuffle().batch(32).repeat(), .max_steps = 240},
+                                          {.input = quarters(64).batch(32)});
   REQUIRE_MESSAGE(trained, (trained ? "" : to_text(trained.error())));
   CHECK(trained->metrics.at("accuracy") > 0.95);
   const auto again = evaluate(e, {.input = quarters(64).batch(64)});

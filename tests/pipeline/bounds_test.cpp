@@ -35,11 +35,14 @@ TEST_CASE("the parts that wait for a slow checkpoint writer are those of a few s
 }
 
 TEST_CASE("the results of evaluations that wait for a slow writer are a few") {
-  CHECK(fullest_of("summary_writer/eval", {.max_steps = 120, .save_steps = 1, .evaluates = true, .when = evaluation_mode::waits}) <= 16);
+  CHECK(fullest_of("summary_writer/eval",
+                   {.max_steps = 120, .save_steps = 1, .evaluates = true, .when = evaluation_mode::waits})
+        <= 16);
 }
 
 TEST_CASE("a stop by a signal does not wait for an event file that hangs, since no evaluation follows") {
-  simulated_job job{prepare_small({.max_steps = 600, .save_steps = 1, .evaluates = true, .when = evaluation_mode::waits}), 7};
+  simulated_job job{
+      prepare_small({.max_steps = 600, .save_steps = 1, .evaluates = true, .when = evaluation_mode::waits}), 7};
   job.hang("summary_writer/eval");
   REQUIRE(job.crank_until([&] { return job.progress().step > 2 && job.now() > std::chrono::seconds{60}; }));
   const auto stands = job.progress().step;

@@ -1,15 +1,14 @@
 // Failures in simulation: each error names category, actor, step and cause, and the job ends in time, without a living
 // actor, and with a last commit that can be resumed.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "storage/files/faulty_file_system.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/troubled_dataset.hpp"
 #include "tests/support/has.hpp"
 
-#include <doctest/doctest.h>
-
 #include <troupe/nn.hpp>
+
+#include <doctest/doctest.h>
 
 #include <set>
 
@@ -20,7 +19,8 @@ namespace {
 using kind = job_event::kind;
 
 /// Runs the job to its end, and checks what holds for every failure.
-error fail_of(simulated_job& job, const std::shared_ptr<file_system>& files, std::chrono::nanoseconds within = std::chrono::minutes{3}) {
+error fail_of(simulated_job& job, const std::shared_ptr<file_system>& files,
+              std::chrono::nanoseconds within = std::chrono::minutes{3}) {
   const auto began = job.now();
   auto e = failure_of(job);
   CHECK(job.now() - began <= within);
@@ -33,9 +33,7 @@ error fail_of(simulated_job& job, const std::shared_ptr<file_system>& files, std
 }
 
 /// Checks that a second job on the same directory ends in the state of an undisturbed job.
-void check_goes_on(small_job_options o) {
-  CHECK(same_state(state_at_end(o, 2), undisturbed(o)));
-}
+void check_goes_on(small_job_options o) { CHECK(same_state(state_at_end(o, 2), undisturbed(o))); }
 
 bool train_past(simulated_job& job, int64_t step) {
   return job.crank_until([&] { return job.progress().step >= step || !steps_of(job.events(), kind::failed).empty(); });
@@ -134,7 +132,8 @@ TEST_CASE("a node of the evaluation that dies fails the job and names the evalua
 }
 
 TEST_CASE("a full disk fails the job with resource_exhausted, the step and the file; older checkpoints stay") {
-  for (const auto operation : {file_operation::create, file_operation::append, file_operation::sync, file_operation::rename}) {
+  for (const auto operation :
+       {file_operation::create, file_operation::append, file_operation::sync, file_operation::rename}) {
     auto disk = faulty_file_system::around(memory_disk::make());
     small_job_options o{.max_steps = 40, .files = disk};
     simulated_job job{prepare_small(o), 3};
@@ -204,9 +203,10 @@ TEST_CASE("an abort ends the job at once; the last commit stands") {
 TEST_CASE("an error of step s is published after the reports before it, with the infeed's words") {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const auto good = small_dataset().shuffle().batch(4).repeat();
-    small_job_options o{.max_steps = 40, .save_steps = 3, .input = dataset{std::make_shared<troubled_stage>(good.last_stage(), 11, [] {
-                                                            return expected<void>{fail(errc::data_loss, "record 44 is damaged")};
-                                                          })}};
+    small_job_options o{
+        .max_steps = 40, .save_steps = 3, .input = dataset{std::make_shared<troubled_stage>(good.last_stage(), 11, [] {
+                                            return expected<void>{fail(errc::data_loss, "record 44 is damaged")};
+                                          })}};
     simulated_job job{prepare_small(o), seed};
     const auto e = fail_of(job, o.files);
     CAPTURE(seed);
@@ -224,7 +224,8 @@ TEST_CASE("a loss that is not finite fails the job at its exact step, and no suc
       // Row 13 of the data holds a NaN. Nothing is shuffled, so the row is in batch 3 of 4 rows.
       std::vector<float> x(48 * 8, 0.25f);
       x[13 * 8 + 2] = std::numeric_limits<float>::quiet_NaN();
-      auto data = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}});
+      auto data = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}},
+                                        {{"y", tensor::zeros(dtype::int32, {48})}});
       REQUIRE(data);
       small_job_options o{.max_steps = 40, .save_steps = 1, .replicas = replicas, .input = data->batch(4).repeat()};
       simulated_job job{prepare_small(o), seed};
@@ -249,13 +250,15 @@ TEST_CASE("with debug_numerics the job's error names the row and component, or t
         // Row 13 of the data is in batch 3 of 4 rows. With two replicas it is the second row of the first replica.
         std::vector<float> x(48 * 8, 0.25f);
         x[13 * 8 + 2] = fed ? std::numeric_limits<float>::quiet_NaN() : -1.0f;
-        auto data = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}});
+        auto data = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}},
+                                          {{"y", tensor::zeros(dtype::int32, {48})}});
         REQUIRE(data);
         small_job_options o{.max_steps = 40, .save_steps = 1, .replicas = replicas, .input = data->batch(4).repeat()};
         o.source = model{"logarithm", [](graph& g, const features& f, const labels& y, mode m) {
-          const auto logits = nn::dense(log(f["x"]), {.units = 3});
-          return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = gradient_descent{}});
-        }};
+                           const auto logits = nn::dense(log(f["x"]), {.units = 3});
+                           return multi_class_head{.classes = 3}.spec(
+                               g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = gradient_descent{}});
+                         }};
         auto description = describe_small(o);
         description.basis.config.debug_numerics = true;
         simulated_job job{*prepare(std::move(description)), seed};
@@ -275,20 +278,23 @@ TEST_CASE("with debug_numerics the job's error names the row and component, or t
       }
 }
 
-TEST_CASE("with debug_numerics an update that overflowed is named with its variable and step, and with two replicas, too") {
+TEST_CASE(
+    "with debug_numerics an update that overflowed is named with its variable and step, and with two replicas, too") {
   for (int64_t replicas : {1, 2}) {
     // No saves, since a save would find the bad variable first.
     small_job_options o{.max_steps = 40, .save_steps = std::nullopt, .replicas = replicas};
     o.source = model{"overflow", [](graph& g, const features& f, const labels&, mode m) {
-      const symbol w = g.variable({.name = "w", .dims = {8}, .initial = init::constant(1)});
-      model_spec spec;
-      spec.mode = m;
-      spec.loss = reduce_mean(square(mul(f["x"], w)));
-      spec.optimizer = gradient_descent{.rate = 3e38f};
-      return spec;
-    }};
+                       const symbol w = g.variable({.name = "w", .dims = {8}, .initial = init::constant(1)});
+                       model_spec spec;
+                       spec.mode = m;
+                       spec.loss = reduce_mean(square(mul(f["x"], w)));
+                       spec.optimizer = gradient_descent{.rate = 3e38f};
+                       return spec;
+                     }};
     std::vector<float> x(48 * 8, 8.0f);
-    o.input = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}})->batch(4).repeat();
+    o.input = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}})
+                  ->batch(4)
+                  .repeat();
     auto description = describe_small(o);
     description.basis.config.debug_numerics = true;
     simulated_job job{*prepare(std::move(description)), 1};
@@ -305,7 +311,8 @@ TEST_CASE("with debug_numerics an update that overflowed is named with its varia
 }
 
 TEST_CASE("a label out of range fails the job and names it") {
-  auto data = dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {8, 8})}}, {{"y", tensor::of<int32_t>({8}, {0, 1, 2, 0, 1, 9, 0, 0})}});
+  auto data = dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {8, 8})}},
+                                    {{"y", tensor::of<int32_t>({8}, {0, 1, 2, 0, 1, 9, 0, 0})}});
   REQUIRE(data);
   small_job_options o{.max_steps = 40, .input = data->batch(4).repeat()};
   simulated_job job{prepare_small(o), 1};
@@ -315,7 +322,9 @@ TEST_CASE("a label out of range fails the job and names it") {
   CHECK(has(e.message, "9"));
 }
 
-TEST_CASE("a job whose directory was removed ends with an error that says so, and adds no file to the one that another job has there now") {
+TEST_CASE(
+    "a job whose directory was removed ends with an error that says so, and adds no file to the one that another job "
+    "has there now") {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     auto disk = memory_disk::make();
@@ -352,9 +361,10 @@ TEST_CASE("[EST-57] a checkpoint of another model is refused with every variable
   }
   const auto before = newest_checkpoint(o.files).content;
   o.source = model{"other", [](graph& g, const features& x, const labels& y, mode m) {
-    const auto h = nn::dense(x["x"], {.units = 6, .activation = relu});
-    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
-  }};
+                     const auto h = nn::dense(x["x"], {.units = 6, .activation = relu});
+                     return multi_class_head{.classes = 3}.spec(
+                         g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
+                   }};
   simulated_job job{prepare_small(o), 1};
   const auto e = fail_of(job, o.files);
   CHECK(e.category == errc::failed_precondition);

@@ -16,23 +16,24 @@ constexpr int64_t last_step = 20;
 
 struct moment_of_job {
   const char* name;
-  std::string slowed;                                 ///< A node that takes 1 of 40 turns, so that the moment lasts.
-  bool fails_before = false;                          ///< A replica dies before the moment.
+  std::string slowed;         ///< A node that takes 1 of 40 turns, so that the moment lasts.
+  bool fails_before = false;  ///< A replica dies before the moment.
   std::function<bool(const simulated_job&)> is_there;
 };
 
-int64_t saved(const simulated_job& job) {
-  return job.progress().committed_step;
-}
+int64_t saved(const simulated_job& job) { return job.progress().committed_step; }
 
 const std::vector<moment_of_job>& moments() {
   static const std::vector<moment_of_job> all{
-    {"before the first step", {}, false, [](const simulated_job& j) { return j.progress().now >= phase::restoring; }},
-    {"in the middle", {}, false, [](const simulated_job& j) { return j.progress().step >= 7; }},
-    {"while saving", "checkpoint_writer", false, [](const simulated_job& j) { return j.progress().step >= 5 && saved(j) < 5 && saved(j) >= 0; }},
-    {"while evaluating", "evaluator/replica/0", false, [](const simulated_job& j) { return saved(j) >= 5 && steps_of(j.events(), kind::evaluated).empty(); }},
-    {"while ending", "checkpoint_writer", false, [](const simulated_job& j) { return j.progress().step == last_step && saved(j) < last_step; }},
-    {"while recovering", {}, true, [](const simulated_job& j) { return j.progress().now == phase::recovering; }},
+      {"before the first step", {}, false, [](const simulated_job& j) { return j.progress().now >= phase::restoring; }},
+      {"in the middle", {}, false, [](const simulated_job& j) { return j.progress().step >= 7; }},
+      {"while saving", "checkpoint_writer", false,
+       [](const simulated_job& j) { return j.progress().step >= 5 && saved(j) < 5 && saved(j) >= 0; }},
+      {"while evaluating", "evaluator/replica/0", false,
+       [](const simulated_job& j) { return saved(j) >= 5 && steps_of(j.events(), kind::evaluated).empty(); }},
+      {"while ending", "checkpoint_writer", false,
+       [](const simulated_job& j) { return j.progress().step == last_step && saved(j) < last_step; }},
+      {"while recovering", {}, true, [](const simulated_job& j) { return j.progress().now == phase::recovering; }},
   };
   return all;
 }
@@ -43,26 +44,32 @@ struct trouble_of_node {
 };
 
 constexpr std::array troubles{
-  trouble_of_node{"dies", [](simulated_job& job, const std::string& node) { job.kill(node); }},
-  trouble_of_node{"throws", [](simulated_job& job, const std::string& node) { job.throw_in(node); }},
-  trouble_of_node{"hangs", [](simulated_job& job, const std::string& node) { job.hang(node); }},
-  trouble_of_node{"is slow", [](simulated_job& job, const std::string& node) { job.slow_down(node, 50); }},
-  trouble_of_node{"is paused", [](simulated_job& job, const std::string& node) {
-    job.hang(node);
-    for (int turn = 0; turn < 300 && !job.ended(); ++turn)
-      job.crank();
-    job.unhang(node);
-  }},
+    trouble_of_node{"dies", [](simulated_job& job, const std::string& node) { job.kill(node); }},
+    trouble_of_node{"throws", [](simulated_job& job, const std::string& node) { job.throw_in(node); }},
+    trouble_of_node{"hangs", [](simulated_job& job, const std::string& node) { job.hang(node); }},
+    trouble_of_node{"is slow", [](simulated_job& job, const std::string& node) { job.slow_down(node, 50); }},
+    trouble_of_node{"is paused",
+                    [](simulated_job& job, const std::string& node) {
+                      job.hang(node);
+                      for (int turn = 0; turn < 300 && !job.ended(); ++turn)
+                        job.crank();
+                      job.unhang(node);
+                    }},
 };
 
-constexpr std::array roles{"infeed/0", "replica/1", "reducer", "outfeed", "checkpoint_writer", "summary_writer", "evaluator", "callbacks"};
+constexpr std::array roles{"infeed/0",          "replica/1",      "reducer",   "outfeed",
+                           "checkpoint_writer", "summary_writer", "evaluator", "callbacks"};
 
 struct listening_hook final : hook {
   needs begin(int64_t) override { return {.steps = {{.first = 0, .every = 1}}}; }
 };
 
 small_job_options options_of() {
-  return {.max_steps = last_step, .replicas = 2, .evaluates = true, .hooks = {std::make_shared<listening_hook>()}, .recovers = 10};
+  return {.max_steps = last_step,
+          .replicas = 2,
+          .evaluates = true,
+          .hooks = {std::make_shared<listening_hook>()},
+          .recovers = 10};
 }
 
 training_job described(const small_job_options& o) {
@@ -145,7 +152,9 @@ std::string table() {
 
 }  // namespace
 
-TEST_CASE("the failure table in docs/failures.md is what simulated jobs do, and whatever goes on or recovers has the bits of an undisturbed job") {
+TEST_CASE(
+    "the failure table in docs/failures.md is what simulated jobs do, and whatever goes on or recovers has the bits of "
+    "an undisturbed job") {
   check_page("docs/failures.md", table());
 }
 

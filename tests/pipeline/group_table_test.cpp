@@ -16,20 +16,23 @@ constexpr size_t program_b = 2;
 
 struct trouble_of_group {
   const char* name;
-  bool breaks = false;                   ///< The group's numbers are not finite at step `breaks_at`.
-  int64_t recovers = 0;                  ///< `run_config::recovery_attempts_max`.
+  bool breaks = false;   ///< The group's numbers are not finite at step `breaks_at`.
+  int64_t recovers = 0;  ///< `run_config::recovery_attempts_max`.
   void (*meet)(simulated_job& job) = {};
 };
 
 constexpr std::array troubles{
-  trouble_of_group{"its numbers are not finite", true, 10},
-  trouble_of_group{"a node dies, and may be started anew", false, 10, [](simulated_job& job) { job.kill("b/replica/0"); }},
-  trouble_of_group{"a node dies, and may not", false, 0, [](simulated_job& job) { job.kill("b/replica/0"); }},
-  trouble_of_group{"a node throws, and may not be started anew", false, 0, [](simulated_job& job) { job.throw_in("b/replica/0"); }},
-  trouble_of_group{"a node hangs", false, 10, [](simulated_job& job) { job.hang("b/replica/0"); }},
+    trouble_of_group{"its numbers are not finite", true, 10},
+    trouble_of_group{"a node dies, and may be started anew", false, 10,
+                     [](simulated_job& job) { job.kill("b/replica/0"); }},
+    trouble_of_group{"a node dies, and may not", false, 0, [](simulated_job& job) { job.kill("b/replica/0"); }},
+    trouble_of_group{"a node throws, and may not be started anew", false, 0,
+                     [](simulated_job& job) { job.throw_in("b/replica/0"); }},
+    trouble_of_group{"a node hangs", false, 10, [](simulated_job& job) { job.hang("b/replica/0"); }},
 };
 
-std::shared_ptr<prepared_job> with_trouble(const small_job_options& o, const trouble_of_group& t, leaves_on leaves, bool falls) {
+std::shared_ptr<prepared_job> with_trouble(const small_job_options& o, const trouble_of_group& t, leaves_on leaves,
+                                           bool falls) {
   auto w = two_candidates(o.input);
   w.plan.groups[program_b].leaves = leaves;
   if (falls)
@@ -75,12 +78,14 @@ std::string outcome(const trouble_of_group& t, leaves_on leaves, bool falls, uin
 }
 
 std::string table() {
-  std::string text = "| trouble of group b | `never` | `numbers` | `numbers_and_death` | the same, and the mixture falls with b |\n"
-                     "| --- | --- | --- | --- | --- |\n";
+  std::string text =
+      "| trouble of group b | `never` | `numbers` | `numbers_and_death` | the same, and the mixture falls with b |\n"
+      "| --- | --- | --- | --- | --- |\n";
   for (const auto& t : troubles) {
     text += "| " + std::string{t.name} + " |";
-    for (const auto& [leaves, falls] : {std::pair{leaves_on::never, false}, std::pair{leaves_on::numbers, false},
-                                        std::pair{leaves_on::numbers_and_death, false}, std::pair{leaves_on::numbers_and_death, true}}) {
+    for (const auto& [leaves, falls] :
+         {std::pair{leaves_on::never, false}, std::pair{leaves_on::numbers, false},
+          std::pair{leaves_on::numbers_and_death, false}, std::pair{leaves_on::numbers_and_death, true}}) {
       text += cell_of([&, by = leaves, with = falls](uint64_t seed) { return outcome(t, by, with, seed); });
     }
     text += "\n";

@@ -52,7 +52,8 @@ void check_state(const checkpoint_content& c, const std::map<std::string, tensor
 
 }  // namespace
 
-TEST_CASE("a mixture of two candidates that one infeed feeds ends in the state of the bare loop, in any order of turns") {
+TEST_CASE(
+    "a mixture of two candidates that one infeed feeds ends in the state of the bare loop, in any order of turns") {
   small_job_options o{.max_steps = 20};
   const auto wanted = by_hand(o, 20);
   for (uint64_t seed = 1; seed <= 6; ++seed) {
@@ -100,7 +101,8 @@ TEST_CASE("several groups of two replicas each end in one state, in any order of
   }
 }
 
-TEST_CASE("a job of several groups that is stopped ends at one step for all, and goes on to the state of one that was not") {
+TEST_CASE(
+    "a job of several groups that is stopped ends at one step for all, and goes on to the state of one that was not") {
   small_job_options whole{.max_steps = 40};
   simulated_job unbroken{two_candidates(whole.input).prepared(describe_small(whole)), 1};
   const auto wanted = state_at_end(unbroken, whole.files);
@@ -138,11 +140,12 @@ TEST_CASE("a group whose step is not finite ends the job with its name, and its 
   small_job_options o{.max_steps = 60};
   auto w = two_candidates(o.input);
   auto wild = candidate("b", 7);
-  w.resources.models[2] = std::make_shared<const model>(model{"b", [wild](graph& g, const features& x, const labels& y, mode m) {
-    auto spec = wild.build(g, x, y, m);
-    spec.optimizer = gradient_descent{.rate = 1e18f};
-    return spec;
-  }});
+  w.resources.models[2] = std::make_shared<const model>(
+      model{"b", [wild](graph& g, const features& x, const labels& y, mode m) {
+              auto spec = wild.build(g, x, y, m);
+              spec.optimizer = gradient_descent{.rate = 1e18f};
+              return spec;
+            }});
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     CAPTURE(seed);
     auto d = describe_small(o);
@@ -159,7 +162,9 @@ TEST_CASE("a group whose step is not finite ends the job with its name, and its 
   }
 }
 
-TEST_CASE("two hosts of two replicas, each host's share split: the plan written by hand is the one that a job makes of itself") {
+TEST_CASE(
+    "two hosts of two replicas, each host's share split: the plan written by hand is the one that a job makes of "
+    "itself") {
   small_job_options o{.max_steps = 20, .replicas = 4, .hosts = 2};
   hand_written w;
   const auto only = w.group("");
@@ -167,7 +172,8 @@ TEST_CASE("two hosts of two replicas, each host's share split: the plan written 
   const auto data = w.data(o.input);
   const node_id infeeds[] = {w.infeed("infeed/0", data, 0), w.infeed("infeed/1", data, 1)};
   for (int32_t r = 0; r < 4; ++r)
-    w.edge(infeeds[r / 2], "data", w.replica("replica/" + std::to_string(r), program, r, {"data"}), "data", divide::split);
+    w.edge(infeeds[r / 2], "data", w.replica("replica/" + std::to_string(r), program, r, {"data"}), "data",
+           divide::split);
   w.reducer("reducer", only);
   w.finish();
   simulated_job by_hand{w.prepared(describe_small(o)), 1};
@@ -177,7 +183,8 @@ TEST_CASE("two hosts of two replicas, each host's share split: the plan written 
   CHECK(same_state(found, state_at_end(described, o.files)));
 }
 
-TEST_CASE("an infeed that gives each of two replicas a batch of its own feeds them as one of twice the rows that it splits") {
+TEST_CASE(
+    "an infeed that gives each of two replicas a batch of its own feeds them as one of twice the rows that it splits") {
   const auto run = [](const dataset& input, divide how, uint64_t seed, int64_t stop_at) {
     small_job_options o{.max_steps = 15, .replicas = 2, .input = input};
     const auto make = [&] {

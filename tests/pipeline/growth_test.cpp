@@ -30,7 +30,9 @@ const checkpoint_content& undisturbed() {
 
 }  // namespace
 
-TEST_CASE("a job grows from one plan into the next: its last state is committed once for each, and all goes on that the planner keeps") {
+TEST_CASE(
+    "a job grows from one plan into the next: its last state is committed once for each, and all goes on that the "
+    "planner keeps") {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
     growing_options j;
@@ -38,7 +40,8 @@ TEST_CASE("a job grows from one plan into the next: its last state is committed 
     simulated_job job{prepare_growing(j), seed};
     const auto result = run_to_end(job);
     CHECK(result.global_step == 40);
-    CHECK((commits_of(job.events()) == std::vector<checkpoint_id>{{0}, {5}, {10}, {15}, {20}, {20, 1}, {25, 1}, {30, 1}, {35, 1}, {40, 1}}));
+    CHECK((commits_of(job.events())
+           == std::vector<checkpoint_id>{{0}, {5}, {10}, {15}, {20}, {20, 1}, {25, 1}, {30, 1}, {35, 1}, {40, 1}}));
     CHECK(steps_of(job.events(), job_event::kind::recovered).empty());
     CHECK(steps_of(job.events(), job_event::kind::started) == steps{0});
     if (j.o.evaluates)
@@ -51,9 +54,11 @@ TEST_CASE("a job grows from one plan into the next: its last state is committed 
       return found->content;
     };
     const auto before = read({20}), after = read({20, 1}), end = read({40, 1});
-    CHECK(variables(after, "a/dense/kernel").at("a/dense/kernel") == variables(before, "a/dense/kernel").at("a/dense/kernel"));
+    CHECK(variables(after, "a/dense/kernel").at("a/dense/kernel")
+          == variables(before, "a/dense/kernel").at("a/dense/kernel"));
     CHECK(variables(after, "mixture/a") == variables(before, "mixture/a"));
-    CHECK(variables(after, "mixture/d").at("mixture/d/Momentum") == variables(before, "mixture/b").at("mixture/b/Momentum"));
+    CHECK(variables(after, "mixture/d").at("mixture/d/Momentum")
+          == variables(before, "mixture/b").at("mixture/b/Momentum"));
     CHECK(variables(after, "b/").empty());
     CHECK(variables(after, "a/dense/kernel/").empty());
     CHECK(variables(after, "mixture/c").at("mixture/c") == tensor::of<float>({3}, {1, 1, 1}));
@@ -64,8 +69,9 @@ TEST_CASE("a job grows from one plan into the next: its last state is committed 
   }
 }
 
-
-TEST_CASE("a job that grows is killed at turns and file calls from the end of an iteration to the second commit of the next, and ends in the same bits") {
+TEST_CASE(
+    "a job that grows is killed at turns and file calls from the end of an iteration to the second commit of the next, "
+    "and ends in the same bits") {
   const bool every = std::getenv("TROUPE_GROWTH_SEEDS") != nullptr;  // Set by --all.
   const auto second_commit = [](const simulated_job& job) {
     const auto commits = commits_of(job.events());
@@ -147,7 +153,9 @@ TEST_CASE("a plan that a job has grown out of is let go, with its stores and eng
   CHECK(store.expired());
 }
 
-TEST_CASE("a planner that fails, or makes a plan that cannot follow, ends the job with an error that says so, and its last commit stands") {
+TEST_CASE(
+    "a planner that fails, or makes a plan that cannot follow, ends the job with an error that says so, and its last "
+    "commit stands") {
   growing_options j;
   std::string says;
   errc category = errc::invalid_argument;
@@ -204,7 +212,9 @@ TEST_CASE("a preparer that does not answer ends the job after its deadline, and 
   CHECK(has(failed.message, "chief waited too long for the preparer of agent to make the plan of iteration 1"));
 }
 
-TEST_CASE("a job that is stopped while its next plan is prepared stops at the first state of that, and one that is aborted ends at once") {
+TEST_CASE(
+    "a job that is stopped while its next plan is prepared stops at the first state of that, and one that is aborted "
+    "ends at once") {
   growing_options j;
   simulated_job job{prepare_growing(j), 7};
   job.hang("preparer");

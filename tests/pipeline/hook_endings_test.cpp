@@ -1,14 +1,12 @@
 // The last calls of hooks when the job or another hook fails.
 #include "messages/summary.hpp"
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "storage/files/faulty_file_system.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/troubled_dataset.hpp"
 #include "tests/support/has.hpp"
 
 #include <caf/type_erased_tuple.hpp>
-
 #include <doctest/doctest.h>
 
 #include <stdexcept>
@@ -49,12 +47,14 @@ error failed(simulated_job& job) {
 
 }  // namespace
 
-TEST_CASE("[SUP-15] input that is not found in run 4 aborts the hooks in reverse order, ends none, and is the job's error") {
+TEST_CASE(
+    "[SUP-15] input that is not found in run 4 aborts the hooks in reverse order, ends none, and is the job's error") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     std::string book;
     const auto good = small_dataset().batch(4).repeat();
-    small_job_options o{
-        .input = dataset{std::make_shared<troubled_stage>(good.last_stage(), 3, [] { return expected<void>{fail(errc::not_found, "there is no part 4")}; })}};
+    small_job_options o{.input = dataset{std::make_shared<troubled_stage>(good.last_stage(), 3, [] {
+                          return expected<void>{fail(errc::not_found, "there is no part 4")};
+                        })}};
     for (const char* name : {"A", "B", "C"})
       o.hooks.push_back(std::make_shared<signer>(name, book));
     simulated_job job{prepare_small(o), seed};
@@ -69,7 +69,9 @@ TEST_CASE("[SUP-15] input that is not found in run 4 aborts the hooks in reverse
   }
 }
 
-TEST_CASE("[SUP-16] where A's end throws B's is called all the same, the job fails with A's error, and its last save stands") {
+TEST_CASE(
+    "[SUP-16] where A's end throws B's is called all the same, the job fails with A's error, and its last save "
+    "stands") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     std::string book;
     small_job_options o{.hooks = {std::make_shared<signer>("A", book, "end"), std::make_shared<signer>("B", book)}};
@@ -83,14 +85,18 @@ TEST_CASE("[SUP-16] where A's end throws B's is called all the same, the job fai
   }
 }
 
-TEST_CASE("an event file that cannot be closed fails the job before hooks hear of its end: they are aborted, and nobody is told that it finished") {
+TEST_CASE(
+    "an event file that cannot be closed fails the job before hooks hear of its end: they are aborted, and nobody is "
+    "told that it finished") {
   for (const std::string where : {"/run/events", "/run/eval/events"})
     for (uint64_t seed = 1; seed <= 10; ++seed) {
       CAPTURE(where);
       CAPTURE(seed);
       std::string book;
       const auto disk = faulty_file_system::around(memory_disk::make());
-      small_job_options o{.evaluates = true, .files = disk, .hooks = {std::make_shared<signer>("A", book), std::make_shared<signer>("B", book)}};
+      small_job_options o{.evaluates = true,
+                          .files = disk,
+                          .hooks = {std::make_shared<signer>("A", book), std::make_shared<signer>("B", book)}};
       auto description = describe_small(o);
       description.basis.config.summary_steps = 5;
       simulated_job job{*prepare(std::move(description)), seed};
@@ -106,7 +112,9 @@ TEST_CASE("an event file that cannot be closed fails the job before hooks hear o
     }
 }
 
-TEST_CASE("a writer of event files that dies while it closes them fails the job, and one that hangs is named in its result after its deadline") {
+TEST_CASE(
+    "a writer of event files that dies while it closes them fails the job, and one that hangs is named in its result "
+    "after its deadline") {
   std::string book;
   small_job_options o{.hooks = {std::make_shared<signer>("A", book)}};
   auto description = describe_small(o);
@@ -135,7 +143,8 @@ TEST_CASE("a writer of event files that dies while it closes them fails the job,
   }
 }
 
-TEST_CASE("a hook that throws at the news of the end aborts all of them: no end() is called for a job that has failed") {
+TEST_CASE(
+    "a hook that throws at the news of the end aborts all of them: no end() is called for a job that has failed") {
   std::string book;
   small_job_options o{.hooks = {std::make_shared<signer>("A", book, "finished"), std::make_shared<signer>("B", book)}};
   simulated_job job{prepare_small(o), 1};

@@ -1,11 +1,10 @@
 // The facts that hooks receive, and jobs whose hooks fail.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "support/small_job.hpp"
 
-#include <doctest/doctest.h>
-
 #include <troupe/nn.hpp>
+
+#include <doctest/doctest.h>
 
 #include <bit>
 
@@ -45,11 +44,12 @@ struct observer final : hook {
 /// A model that observes its input, one row for each row of the batch, and the mean of its logits.
 model observed_model() {
   return model{"small", [](graph& g, const features& x, const labels& y, mode m) {
-    const auto logits = nn::dense(x["x"], {.units = 3});
-    g.observe("input", x["x"]);
-    g.observe("mean logit", reduce_mean(logits));
-    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y, .optimizer = adam{.rate = 0.05f}});
-  }};
+                 const auto logits = nn::dense(x["x"], {.units = 3});
+                 g.observe("input", x["x"]);
+                 g.observe("mean logit", reduce_mean(logits));
+                 return multi_class_head{.classes = 3}.spec(
+                     g, {.mode = m, .logits = logits, .labels = y, .optimizer = adam{.rate = 0.05f}});
+               }};
 }
 
 /// Stops the job on the first fact of kind `what` that is about state `at` or a later one.
@@ -58,7 +58,8 @@ struct stops_on final : hook {
   int64_t at = 10;
   bool holds = true;
   needs begin(int64_t) override {
-    return {.holds = {.saved = holds && what == job_event::kind::saved, .evaluated = holds && what == job_event::kind::evaluated}};
+    return {.holds = {.saved = holds && what == job_event::kind::saved,
+                      .evaluated = holds && what == job_event::kind::evaluated}};
   }
   void on_event(const job_event& e, job_control& job) override {
     if (e.what == what && e.step >= at)
@@ -79,13 +80,18 @@ struct bad_loser final : hook {
 };
 
 small_job_options watched_job(int64_t replicas, std::shared_ptr<hook> who) {
-  return {.max_steps = 20, .replicas = replicas, .shards = 4, .input = small_dataset(64).shuffle().batch(16).repeat(), .hooks = {std::move(who)},
+  return {.max_steps = 20,
+          .replicas = replicas,
+          .shards = 4,
+          .input = small_dataset(64).shuffle().batch(16).repeat(),
+          .hooks = {std::move(who)},
           .source = small_model(0.2, 0.05)};
 }
 
 }  // namespace
 
-TEST_CASE("a hook sees the loss of a step as the mean over all its gradient shards, the same bits whatever the replicas") {
+TEST_CASE(
+    "a hook sees the loss of a step as the mean over all its gradient shards, the same bits whatever the replicas") {
   std::vector<std::vector<std::pair<int64_t, uint32_t>>> seen;
   std::vector<job_event> events;
   for (const int64_t replicas : {1, 2, 4}) {
@@ -141,8 +147,13 @@ TEST_CASE("a hook sees the observed values that it names, those of all shards of
   for (const int64_t replicas : {1, 2, 4}) {
     const auto all = std::make_shared<observer>(std::vector<std::string>{"mean logit", "input"});
     const auto none = std::make_shared<observer>(std::vector<std::string>{});
-    simulated_job job{prepare_small({.max_steps = 6, .replicas = replicas, .shards = 4, .input = input.batch(16).repeat(), .hooks = {all, none},
-                                     .source = observed_model()}), 3};
+    simulated_job job{prepare_small({.max_steps = 6,
+                                     .replicas = replicas,
+                                     .shards = 4,
+                                     .input = input.batch(16).repeat(),
+                                     .hooks = {all, none},
+                                     .source = observed_model()}),
+                      3};
     REQUIRE(job.wait(std::chrono::hours{2})->has_value());
     seen.push_back(all->seen);
     REQUIRE(none->seen.size() == 6);
@@ -160,12 +171,15 @@ TEST_CASE("a hook sees the observed values that it names, those of all shards of
 }
 
 TEST_CASE("a hook that asks for a value that the model does not observe fails the job, which names both") {
-  simulated_job job{prepare_small({.hooks = {std::make_shared<observer>(std::vector<std::string>{"logits"})}, .source = observed_model()}), 3};
+  simulated_job job{prepare_small({.hooks = {std::make_shared<observer>(std::vector<std::string>{"logits"})},
+                                   .source = observed_model()}),
+                    3};
   const auto result = job.wait(std::chrono::hours{2});
   REQUIRE_FALSE(result->has_value());
   CHECK(result->error().category == errc::invalid_argument);
   CHECK(result->error().message.starts_with("hooks[0] (troupe::test::"));
-  CHECK(result->error().message.ends_with("observer) asks for the value 'logits', and the model observes 'input', 'mean logit'"));
+  CHECK(result->error().message.ends_with(
+      "observer) asks for the value 'logits', and the model observes 'input', 'mean logit'"));
 }
 
 TEST_CASE("observing changes no bit of what a job leaves") {
@@ -194,7 +208,10 @@ TEST_CASE("a hook that stops on a fact that it holds ends the job at exactly tha
         const auto h = std::make_shared<stops_on>();
         h->what = what;
         h->holds = holds;
-        simulated_job job{prepare_small({.max_steps = 1'000, .replicas = 2, .evaluates = true, .when = evaluation_mode::beside, .hooks = {h}}), seed};
+        simulated_job job{
+            prepare_small(
+                {.max_steps = 1'000, .replicas = 2, .evaluates = true, .when = evaluation_mode::beside, .hooks = {h}}),
+            seed};
         const auto result = job.wait(std::chrono::hours{2});
         REQUIRE(result->has_value());
         CHECK((*result)->stopped);
@@ -206,7 +223,8 @@ TEST_CASE("a hook that stops on a fact that it holds ends the job at exactly tha
   CHECK_MESSAGE(went_on, "a fact that nobody holds finds the job further on");
 }
 
-TEST_CASE("a hook whose end throws fails the job that had ended well, and names itself; the end of all others is called") {
+TEST_CASE(
+    "a hook whose end throws fails the job that had ended well, and names itself; the end of all others is called") {
   std::vector<std::string> calls;
   small_job_options o;
   for (const bool throws : {false, true, false}) {

@@ -1,6 +1,5 @@
 // Whole simulated jobs with several evaluations, ends by a rule and a best checkpoint.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "storage/checkpoints/best_checkpoint.hpp"
 #include "storage/examination/examination.hpp"
 #include "storage/files/faulty_file_system.hpp"
@@ -89,20 +88,22 @@ TEST_CASE("a model function is called once for training and once for all evaluat
   CHECK(calls == 2);
 }
 
-TEST_CASE("evaluation data that cannot be read fail a new job before its first step, and the error says what was tried") {
+TEST_CASE(
+    "evaluation data that cannot be read fail a new job before its first step, and the error says what was tried") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     small_job_options o{.evaluates = true, .when = seed % 2 == 0 ? evaluation_mode::waits : evaluation_mode::beside};
     auto job = two_evaluations(o);
-    job.evaluations[1].data.input = dataset{std::make_shared<troubled_stage>(small_dataset(20).batch(8).last_stage(), 1, [] {
-      return expected<void>{fail(errc::data_loss, "the evaluation's data are damaged")};
-    })};
+    job.evaluations[1].data.input = dataset{std::make_shared<troubled_stage>(
+        small_dataset(20).batch(8).last_stage(), 1,
+        [] { return expected<void>{fail(errc::data_loss, "the evaluation's data are damaged")}; })};
     simulated_job running{*prepare(job), seed};
     const auto result = running.wait(std::chrono::hours{2});
     REQUIRE(result.has_value());
     REQUIRE_FALSE(result->has_value());
     CHECK(result->error().category == errc::data_loss);
     REQUIRE_FALSE(result->error().notes.empty());
-    CHECK(result->error().notes.front() == "while evaluating 2 batches for 'train' before the first step (sanity_batches)");
+    CHECK(result->error().notes.front()
+          == "while evaluating 2 batches for 'train' before the first step (sanity_batches)");
     CHECK(running.progress().step == 0);
   }
 }
@@ -116,15 +117,17 @@ TEST_CASE("the check before the first step is neither told nor written, and a jo
   o.max_steps = 10;
   auto job = describe_small(o);
   int64_t reads = 0;
-  job.evaluations.front().data.input = dataset{std::make_shared<troubled_stage>(small_dataset(20).batch(8).last_stage(), 0, [&reads] {
-    ++reads;
-    return expected<void>{};
-  })};
+  job.evaluations.front().data.input = dataset{
+      std::make_shared<troubled_stage>(small_dataset(20).batch(8).last_stage(), 0, [&reads] {
+        ++reads;
+        return expected<void>{};
+      })};
   run_to_end(job);
   CHECK_MESSAGE(reads == 1, "one evaluation, at step 10");
 }
 
-TEST_CASE("[EST-72] a rule ends a job at exactly the evaluated step, and the same job again trains nothing and says so") {
+TEST_CASE(
+    "[EST-72] a rule ends a job at exactly the evaluated step, and the same job again trains nothing and says so") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     small_job_options o{.max_steps = 100, .evaluates = true};
     auto job = describe_small(o);
@@ -154,7 +157,9 @@ TEST_CASE("[EST-72] a rule ends a job at exactly the evaluated step, and the sam
   }
 }
 
-TEST_CASE("[EST-72] a rule that looks at evaluations beside training ends the job at the horizon, for all replicas; a resumed job is not stopped by it") {
+TEST_CASE(
+    "[EST-72] a rule that looks at evaluations beside training ends the job at the horizon, for all replicas; a "
+    "resumed job is not stopped by it") {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     small_job_options o{.max_steps = 400, .replicas = 2, .evaluates = true, .when = evaluation_mode::beside};
     auto job = describe_small(o);
@@ -184,7 +189,9 @@ TEST_CASE("rules count the evaluations of earlier runs, which they find in event
   CHECK(seen == 4);
 }
 
-TEST_CASE("[EST-71] where there is no folder of evaluations yet a rule has nothing to stop a job by, until the job's own first one") {
+TEST_CASE(
+    "[EST-71] where there is no folder of evaluations yet a rule has nothing to stop a job by, until the job's own "
+    "first one") {
   small_job_options o{.max_steps = 10, .evaluates = true};
   CHECK(read_evaluations(*o.files, "/run/eval")->empty());
   auto job = describe_small(o);
@@ -210,7 +217,8 @@ TEST_CASE("a predicate that throws ends the job with an error that names it, aft
   CHECK(newest_checkpoint(o.files).content.id.step == 5);
 }
 
-TEST_CASE("the best checkpoint outlives retention and restarts, and is used in place of the newest where that is wanted") {
+TEST_CASE(
+    "the best checkpoint outlives retention and restarts, and is used in place of the newest where that is wanted") {
   small_job_options o{.max_steps = 20, .save_steps = 2, .evaluates = true};
   auto job = describe_small(o);
   job.basis.config.keep_checkpoint_max = 2;
@@ -218,9 +226,7 @@ TEST_CASE("the best checkpoint outlives retention and restarts, and is used in p
   const auto first = run_to_end(job);
   CHECK(first.best_checkpoint == "/run/model.ckpt-2");
   CHECK(first.checkpoint == "/run/model.ckpt-20");
-  const auto listed = [&] {
-    return (*checkpoint_store::open(o.files, "/run", {.read_only = true}))->listed();
-  };
+  const auto listed = [&] { return (*checkpoint_store::open(o.files, "/run", {.read_only = true}))->listed(); };
   CHECK(listed() == std::vector<checkpoint_id>{{2}, {18}, {20}});
   job.max_steps = 24;
   job.keep_best->restore_best = true;
@@ -231,14 +237,17 @@ TEST_CASE("the best checkpoint outlives retention and restarts, and is used in p
   CHECK(listed() == std::vector<checkpoint_id>{{2}, {22}, {24}});
 }
 
-TEST_CASE("beside training, the best checkpoint is there at the end and is what the newest one names, whatever was saved meanwhile") {
+TEST_CASE(
+    "beside training, the best checkpoint is there at the end and is what the newest one names, whatever was saved "
+    "meanwhile") {
   int64_t overtaken = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     CAPTURE(seed);
     small_job_options o{.max_steps = 40, .save_steps = 2, .evaluates = true, .when = evaluation_mode::beside};
     auto job = describe_small(o);
     job.basis.config.keep_checkpoint_max = 1 + static_cast<int32_t>(seed % 3);
-    job.keep_best = keep_best{.goal = {.metric = "global_step", .smaller_is_better = seed % 2 == 0}, .restore_best = true};
+    job.keep_best = keep_best{.goal = {.metric = "global_step", .smaller_is_better = seed % 2 == 0},
+                              .restore_best = true};
     std::vector<job_event> events;
     const auto result = run_to_end(std::move(job), seed, &events);
     const auto store = *checkpoint_store::open(o.files, "/run", {.read_only = true});
@@ -248,12 +257,17 @@ TEST_CASE("beside training, the best checkpoint is there at the end and is what 
     const auto restored = store->restore(*best);
     CHECK_MESSAGE(restored, (restored ? "" : to_text(restored.error())));
     for (size_t i = 0; i < events.size(); ++i)
-      overtaken += events[i].what == kind::evaluated && i > 0 && events[i - 1].what == kind::saved && events[i - 1].step > events[i].step ? 1 : 0;
+      overtaken += events[i].what == kind::evaluated && i > 0 && events[i - 1].what == kind::saved
+                           && events[i - 1].step > events[i].step
+                       ? 1
+                       : 0;
   }
   CHECK(overtaken > 20);
 }
 
-TEST_CASE("a rule that has decided while a replica died ends the job at that state all the same, and the best is not forgotten") {
+TEST_CASE(
+    "a rule that has decided while a replica died ends the job at that state all the same, and the best is not "
+    "forgotten") {
   int64_t recovered = 0;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
@@ -294,7 +308,8 @@ TEST_CASE("a final export of the best checkpoint has that one's metrics") {
   job.keep_best = keep_best{.goal = {.metric = "global_step", .smaller_is_better = true}, .restore_best = true};
   std::vector<std::pair<std::string, double>> seen;
   job.evaluations.front().exports_at_end = true;
-  job.evaluations.front().exports = [&seen](const export_surroundings&, const export_occasion& now) -> expected<std::vector<std::string>> {
+  job.evaluations.front().exports = [&seen](const export_surroundings&,
+                                            const export_occasion& now) -> expected<std::vector<std::string>> {
     if (now.is_final)
       seen.emplace_back(now.checkpoint, now.metrics.at("global_step"));
     return std::vector<std::string>{""};
@@ -317,10 +332,12 @@ TEST_CASE("rules and keep_best that ask for what there is not are refused before
   small_job_options o{.evaluates = true};
   auto job = two_evaluations(o);
   job.stop_early = {stop_if_higher("auc", 0.5)};
-  CHECK(why(job) == "the rule 'auc higher than 0.5' asks for the metric 'auc', which the evaluation does not have; it has accuracy, "
+  CHECK(why(job) == "the rule 'auc higher than 0.5' asks for the metric 'auc', which the evaluation does not have; "
+                    "it has accuracy, "
                     "average_loss, global_step, loss");
   job.stop_early = {stop_if_higher("loss", 0.5, {.evaluation = "dev"})};
-  CHECK(why(job) == "the rule 'loss higher than 0.5 in evaluation 'dev'' needs an evaluation named 'dev'; there are: one without a name, 'train'");
+  CHECK(why(job) == "the rule 'loss higher than 0.5 in evaluation 'dev'' needs an evaluation named 'dev'; there "
+                    "are: one without a name, 'train'");
   job.stop_early.clear();
   job.keep_best = keep_best{.goal = {.metric = "auc"}};
   CHECK(why(job).starts_with("keep_best asks for the metric 'auc'"));

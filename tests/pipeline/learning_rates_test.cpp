@@ -1,6 +1,5 @@
 // Whole simulated jobs whose learning rates are scaled by hooks during training.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "support/ended_jobs.hpp"
 
 #include <troupe/hooks.hpp>
@@ -60,18 +59,27 @@ model descent(double factor, int64_t steps) {
 
 }  // namespace
 
-TEST_CASE("a rate that is scaled at an evaluated state holds from exactly that state on, with the bits of a schedule, for one replica and two") {
+TEST_CASE(
+    "a rate that is scaled at an evaluated state holds from exactly that state on, with the bits of a schedule, for "
+    "one replica and two") {
   for (const int64_t replicas : {1, 2})
     for (uint64_t seed = 1; seed <= 5; ++seed) {
-      small_job_options o{.max_steps = 12, .save_steps = 5, .replicas = replicas, .shards = 2, .evaluates = true, .source = descent(1, 0)};
+      small_job_options o{.max_steps = 12,
+                          .save_steps = 5,
+                          .replicas = replicas,
+                          .shards = 2,
+                          .evaluates = true,
+                          .source = descent(1, 0)};
       o.hooks = {scaling(5, 0.5)};
       const auto scaled = state_at_end(o, seed);
-      small_job_options by_schedule{.max_steps = 12, .save_steps = 5, .replicas = replicas, .shards = 2, .source = descent(0.5, 5)};
+      small_job_options by_schedule{
+          .max_steps = 12, .save_steps = 5, .replicas = replicas, .shards = 2, .source = descent(0.5, 5)};
       CHECK(same_state(scaled, state_at_end(by_schedule, seed)));
     }
 }
 
-TEST_CASE("a job that is resumed from the state at which the rate was scaled, or from a later one, goes on with that rate") {
+TEST_CASE(
+    "a job that is resumed from the state at which the rate was scaled, or from a later one, goes on with that rate") {
   const auto whole = [] {
     small_job_options o{.max_steps = 14, .save_steps = 5, .evaluates = true};
     o.hooks = {scaling(5, 0.25)};
@@ -92,7 +100,9 @@ TEST_CASE("a job that is resumed from the state at which the rate was scaled, or
   }
 }
 
-TEST_CASE("a rate that is scaled at a gate, or at an evaluation, is kept through recoveries from commits before, at and after that state") {
+TEST_CASE(
+    "a rate that is scaled at a gate, or at an evaluation, is kept through recoveries from commits before, at and "
+    "after that state") {
   for (const bool at_evaluation : {false, true}) {
     const int64_t at = at_evaluation ? 5 : 7;
     small_job_options o{.max_steps = 14, .save_steps = 5, .evaluates = at_evaluation, .recovers = 10};
@@ -155,7 +165,8 @@ TEST_CASE("a rate that was halved and then doubled at one state is the model's a
 TEST_CASE("a factor that no rate can have is a warning, and changes nothing") {
   small_job_options plain{.max_steps = 8, .evaluates = true};
   const auto wanted = state_at_end(plain);
-  for (const double factor : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double factor :
+       {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     small_job_options o{.max_steps = 8, .evaluates = true};
     o.hooks = {scaling(5, factor)};
     simulated_job job{prepare_small(o), 1};
@@ -182,7 +193,8 @@ TEST_CASE("factors whose product would be 0 are refused, and the rate stays abov
   CHECK(newest_checkpoint(o.files).content.properties.at("rate_factor") == "1e-200");
 }
 
-TEST_CASE("reduce_on_plateau halves the rate from the evaluated state on, once an evaluation too many has not improved") {
+TEST_CASE(
+    "reduce_on_plateau halves the rate from the evaluated state on, once an evaluation too many has not improved") {
   // No loss improves by 1,000, so every evaluation after the first counts as one without improvement.
   const auto hook = reduce_on_plateau({.factor = 0.5, .patience = 1, .min_delta = 1000});
   REQUIRE(hook);
@@ -195,7 +207,9 @@ TEST_CASE("reduce_on_plateau halves the rate from the evaluated state on, once a
     if (e.what == kind::warning)
       said.push_back(e.text);
   // States 2 to 12 are evaluated. Those of 4 and 6 do not improve, which halves the rate; then those of 8 and 10.
-  CHECK(said == std::vector<std::string>{"from step 6 on learning rates are multiplied by 0.5", "from step 10 on learning rates are multiplied by 0.25"});
+  CHECK(said
+        == std::vector<std::string>{"from step 6 on learning rates are multiplied by 0.5",
+                                    "from step 10 on learning rates are multiplied by 0.25"});
 }
 
 }  // namespace troupe::test

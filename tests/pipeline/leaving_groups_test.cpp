@@ -46,7 +46,9 @@ checkpoint_content left_at_12(small_job_options o) {
 
 }  // namespace
 
-TEST_CASE("a candidate whose loss is not a number leaves; the job ends well, and the other candidate has the bits that it has alone") {
+TEST_CASE(
+    "a candidate whose loss is not a number leaves; the job ends well, and the other candidate has the bits that it "
+    "has alone") {
   small_job_options alone{.max_steps = 20, .source = candidate("a", 5)};
   simulated_job single{prepare_small(alone), 4};
   run_to_end(single);
@@ -85,7 +87,9 @@ TEST_CASE("a job of several groups that is to stop before a step that is not fin
   CHECK(has(prepared.error().message, "on_not_finite = stop"));
 }
 
-TEST_CASE("a job of which a group has left is resumed to the state of one that was not interrupted, from before and from after") {
+TEST_CASE(
+    "a job of which a group has left is resumed to the state of one that was not interrupted, from before and from "
+    "after") {
   const auto wanted = left_at_12({.max_steps = 20});
   for (const int64_t crash_at : {7, 17})
     for (uint64_t seed = 1; seed <= 3; ++seed) {
@@ -120,7 +124,8 @@ TEST_CASE("a job of which a group has left recovers from the death of another's 
   }
 }
 
-TEST_CASE("a group of several replicas leaves as one, and each of its readers' replicas is fed zeros from the same step on") {
+TEST_CASE(
+    "a group of several replicas leaves as one, and each of its readers' replicas is fed zeros from the same step on") {
   std::optional<checkpoint_content> first;
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     CAPTURE(seed);
@@ -213,7 +218,9 @@ TEST_CASE("a death that recovery cures removes no group, and one of the first gr
   CHECK_FALSE(result->has_value());
 }
 
-TEST_CASE("a candidate that retires is read further on, its state stays in checkpoints as it is, and a resumed job has the same bits") {
+TEST_CASE(
+    "a candidate that retires is read further on, its state stays in checkpoints as it is, and a resumed job has the "
+    "same bits") {
   for (const int64_t replicas : {1, 2}) {
     CAPTURE(replicas);
     const auto retiring = [&](const small_job_options& o) {

@@ -1,6 +1,5 @@
 // Saving listeners in whole simulated jobs.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/files/file_system.hpp"
 #include "support/small_job.hpp"
@@ -76,7 +75,8 @@ struct listening {
     l->stops_at = stops_at;
     return l;
   }
-  expected<train_result> run(std::vector<std::shared_ptr<saving_listener>> listeners, uint64_t seed = 1, std::vector<job_event>* events = nullptr) {
+  expected<train_result> run(std::vector<std::shared_ptr<saving_listener>> listeners, uint64_t seed = 1,
+                             std::vector<job_event>* events = nullptr) {
     auto description = describe_small(options);
     description.saving_listeners = std::move(listeners);
     if (!description.evaluations.empty())
@@ -95,7 +95,9 @@ struct listening {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(listening, "[EST-24] a listener hears of each save before anything of it is committed and when it is durable; given twice, it is one") {
+TEST_CASE_FIXTURE(listening,
+                  "[EST-24] a listener hears of each save before anything of it is committed and when it is durable; "
+                  "given twice, it is one") {
   for (const int64_t replicas : {1, 2})
     for (uint64_t seed = 1; seed <= 5; ++seed) {
       options.files = memory_disk::make();
@@ -106,7 +108,8 @@ TEST_CASE_FIXTURE(listening, "[EST-24] a listener hears of each save before anyt
       REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
       calls wanted{"a begin 0", "b begin 0"};
       for (const char* step : {"0", "5", "10", "12"})
-        for (const char* what : {"a before # not committed", "b before # not committed", "a after # committed", "b after # committed"}) {
+        for (const char* what :
+             {"a before # not committed", "b before # not committed", "a after # committed", "b after # committed"}) {
           std::string call = what;
           wanted.push_back(call.replace(call.find('#'), 1, step));
         }
@@ -115,7 +118,9 @@ TEST_CASE_FIXTURE(listening, "[EST-24] a listener hears of each save before anyt
     }
 }
 
-TEST_CASE_FIXTURE(listening, "[EST-25] a listener that stops after the save of step 5 ends the job there without another save; the first save cannot") {
+TEST_CASE_FIXTURE(listening,
+                  "[EST-25] a listener that stops after the save of step 5 ends the job there without another save; "
+                  "the first save cannot") {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     options.files = memory_disk::make();
     log.clear();
@@ -132,7 +137,9 @@ TEST_CASE_FIXTURE(listening, "[EST-25] a listener that stops after the save of s
   }
 }
 
-TEST_CASE_FIXTURE(listening, "[EST-78] an evaluation begins after the listeners of its save have returned, and data that end at step 13 are evaluated there") {
+TEST_CASE_FIXTURE(listening,
+                  "[EST-78] an evaluation begins after the listeners of its save have returned, and data that end at "
+                  "step 13 are evaluated there") {
   options.evaluates = true;
   options.max_steps = 22;
   options.input = small_dataset(52).batch(4);
@@ -145,13 +152,16 @@ TEST_CASE_FIXTURE(listening, "[EST-78] an evaluation begins after the listeners 
     REQUIRE(result);
     CHECK(result->global_step == 13);
     CHECK(steps_of(events, kind::evaluated) == steps{5, 10, 13});
-    CHECK(log == calls{"begin 0", "before 0 not committed", "after 0 committed", "before 5 not committed", "after 5 committed", "evaluating 5",
-                       "before 10 not committed", "after 10 committed", "evaluating 10", "before 13 not committed", "after 13 committed",
-                       "evaluating 13", "end 13"});
+    CHECK(log
+          == calls{"begin 0", "before 0 not committed", "after 0 committed", "before 5 not committed",
+                   "after 5 committed", "evaluating 5", "before 10 not committed", "after 10 committed",
+                   "evaluating 10", "before 13 not committed", "after 13 committed", "evaluating 13", "end 13"});
   }
 }
 
-TEST_CASE_FIXTURE(listening, "[EST-79] a listener that stops at the second save ends training there, and so does a hook that stops at the second evaluation") {
+TEST_CASE_FIXTURE(listening,
+                  "[EST-79] a listener that stops at the second save ends training there, and so does a hook that "
+                  "stops at the second evaluation") {
   options.evaluates = true;
   options.max_steps = 22;
   for (uint64_t seed = 1; seed <= 5; ++seed)
@@ -169,7 +179,9 @@ TEST_CASE_FIXTURE(listening, "[EST-79] a listener that stops at the second save 
     }
 }
 
-TEST_CASE_FIXTURE(listening, "a listener that throws before a save fails the job, after a last save; one that throws after it, as well") {
+TEST_CASE_FIXTURE(
+    listening,
+    "a listener that throws before a save fails the job, after a last save; one that throws after it, as well") {
   for (const std::string where : {"before", "after"}) {
     options.files = memory_disk::make();
     log.clear();
@@ -186,7 +198,9 @@ TEST_CASE_FIXTURE(listening, "a listener that throws before a save fails the job
   }
 }
 
-TEST_CASE_FIXTURE(listening, "whoever dies at whichever turn, each commit that a listener hears of was announced, and the state is that without it") {
+TEST_CASE_FIXTURE(listening,
+                  "whoever dies at whichever turn, each commit that a listener hears of was announced, and the state "
+                  "is that without it") {
   options.recovers = 10;
   options.max_steps = 22;
   REQUIRE(run({}));
@@ -221,7 +235,9 @@ TEST_CASE_FIXTURE(listening, "whoever dies at whichever turn, each commit that a
   CHECK(recovered > 50);
 }
 
-TEST_CASE_FIXTURE(listening, "a job that fails without its outfeed saves and ends at once, also where listeners would hear of that save") {
+TEST_CASE_FIXTURE(
+    listening,
+    "a job that fails without its outfeed saves and ends at once, also where listeners would hear of that save") {
   options = {.max_steps = 40, .save_steps = 10};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     CAPTURE(seed);

@@ -1,6 +1,5 @@
 // Evaluations beside training, in whole simulated jobs: which checkpoints are evaluated, and which export is final.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "support/ended_jobs.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +21,8 @@ struct occasions {
 training_job noting(const small_job_options& o, occasions& seen) {
   auto job = describe_small(o);
   job.evaluations.front().exports_at_end = true;
-  job.evaluations.front().exports = [&seen](const export_surroundings&, const export_occasion& now) -> expected<std::vector<std::string>> {
+  job.evaluations.front().exports = [&seen](const export_surroundings&,
+                                            const export_occasion& now) -> expected<std::vector<std::string>> {
     (now.is_final ? seen.last : seen.each).push_back(static_cast<int64_t>(now.metrics.at("global_step")));
     return std::vector<std::string>{""};
   };
@@ -31,7 +31,9 @@ training_job noting(const small_job_options& o, occasions& seen) {
 
 }  // namespace
 
-TEST_CASE("[EST-74] without a throttle every checkpoint but the first is evaluated, and the last one alone is exported as the final one") {
+TEST_CASE(
+    "[EST-74] without a throttle every checkpoint but the first is evaluated, and the last one alone is exported as "
+    "the final one") {
   for (const auto when : {evaluation_mode::waits, evaluation_mode::beside}) {
     occasions seen;
     simulated_job job{*prepare(noting({.max_steps = 22, .save_steps = 10, .evaluates = true, .when = when}, seen)), 1};

@@ -36,7 +36,9 @@ struct away_job {
 
 }  // namespace
 
-TEST_CASE("outages of 0.5, 1.5, 3, 8 and 60 s cost attempts and time, and no bits, with the defaults and wherever they begin") {
+TEST_CASE(
+    "outages of 0.5, 1.5, 3, 8 and 60 s cost attempts and time, and no bits, with the defaults and wherever they "
+    "begin") {
   for (const int64_t replicas : {1, 2}) {
     const auto expected_state = undisturbed({.max_steps = 30, .replicas = replicas});
     for (const auto lasts : {500ms, 1'500ms, 3'000ms, 8'000ms, 60'000ms})
@@ -63,7 +65,8 @@ TEST_CASE("an outage that outlasts the budget ends the job with its error, after
   const auto e = failure_of(*away.job);
   CHECK(e.category == errc::unavailable);
   CHECK(e.source == "infeed/0");
-  CHECK(std::any_of(e.notes.begin(), e.notes.end(), [](const auto& note) { return has(note, "10 attempts were made since the last commit"); }));
+  CHECK(std::any_of(e.notes.begin(), e.notes.end(),
+                    [](const auto& note) { return has(note, "10 attempts were made since the last commit"); }));
   CHECK(steps_of(away.job->events(), kind::recovered).size() == 10);
   CHECK(away.job->now() >= 303s);
   CHECK(away.job->now() < 310s);

@@ -19,7 +19,9 @@ void pause_at(simulated_job& job, int64_t step) {
 
 }  // namespace
 
-TEST_CASE("a job that is paused for days, at several states, ends with the bits of one that was not, and no deadline ends it") {
+TEST_CASE(
+    "a job that is paused for days, at several states, ends with the bits of one that was not, and no deadline ends "
+    "it") {
   small_job_options whole{.max_steps = 30, .replicas = 2, .evaluates = true};
   simulated_job reference{prepare_small(whole), 1};
   const auto expected_state = state_at_end(reference, whole.files, std::chrono::hours{10'000});

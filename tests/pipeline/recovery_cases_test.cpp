@@ -16,12 +16,13 @@ using kind = job_event::kind;
 /// A dataset in which reading batch `batch` fails with `category`, the first `times` times.
 dataset failing_at(int64_t batch, errc category, int times = 1'000) {
   const auto well = small_dataset().shuffle().batch(4).repeat();
-  auto node = std::make_shared<troubled_stage>(well.last_stage(), batch, [category, left = std::make_shared<int>(times)]() -> expected<void> {
-    if (*left == 0)
-      return {};
-    --*left;
-    return fail(category, "the data broke off");
-  });
+  auto node = std::make_shared<troubled_stage>(well.last_stage(), batch,
+                                               [category, left = std::make_shared<int>(times)]() -> expected<void> {
+                                                 if (*left == 0)
+                                                   return {};
+                                                 --*left;
+                                                 return fail(category, "the data broke off");
+                                               });
   return dataset{std::move(node)};
 }
 
@@ -40,7 +41,8 @@ struct run_counts {
 
 class counting_engine final : public wrapped_engine {
  public:
-  counting_engine(std::shared_ptr<step_engine> inner, std::shared_ptr<run_counts> counts) : wrapped_engine(std::move(inner)), counts_(std::move(counts)) {}
+  counting_engine(std::shared_ptr<step_engine> inner, std::shared_ptr<run_counts> counts)
+    : wrapped_engine(std::move(inner)), counts_(std::move(counts)) {}
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     ++counts_->begun;
     return wrapped_engine::gradients(step, in, arena);
@@ -78,12 +80,16 @@ struct holding_hook final : hook {
       wanted.steps.push_back({.first = gate, .gate = true});
     return wanted;
   }
-  void on_event(const job_event& e, job_control&) override { sessions += e.what == kind::started || e.what == kind::recovered ? 1 : 0; }
+  void on_event(const job_event& e, job_control&) override {
+    sessions += e.what == kind::started || e.what == kind::recovered ? 1 : 0;
+  }
 };
 
 }  // namespace
 
-TEST_CASE("[SUP-18] a replica that dies in run 3 has that run alone made again: one run more is begun than made, in two sessions of one begin") {
+TEST_CASE(
+    "[SUP-18] a replica that dies in run 3 has that run alone made again: one run more is begun than made, in two "
+    "sessions of one begin") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     const auto seen = std::make_shared<holding_hook>();
@@ -101,7 +107,9 @@ TEST_CASE("[SUP-18] a replica that dies in run 3 has that run alone made again: 
   }
 }
 
-TEST_CASE("[SUP-22] of 10 steps with a recovery at 6 to the checkpoint of 5 six and five runs are made, and the last state is that of 10") {
+TEST_CASE(
+    "[SUP-22] of 10 steps with a recovery at 6 to the checkpoint of 5 six and five runs are made, and the last state "
+    "is that of 10") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     const auto seen = std::make_shared<holding_hook>();
@@ -127,7 +135,9 @@ TEST_CASE("[SUP-22] of 10 steps with a recovery at 6 to the checkpoint of 5 six 
   }
 }
 
-TEST_CASE("[SUP-7] recovering says whether there was a checkpoint: before the first commit there is none, and afterwards there is") {
+TEST_CASE(
+    "[SUP-7] recovering says whether there was a checkpoint: before the first commit there is none, and afterwards "
+    "there is") {
   small_job_options o{.max_steps = 20, .recovers = 10};
   simulated_job job{prepare_small(o), 3};
   SUBCASE("without") {
@@ -162,7 +172,9 @@ TEST_CASE("a save that is requested while the job recovers is made once it train
   CHECK(job.progress().committed_step < 2'000);
 }
 
-TEST_CASE("[SUP-21, DF-48] an input's error is the cause, and what was cancelled for it a note at most; beside a death, cancelled work is made again") {
+TEST_CASE(
+    "[SUP-21, DF-48] an input's error is the cause, and what was cancelled for it a note at most; beside a death, "
+    "cancelled work is made again") {
   SUBCASE("not_found from the input") {
     small_job_options o{.max_steps = 40, .replicas = 2, .input = failing_at(11, errc::not_found), .recovers = 10};
     simulated_job job{prepare_small(o), 3};
@@ -184,7 +196,9 @@ TEST_CASE("[SUP-21, DF-48] an input's error is the cause, and what was cancelled
   }
 }
 
-TEST_CASE("[DF-49] a source that is cancelled by itself ends the job so; one that is aborted is read again from the last commit, by fresh readers") {
+TEST_CASE(
+    "[DF-49] a source that is cancelled by itself ends the job so; one that is aborted is read again from the last "
+    "commit, by fresh readers") {
   SUBCASE("cancelled") {
     small_job_options o{.max_steps = 20, .input = failing_at(7, errc::cancelled), .recovers = 10};
     simulated_job job{prepare_small(o), 3};
@@ -206,7 +220,9 @@ TEST_CASE("[DF-49] a source that is cancelled by itself ends the job so; one tha
   }
 }
 
-TEST_CASE("[DF-53] an infeed that falls silent before the last step fails the job in its deadline, with the counts of everyone who answers") {
+TEST_CASE(
+    "[DF-53] an infeed that falls silent before the last step fails the job in its deadline, with the counts of "
+    "everyone who answers") {
   small_job_options o{.max_steps = 40, .recovers = 10};
   simulated_job job{prepare_small(o), 3};
   REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));

@@ -34,12 +34,13 @@ void check_told_once(const std::vector<job_event>& events, kind what) {
 
 dataset unavailable_at(int64_t batch, int times) {
   const auto well = small_dataset().shuffle().batch(4).repeat();
-  auto node = std::make_shared<troubled_stage>(well.last_stage(), batch, [left = std::make_shared<int>(times)]() -> expected<void> {
-    if (*left == 0)
-      return {};
-    --*left;
-    return fail(errc::unavailable, "the file server does not answer");
-  });
+  auto node = std::make_shared<troubled_stage>(well.last_stage(), batch,
+                                               [left = std::make_shared<int>(times)]() -> expected<void> {
+                                                 if (*left == 0)
+                                                   return {};
+                                                 --*left;
+                                                 return fail(errc::unavailable, "the file server does not answer");
+                                               });
   return dataset{std::move(node)};
 }
 
@@ -73,7 +74,9 @@ TEST_CASE("a job whose replica, infeed or reducer is killed ends in the state of
   }
 }
 
-TEST_CASE("[EST-29] a job that recovers at step 6 goes on from the save of step 5 and saves it again; its last step is unchanged") {
+TEST_CASE(
+    "[EST-29] a job that recovers at step 6 goes on from the save of step 5 and saves it again; its last step is "
+    "unchanged") {
   struct gate_at_6 final : hook {
     needs begin(int64_t) override { return {.steps = {{.first = 6, .gate = true}}}; }
   };
@@ -131,7 +134,9 @@ TEST_CASE("a node that dies again while the job recovers costs another attempt, 
   }
 }
 
-TEST_CASE("a source that is unavailable for a while costs attempts, and no bits; one that stays so ends the job once the budget is spent") {
+TEST_CASE(
+    "a source that is unavailable for a while costs attempts, and no bits; one that stays so ends the job once the "
+    "budget is spent") {
   const small_job_options whole{.max_steps = 20};
   const auto expected_state = undisturbed(whole);
   SUBCASE("for a while") {
@@ -197,7 +202,9 @@ TEST_CASE("delays double, and the spent budget ends the job with the last error 
   const auto e = failure_of(job);
   CHECK(e.category == errc::aborted);
   CHECK(has_note(e, "3 attempts were made since the last commit"));
-  CHECK(std::count_if(e.notes.begin(), e.notes.end(), [](const std::string& n) { return n.find("an earlier attempt ended at step") == 0; }) == 3);
+  CHECK(std::count_if(e.notes.begin(), e.notes.end(),
+                      [](const std::string& n) { return n.find("an earlier attempt ended at step") == 0; })
+        == 3);
 }
 
 TEST_CASE("a stop or an abort during the delay ends the job at once, and the last commit stands") {
@@ -214,7 +221,9 @@ TEST_CASE("a stop or an abort during the delay ends the job at once, and the las
   CHECK(newest_checkpoint(o.files).content.id.step == job.progress().committed_step);
 }
 
-TEST_CASE("a checkpoint that is damaged between two attempts: the next older whole one; none left: an error, and no fresh start") {
+TEST_CASE(
+    "a checkpoint that is damaged between two attempts: the next older whole one; none left: an error, and no fresh "
+    "start") {
   small_job_options o{.max_steps = 20, .recovers = 10};
   const auto expected_state = undisturbed(o);
   simulated_job job{prepare_small(o), 8};
@@ -229,8 +238,9 @@ TEST_CASE("a checkpoint that is damaged between two attempts: the next older who
     CHECK(steps_of(job.events(), kind::recovered) == steps{newest.content.id.step - 5});
     CHECK_FALSE(steps_of(job.events(), kind::warning).empty());
     CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
-    std::vector<job_event> since{std::find_if(job.events().begin(), job.events().end(), [](const auto& e) { return e.what == kind::recovered; }),
-                                 job.events().end()};
+    std::vector<job_event> since{
+        std::find_if(job.events().begin(), job.events().end(), [](const auto& e) { return e.what == kind::recovered; }),
+        job.events().end()};
     steps after;
     for (int64_t step = newest.content.id.step; step <= 20; step += 5)
       after.push_back(step);
@@ -283,7 +293,9 @@ struct noting_hook final : hook {
     calls.push_back("begin " + std::to_string(step));
     return {.steps = {{.first = 0, .every = 1}}};
   }
-  void on_step(const step_facts& facts, job_control&) override { calls.push_back("step " + std::to_string(facts.step)); }
+  void on_step(const step_facts& facts, job_control&) override {
+    calls.push_back("step " + std::to_string(facts.step));
+  }
   void on_event(const job_event& e, job_control&) override {
     if (e.what == kind::recovering || e.what == kind::recovered)
       calls.push_back(std::string{to_string(e.what)} + " " + std::to_string(e.step));
@@ -297,7 +309,8 @@ struct noting_hook final : hook {
 
 }  // namespace
 
-TEST_CASE("[SUP-18] begin is called once, recovered after each restoration, and the steps since the commit are shown again") {
+TEST_CASE(
+    "[SUP-18] begin is called once, recovered after each restoration, and the steps since the commit are shown again") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     auto seen = std::make_shared<noting_hook>();
@@ -334,7 +347,8 @@ TEST_CASE("a bound on the number of steps counts from where the job started, wha
 }
 
 TEST_CASE("a node that dies once the end of the data is saved costs no second pass over them") {
-  small_job_options o{.max_steps = 40, .evaluates = true, .input = small_dataset(48).shuffle().batch(4), .recovers = 10};
+  small_job_options o{
+      .max_steps = 40, .evaluates = true, .input = small_dataset(48).shuffle().batch(4), .recovers = 10};
   simulated_job job{prepare_small(o), 3};
   REQUIRE(job.crank_until([&] { return job.progress().step >= 11; }));
   job.hang("evaluator");

@@ -1,11 +1,10 @@
 // The last state of a job does not depend on the number of replicas and threads that compute its gradient shards.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "support/ended_jobs.hpp"
 
-#include <doctest/doctest.h>
-
 #include <troupe/nn.hpp>
+
+#include <doctest/doctest.h>
 
 namespace troupe::test {
 
@@ -27,9 +26,7 @@ void check_replicas(const small_job_options& job) {
 
 }  // namespace
 
-TEST_CASE("with gradient_shards set, one replica and two replicas are bit-equal") {
-  check_replicas({});
-}
+TEST_CASE("with gradient_shards set, one replica and two replicas are bit-equal") { check_replicas({}); }
 
 TEST_CASE("1, 2 and 3 threads that share a replica's arithmetic, and 1, 2 and 4 replicas of them, are bit-equal") {
   std::optional<checkpoint_content> one;
@@ -37,8 +34,12 @@ TEST_CASE("1, 2 and 3 threads that share a replica's arithmetic, and 1, 2 and 4 
     for (int64_t threads : {1, 2, 3}) {
       CAPTURE(replicas);
       CAPTURE(threads);
-      small_job_options o{.max_steps = 4, .replicas = replicas, .threads = threads, .shards = 4,
-                          .input = small_dataset(256).shuffle().batch(64).repeat(), .source = wide_model()};
+      small_job_options o{.max_steps = 4,
+                          .replicas = replicas,
+                          .threads = threads,
+                          .shards = 4,
+                          .input = small_dataset(256).shuffle().batch(64).repeat(),
+                          .source = wide_model()};
       const auto end = state_at_end(o, 3);
       if (!one)
         one = end;
@@ -55,23 +56,28 @@ TEST_CASE("a model of words is the same for one replica, two and four, whatever 
     words[i] = static_cast<int32_t>(i * i % 37 + i % 3);
   for (size_t i = 0; i < y.size(); ++i)
     y[i] = words[3 * i] % 3;
-  const dataset input = *dataset::from_tensors({{"x", tensor::of<int32_t>({examples, 3}, words)}}, {{"y", tensor::of<int32_t>({examples}, y)}});
+  const dataset input = *dataset::from_tensors({{"x", tensor::of<int32_t>({examples, 3}, words)}},
+                                               {{"y", tensor::of<int32_t>({examples}, y)}});
   for (const optimizer& by :
-       {optimizer{.rule = momentum{.rate = 0.1f}, .clip = {.global_norm = 0.1f}, .weight_decay = 0.01f}, optimizer{.rule = adagrad{}, .moving_average = 0.9f},
-        optimizer{ftrl{}}, optimizer{.rule = adamw{.rate = 0.01f}, .clip = {.norm = 0.05f}}}) {
+       {optimizer{.rule = momentum{.rate = 0.1f}, .clip = {.global_norm = 0.1f}, .weight_decay = 0.01f},
+        optimizer{.rule = adagrad{}, .moving_average = 0.9f}, optimizer{ftrl{}},
+        optimizer{.rule = adamw{.rate = 0.01f}, .clip = {.norm = 0.05f}}}) {
     CAPTURE(to_text(by));
     const model source{"words", [by](graph& g, const features& x, const labels& labels, mode m) {
-      const auto h = nn::embedding(x["x"], {.entries = 40, .units = 7});
-      const auto logits = nn::dense(reshape(h, {extent{-1}, extent{21}}), {.units = 3});
-      return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = labels.only(), .optimizer = by});
-    }};
+                         const auto h = nn::embedding(x["x"], {.entries = 40, .units = 7});
+                         const auto logits = nn::dense(reshape(h, {extent{-1}, extent{21}}), {.units = 3});
+                         return multi_class_head{.classes = 3}.spec(
+                             g, {.mode = m, .logits = logits, .labels = labels.only(), .optimizer = by});
+                       }};
     check_replicas({.input = input.shuffle().batch(4).repeat(), .source = source});
   }
 }
 
 TEST_CASE("norms of gradients and of updates are the same for one replica, two and four") {
-  for (const optimizer& by : {optimizer{.rule = adam{.rate = 0.01f}, .clip = {.global_norm = 0.1f}}, optimizer{.rule = momentum{}, .clip = {.norm = 0.1f}},
-                              optimizer{.rule = lamb{.rate = 0.01f}, .schedule = cosine_decay{.decay_steps = 20}, .moving_average = 0.9f}}) {
+  for (const optimizer& by :
+       {optimizer{.rule = adam{.rate = 0.01f}, .clip = {.global_norm = 0.1f}},
+        optimizer{.rule = momentum{}, .clip = {.norm = 0.1f}},
+        optimizer{.rule = lamb{.rate = 0.01f}, .schedule = cosine_decay{.decay_steps = 20}, .moving_average = 0.9f}}) {
     CAPTURE(to_text(by));
     check_replicas({.source = small_model(0.2, by)});
   }

@@ -13,7 +13,8 @@ using kind = job_event::kind;
 
 }  // namespace
 
-TEST_CASE("a replica may die again at any turn of its recovery, and the state is that of a job that was never disturbed") {
+TEST_CASE(
+    "a replica may die again at any turn of its recovery, and the state is that of a job that was never disturbed") {
   for (const int64_t replicas : {1, 2}) {
     const small_job_options whole{.max_steps = 12, .replicas = replicas};
     const auto expected_state = undisturbed(whole);

@@ -1,6 +1,5 @@
 // The warnings of a job that resumes with other arithmetic than that of its checkpoint.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "support/ended_jobs.hpp"
 #include "tests/support/has.hpp"
 
@@ -42,7 +41,8 @@ void rewrite(const small_job_options& o, const std::string& name, const std::str
 
 }  // namespace
 
-TEST_CASE("a job that goes on from a checkpoint of other arithmetic says so once, and trains; what it saves says its own") {
+TEST_CASE(
+    "a job that goes on from a checkpoint of other arithmetic says so once, and trains; what it saves says its own") {
   small_job_options o{.max_steps = 10, .input = small_dataset().shuffle(3).batch(4).repeat()};
   CHECK(warnings_of(o).empty());
   const auto properties = newest_checkpoint(o.files).content.properties;
@@ -84,7 +84,9 @@ TEST_CASE("a job that goes on from a checkpoint of other arithmetic says so once
   }
 }
 
-TEST_CASE("a job that goes on with other replicas of as many shards has nothing to say, and the bits of one that did not change them") {
+TEST_CASE(
+    "a job that goes on with other replicas of as many shards has nothing to say, and the bits of one that did not "
+    "change them") {
   small_job_options whole{.max_steps = 200, .shards = 2}, changed{.max_steps = 200, .replicas = 2, .shards = 2};
   CHECK(warnings_of(whole).empty());
   {

@@ -1,6 +1,5 @@
 // Jobs that are resumed: the checkpoints that they list, and the element that they read first.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "storage/examination/examination.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/prediction_case.hpp"
@@ -75,7 +74,9 @@ TEST_CASE("[EST-18] ten steps asked for twice are twenty in all") {
   }
 }
 
-TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end; a resumed one lists the one it came from again, and its end") {
+TEST_CASE(
+    "[EST-21] a job saves at its start, on exact multiples and at its end; a resumed one lists the one it came from "
+    "again, and its end") {
   small_job_options o{.max_steps = 12};
   {
     simulated_job job{prepare_small(o), 1};
@@ -85,10 +86,11 @@ TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end;
   }
   // The list begins with the newest checkpoint. When the job lists it again, it moves to the end, as if it were just
   // saved.
-  REQUIRE(write_file_atomically(*o.files, "/run", "checkpoint",
-                                "model_checkpoint_path: \"model.ckpt-12\"\nall_model_checkpoint_paths: \"model.ckpt-12\"\n"
-                                "all_model_checkpoint_paths: \"model.ckpt-0\"\nall_model_checkpoint_paths: \"model.ckpt-5\"\n"
-                                "all_model_checkpoint_paths: \"model.ckpt-10\"\n"));
+  REQUIRE(write_file_atomically(
+      *o.files, "/run", "checkpoint",
+      "model_checkpoint_path: \"model.ckpt-12\"\nall_model_checkpoint_paths: \"model.ckpt-12\"\n"
+      "all_model_checkpoint_paths: \"model.ckpt-0\"\nall_model_checkpoint_paths: \"model.ckpt-5\"\n"
+      "all_model_checkpoint_paths: \"model.ckpt-10\"\n"));
   REQUIRE(listed(o.files) == ids({12, 0, 5, 10}));
   const auto written = [&] { return o.files->info("/run/model.ckpt-12-00000-of-00001.safetensors")->modified; };
   const double before = written();
@@ -101,8 +103,11 @@ TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end;
   CHECK_MESSAGE(written() == before, "it is verified, and not written again");
 }
 
-TEST_CASE("a job that goes on in other data of the same shape names them and trains on, and the next one in those data says nothing") {
-  const auto other = dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {48, 8})}}, {{"y", tensor::zeros(dtype::int32, {48})}});
+TEST_CASE(
+    "a job that goes on in other data of the same shape names them and trains on, and the next one in those data says "
+    "nothing") {
+  const auto other = dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {48, 8})}},
+                                           {{"y", tensor::zeros(dtype::int32, {48})}});
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     // A job with hooks begins to train later, so the input may report before.
@@ -128,7 +133,9 @@ TEST_CASE("a job that goes on in other data of the same shape names them and tra
   }
 }
 
-TEST_CASE("[EST-76] a job that stands at max_steps already trains nothing, evaluates nothing, says why, has the results that are there, and writes nothing") {
+TEST_CASE(
+    "[EST-76] a job that stands at max_steps already trains nothing, evaluates nothing, says why, has the results that "
+    "are there, and writes nothing") {
   small_job_options o{.max_steps = 10, .evaluates = true};
   std::map<std::string, double> metrics;
   {
@@ -151,7 +158,9 @@ TEST_CASE("[EST-76] a job that stands at max_steps already trains nothing, evalu
   }
 }
 
-TEST_CASE("a finished job whose last evaluation was cut off makes it when it is run again, and writes it; the next run makes none") {
+TEST_CASE(
+    "a finished job whose last evaluation was cut off makes it when it is run again, and writes it; the next run makes "
+    "none") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     small_job_options o{.max_steps = 10, .evaluates = true};
@@ -192,7 +201,8 @@ TEST_CASE("[SUP-54, SUP-57] every commit has the position of each host's input, 
   REQUIRE(files);
   for (const auto& f : *files) {
     CAPTURE(f.name);
-    CHECK((f.name == "checkpoint" || f.name.starts_with("model.ckpt-") || f.name.starts_with("events.out.") || f.name.starts_with(".")));
+    CHECK((f.name == "checkpoint" || f.name.starts_with("model.ckpt-") || f.name.starts_with("events.out.")
+           || f.name.starts_with(".")));
   }
 }
 
@@ -242,7 +252,8 @@ TEST_CASE("[SUP-58] a job that is killed at step 8 and was saved at step 5 goes 
   CHECK(killed >= 5);
 }
 
-TEST_CASE("[SUP-61] an evaluation between two runs reads its data from their start, and leaves training's where they stand") {
+TEST_CASE(
+    "[SUP-61] an evaluation between two runs reads its data from their start, and leaves training's where they stand") {
   const auto source = fake_batches(INT64_MAX), other = fake_batches(3);
   auto o = over(source, 400);
   int64_t stands = 0;

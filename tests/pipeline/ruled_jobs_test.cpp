@@ -1,14 +1,12 @@
 // Rules of early stopping in whole jobs: rules that already hold at the start, and predicates.
+#include "messages/evaluation.hpp"
 #include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/simulated_launcher.hpp"
-
-#include "messages/evaluation.hpp"
 #include "storage/examination/examination.hpp"
 #include "support/ended_jobs.hpp"
 #include "tests/support/has.hpp"
 
 #include <caf/type_erased_tuple.hpp>
-
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -37,7 +35,9 @@ struct ruled {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(ruled, "a rule that holds where a job comes to max_steps is recorded: with more steps the same job trains nothing") {
+TEST_CASE_FIXTURE(
+    ruled,
+    "a rule that holds where a job comes to max_steps is recorded: with more steps the same job trains nothing") {
   for (const auto when : {evaluation_mode::waits, evaluation_mode::beside})
     for (uint64_t seed = 1; seed <= 10; ++seed) {
       CAPTURE(seed);
@@ -49,7 +49,8 @@ TEST_CASE_FIXTURE(ruled, "a rule that holds where a job comes to max_steps is re
       CHECK(says_that_it_has_ended());
       const auto further = run_to_end(with({any_loss(20)}, 60), seed);
       CHECK(further.steps_run == 0);
-      CHECK(further.remark.starts_with("nothing to train: /run/model.ckpt-20 has ended early: loss higher than -1 from step 20 on"));
+      CHECK(further.remark.starts_with(
+          "nothing to train: /run/model.ckpt-20 has ended early: loss higher than -1 from step 20 on"));
     }
 }
 
@@ -71,14 +72,17 @@ TEST_CASE_FIXTURE(ruled, "a rule that is added to a job and holds already ends i
   }
 }
 
-TEST_CASE_FIXTURE(ruled, "a process that was killed between an evaluation and the verdict on it leaves a job that trains no further") {
+TEST_CASE_FIXTURE(
+    ruled,
+    "a process that was killed between an evaluation and the verdict on it leaves a job that trains no further") {
   int64_t without_verdict = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
     options.files = memory_disk::make();
     {
       simulated_job job{*prepare(with({any_loss(10)}, 60)), seed};
-      REQUIRE(job.crank_until([&] { return read_evaluations(*options.files, "/run/eval").value_or(evaluation_history{}).size() == 2; }));
+      REQUIRE(job.crank_until(
+          [&] { return read_evaluations(*options.files, "/run/eval").value_or(evaluation_history{}).size() == 2; }));
     }
     REQUIRE(newest_checkpoint(options.files).content.id.step == 10);
     without_verdict += says_that_it_has_ended() ? 0 : 1;
@@ -88,7 +92,8 @@ TEST_CASE_FIXTURE(ruled, "a process that was killed between an evaluation and th
   CHECK(without_verdict > 10);
 }
 
-TEST_CASE_FIXTURE(ruled, "a predicate that holds already ends a job where it stands, and one that does not lets it train") {
+TEST_CASE_FIXTURE(ruled,
+                  "a predicate that holds already ends a job where it stands, and one that does not lets it train") {
   run_to_end(with({}, 20));
   std::vector<size_t> seen;
   const auto rule = [&seen](size_t evaluations) {
@@ -135,7 +140,9 @@ TEST_CASE_FIXTURE(ruled, "a replica that dies while a predicate is asked changes
   CHECK(recovered > 100);
 }
 
-TEST_CASE_FIXTURE(ruled, "a predicate that does not return is an error that names it, after its deadline; where an evaluator may fail, training goes on") {
+TEST_CASE_FIXTURE(ruled,
+                  "a predicate that does not return is an error that names it, after its deadline; where an evaluator "
+                  "may fail, training goes on") {
   for (const auto on_failure : {failure_policy::fail, failure_policy::go_on})
     for (const bool at_start : {false, true}) {
       CAPTURE(at_start);
@@ -157,7 +164,8 @@ TEST_CASE_FIXTURE(ruled, "a predicate that does not return is an error that name
       REQUIRE(result->has_value() == (on_failure == failure_policy::go_on));
       if (*result) {
         CHECK((*result)->global_step == 20);
-        CHECK(std::any_of(job.events().begin(), job.events().end(), [&](const auto& e) { return e.what == kind::warning && has(e.text, text); }));
+        CHECK(std::any_of(job.events().begin(), job.events().end(),
+                          [&](const auto& e) { return e.what == kind::warning && has(e.text, text); }));
       } else {
         CHECK(result->error().category == errc::deadline_exceeded);
         CHECK(result->error().message == text);
@@ -177,13 +185,15 @@ TEST_CASE_FIXTURE(ruled, "a predicate is asked on the thread of its evaluator, a
   const auto evaluation = std::make_shared<evaluating>();
   std::thread::id asked_on;
   std::atomic<bool> asked = false, released = false;
-  auto description = with({stop_if("mine", [&](const evaluation_history&) {
-    asked_on = std::this_thread::get_id();
-    asked = true;
-    asked.notify_all();
-    released.wait(false);
-    return true;
-  })}, 60);
+  auto description = with({stop_if("mine",
+                                   [&](const evaluation_history&) {
+                                     asked_on = std::this_thread::get_id();
+                                     asked = true;
+                                     asked.notify_all();
+                                     released.wait(false);
+                                     return true;
+                                   })},
+                          60);
   description.evaluations.front().data.hooks = {evaluation};
   const auto job = local_launcher{}.train(*prepare(std::move(description)));
   asked.wait(false);

@@ -1,6 +1,5 @@
 // Recurrent and attention models in whole jobs: the state at the end depends only on seed, steps and data.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "support/ended_jobs.hpp"
 
 #include <troupe/losses.hpp>
@@ -19,7 +18,11 @@ dataset melody() {
   std::vector<int32_t> notes(120);
   for (size_t i = 0; i < notes.size(); ++i)
     notes[i] = static_cast<int32_t>((i * i / 5 + i / 3) % note_kinds);
-  return dataset::from_tensors({{"notes", tensor::of<int32_t>({120}, notes)}})->window(length + 1, 1).shuffle().batch(4).repeat();
+  return dataset::from_tensors({{"notes", tensor::of<int32_t>({120}, notes)}})
+      ->window(length + 1, 1)
+      .shuffle()
+      .batch(4)
+      .repeat();
 }
 
 symbol two_lstms(symbol x, bool training) {
@@ -30,9 +33,11 @@ symbol two_lstms(symbol x, bool training) {
 
 symbol two_blocks(symbol x, bool training) {
   for (int block = 0; block < 2; ++block) {
-    const auto seen = nn::multi_head_attention(nn::layer_norm(x), {.heads = 2, .relative = true, .dropout = 0.2, .training = training});
+    const auto seen = nn::multi_head_attention(nn::layer_norm(x),
+                                               {.heads = 2, .relative = true, .dropout = 0.2, .training = training});
     x = nn::residual(x, seen, {.dropout = 0.1, .training = training});
-    x = nn::residual(x, nn::feed_forward(nn::layer_norm(x), {.hidden = 12, .dropout = 0.2, .training = training}), {.dropout = 0.1, .training = training});
+    x = nn::residual(x, nn::feed_forward(nn::layer_norm(x), {.hidden = 12, .dropout = 0.2, .training = training}),
+                     {.dropout = 0.1, .training = training});
   }
   return x;
 }
@@ -40,12 +45,15 @@ symbol two_blocks(symbol x, bool training) {
 /// A model that predicts each note from the earlier notes of the window.
 model next_note(symbol (*layers)(symbol x, bool training)) {
   return {"next_note", [layers](graph&, const features& in, const labels&, mode m) {
-    const auto before = slice(in["notes"], 1, 0, length), after = slice(in["notes"], 1, 1, length);
-    const auto logits = nn::dense(layers(nn::embedding(before, {.entries = note_kinds, .units = 6}), m == mode::train), {.units = note_kinds});
-    return model_spec{.mode = m,
-                      .loss = losses::sparse_softmax_cross_entropy(after, logits),
-                      .optimizer = optimizer{.rule = adam{.rate = 0.01f}, .warmup_steps = 5, .clip = {.global_norm = 1}}};
-  }};
+            const auto before = slice(in["notes"], 1, 0, length), after = slice(in["notes"], 1, 1, length);
+            const auto logits = nn::dense(
+                layers(nn::embedding(before, {.entries = note_kinds, .units = 6}), m == mode::train),
+                {.units = note_kinds});
+            return model_spec{
+                .mode = m,
+                .loss = losses::sparse_softmax_cross_entropy(after, logits),
+                .optimizer = optimizer{.rule = adam{.rate = 0.01f}, .warmup_steps = 5, .clip = {.global_norm = 1}}};
+          }};
 }
 
 small_job_options job_of(const model& m) { return {.max_steps = 16, .input = melody(), .source = m}; }
@@ -74,7 +82,9 @@ TEST_CASE("an LSTM and a transformer with dropout end in the same state however 
   }
 }
 
-TEST_CASE("an LSTM and a transformer with dropout that stop and go on, or lose their power, end in the state of a run that did not") {
+TEST_CASE(
+    "an LSTM and a transformer with dropout that stop and go on, or lose their power, end in the state of a run that "
+    "did not") {
   for (const auto& [name, m] : models) {
     CAPTURE(name);
     const auto whole = state_of_run(job_of(m), 1);

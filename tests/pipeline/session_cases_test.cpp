@@ -1,7 +1,6 @@
 // The protocol of a session, in whole simulated jobs: the order of the hooks' calls, stops by hooks, data that end,
 // nodes that do not end, and the files and saves that a directory and its triggers lead to.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
 #include "support/prediction_case.hpp"
@@ -45,7 +44,8 @@ struct signer : hook {
 };
 
 /// Runs the job to its end. A replica spends the time `takes` on each message.
-train_result run_session(training_job description, std::vector<job_event>* events = nullptr, std::chrono::nanoseconds takes = 0s) {
+train_result run_session(training_job description, std::vector<job_event>* events = nullptr,
+                         std::chrono::nanoseconds takes = 0s) {
   description.basis.deadlines.start += 10 * std::chrono::ceil<std::chrono::milliseconds>(takes);
   auto prepared = prepare(std::move(description));
   REQUIRE_MESSAGE(prepared, (prepared ? "" : to_text(prepared.error())));
@@ -88,27 +88,33 @@ bool has_tag(const std::vector<log_event>& events, const std::string& tag) {
 /// and .04, and "gain" is 1 - loss.
 model counting_model() {
   return model{"counting", [](graph& g, const features& x, const labels&, mode m) {
-    const symbol one = g.constant(tensor::scalar(1.0f));
-    const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::zeros()});
-    const symbol each = mul(scale(x["x"], 0) + one, w);
-    if (m == mode::train)
-      return model_spec{.mode = m, .loss = scale(reduce_mean(each), -1), .optimizer = gradient_descent{.rate = 1}};
-    const symbol a = scale(each, 0.1) - one;
-    const symbol b = mul(a, a - one);
-    const symbol c = mul(b, a - scale(one, 2));
-    const symbol loss = scale(one, 0.5) - scale(a, 0.1) + scale(b, 0.075) - scale(c, 0.04);
-    const ratio_metric gain{.total = reduce_sum(one - loss), .weight = reduce_sum(scale(x["x"], 0) + one)};
-    return model_spec{.mode = m, .loss = reduce_mean(loss), .metrics = {{"gain", gain}}};
-  }};
+                 const symbol one = g.constant(tensor::scalar(1.0f));
+                 const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::zeros()});
+                 const symbol each = mul(scale(x["x"], 0) + one, w);
+                 if (m == mode::train)
+                   return model_spec{
+                       .mode = m, .loss = scale(reduce_mean(each), -1), .optimizer = gradient_descent{.rate = 1}};
+                 const symbol a = scale(each, 0.1) - one;
+                 const symbol b = mul(a, a - one);
+                 const symbol c = mul(b, a - scale(one, 2));
+                 const symbol loss = scale(one, 0.5) - scale(a, 0.1) + scale(b, 0.075) - scale(c, 0.04);
+                 const ratio_metric gain{.total = reduce_sum(one - loss), .weight = reduce_sum(scale(x["x"], 0) + one)};
+                 return model_spec{.mode = m, .loss = reduce_mean(loss), .metrics = {{"gain", gain}}};
+               }};
 }
 
 }  // namespace
 
-TEST_CASE("[SUP-9] two hooks are called one after the other at each begin, state, event and end, and nobody after the job has closed") {
+TEST_CASE(
+    "[SUP-9] two hooks are called one after the other at each begin, state, event and end, and nobody after the job "
+    "has closed") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     texts book;
-    simulated_job job{prepare_small({.max_steps = 2, .hooks = {std::make_shared<signer>("A", book), std::make_shared<signer>("B", book)}}), seed};
+    simulated_job job{
+        prepare_small(
+            {.max_steps = 2, .hooks = {std::make_shared<signer>("A", book), std::make_shared<signer>("B", book)}}),
+        seed};
     for (int64_t ran = 0; !job.ended();) {
       REQUIRE(job.crank());
       if (job.progress().step > ran)
@@ -116,8 +122,9 @@ TEST_CASE("[SUP-9] two hooks are called one after the other at each begin, state
     }
     run_to_end(job);
     CHECK(job.left().empty());
-    CHECK(book == texts{"begin 0 A", "begin 0 B", "started 0 A", "started 0 B", "run to 1", "state 1 A", "state 1 B", "run to 2", "state 2 A", "state 2 B",
-                        "finished 2 A", "finished 2 B", "end 2 A", "end 2 B"});
+    CHECK(book
+          == texts{"begin 0 A", "begin 0 B", "started 0 A", "started 0 B", "run to 1", "state 1 A", "state 1 B",
+                   "run to 2", "state 2 A", "state 2 B", "finished 2 A", "finished 2 B", "end 2 A", "end 2 B"});
   }
 }
 
@@ -135,32 +142,40 @@ TEST_CASE("[SUP-13] where one hook asks to stop at a state the other is still sh
       CHECK(result.stopped);
       CHECK(result.global_step == 3);
       CHECK(newest_checkpoint(o.files).content.id.step == 3);
-      CHECK(book == texts{"begin 0 A", "begin 0 B", "started 0 A", "started 0 B", "state 1 A", "state 1 B", "state 2 A", "state 2 B", "state 3 A", "state 3 B",
-                          "end 3 A", "end 3 B"});
+      CHECK(book
+            == texts{"begin 0 A", "begin 0 B", "started 0 A", "started 0 B", "state 1 A", "state 1 B", "state 2 A",
+                     "state 2 B", "state 3 A", "state 3 B", "end 3 A", "end 3 B"});
       job.ask(request::save);  // There is nobody left to run for.
       CHECK(job.progress().step == 3);
     }
 }
 
-TEST_CASE("[SUP-14] data that end in run 4 show hooks no fourth state, end them, and are no error of the job, which says so") {
+TEST_CASE(
+    "[SUP-14] data that end in run 4 show hooks no fourth state, end them, and are no error of the job, which says "
+    "so") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     texts book;
     const auto source = fake_batches(3);
-    const small_job_options o{.max_steps = 10, .input = dataset_over(source),
-                              .hooks = {std::make_shared<signer>("A", book), std::make_shared<signer>("B", book)}, .source = echo_model()};
+    const small_job_options o{.max_steps = 10,
+                              .input = dataset_over(source),
+                              .hooks = {std::make_shared<signer>("A", book), std::make_shared<signer>("B", book)},
+                              .source = echo_model()};
     simulated_job job{prepare_small(o), seed};
     const auto result = run_to_end(job);
     CHECK(result.global_step == 3);
     CHECK(result.remark == "the data ended at step 3, before max_steps 10");
     CHECK_FALSE(result.stopped);
     CHECK(source->reads == steps{0, 1, 2});
-    CHECK(book == texts{"begin 0 A", "begin 0 B", "started 0 A", "started 0 B", "state 1 A", "state 1 B", "state 2 A", "state 2 B", "state 3 A", "state 3 B",
-                        "finished 3 A", "finished 3 B", "end 3 A", "end 3 B"});
+    CHECK(book
+          == texts{"begin 0 A", "begin 0 B", "started 0 A", "started 0 B", "state 1 A", "state 1 B", "state 2 A",
+                   "state 2 B", "state 3 A", "state 3 B", "finished 3 A", "finished 3 B", "end 3 A", "end 3 B"});
   }
 }
 
-TEST_CASE("[SUP-23] a node that does not end at closing is waited for up to the stop deadline, and named in the result of a job that ended well") {
+TEST_CASE(
+    "[SUP-23] a node that does not end at closing is waited for up to the stop deadline, and named in the result of a "
+    "job that ended well") {
   struct last_call : hook {
     bool came = false;
     void end(int64_t) override { came = true; }
@@ -185,7 +200,9 @@ TEST_CASE("[SUP-23] a node that does not end at closing is waited for up to the 
   CHECK(chief_deadlines{}.stop == 30s);
 }
 
-TEST_CASE("[SUP-26] a job without a directory writes nothing; with one, by default, rate and summaries of every 100 steps, before the checkpoint of a state") {
+TEST_CASE(
+    "[SUP-26] a job without a directory writes nothing; with one, by default, rate and summaries of every 100 steps, "
+    "before the checkpoint of a state") {
   small_job_options o{.max_steps = 200};
   std::vector<job_event> events;
   SUBCASE("none") {
@@ -206,7 +223,8 @@ TEST_CASE("[SUP-26] a job without a directory writes nothing; with one, by defau
     texts written;
     for (const auto& e : events_in(*o.files, "/run")) {
       if (e.note)
-        written.push_back((e.note->what == session_note::kind::start ? "start " : "checkpoint ") + std::to_string(e.step));
+        written.push_back((e.note->what == session_note::kind::start ? "start " : "checkpoint ")
+                          + std::to_string(e.step));
       for (const auto& v : e.values)
         if (v.tag == "loss" || v.tag == "global_step/sec")
           written.push_back(v.tag + " " + std::to_string(e.step));
@@ -216,7 +234,9 @@ TEST_CASE("[SUP-26] a job without a directory writes nothing; with one, by defau
   }
 }
 
-TEST_CASE("[SUP-27] saves by steps switch those by time off, none of either saves nothing, both are refused, and without log steps nothing is logged") {
+TEST_CASE(
+    "[SUP-27] saves by steps switch those by time off, none of either saves nothing, both are refused, and without log "
+    "steps nothing is logged") {
   small_job_options o{.max_steps = 65};
   const steps tens{0, 10, 20, 30, 40, 50, 60, 65};
   CHECK(saved_in_800_s(o, {.model_dir = "/run", .save_checkpoints_steps = 10}) == tens);
@@ -225,7 +245,9 @@ TEST_CASE("[SUP-27] saves by steps switch those by time off, none of either save
   CHECK_MESSAGE(by_time.size() >= 3, "at the start, each 600 s, and at the end");
   CHECK_MESSAGE(by_time.size() < tens.size(), by_time.size());
   o.files = memory_disk::make();
-  CHECK(saved_in_800_s(o, {.model_dir = "/run", .save_checkpoints_steps = std::nullopt, .save_checkpoints_secs = std::nullopt}).empty());
+  CHECK(saved_in_800_s(
+            o, {.model_dir = "/run", .save_checkpoints_steps = std::nullopt, .save_checkpoints_secs = std::nullopt})
+            .empty());
 
   const auto both = resolve_config({.model_dir = "/run", .save_checkpoints_steps = 10, .save_checkpoints_secs = 60.0});
   REQUIRE_FALSE(both);
@@ -247,7 +269,9 @@ TEST_CASE("[SUP-27] saves by steps switch those by time off, none of either save
   CHECK(zero.error().category == errc::invalid_argument);
 }
 
-TEST_CASE("[SUP-53] losses .5, .4, .45, .41 at steps 10 to 40 end a job that may go 20 steps without a better one at 40; the best is at 20") {
+TEST_CASE(
+    "[SUP-53] losses .5, .4, .45, .41 at steps 10 to 40 end a job that may go 20 steps without a better one at 40; the "
+    "best is at 20") {
   small_job_options o{.max_steps = 100, .save_steps = 10, .evaluates = true, .source = counting_model()};
   auto job = describe_small(o);
   std::vector<job_event> events;
@@ -283,7 +307,8 @@ TEST_CASE("[SUP-53] losses .5, .4, .45, .41 at steps 10 to 40 end a job that may
     const auto refused = prepare(job);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().category == errc::invalid_argument);
-    CHECK(refused.error().message.ends_with("asks for the metric 'auc', which the evaluation does not have; it has gain, global_step, loss"));
+    CHECK(refused.error().message.ends_with(
+        "asks for the metric 'auc', which the evaluation does not have; it has gain, global_step, loss"));
   }
 }
 

@@ -1,6 +1,5 @@
 // Whole simulated jobs that evaluate states without saving them.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "storage/examination/examination.hpp"
 #include "support/ended_jobs.hpp"
 
@@ -45,7 +44,8 @@ std::map<int64_t, double> losses_of(const std::vector<job_event>& events) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(shown, "[EST-48] every 3 steps the state is evaluated, saved or not, with the result that a checkpoint of it has") {
+TEST_CASE_FIXTURE(
+    shown, "[EST-48] every 3 steps the state is evaluated, saved or not, with the result that a checkpoint of it has") {
   // The expected results come from the same job with a save at every step.
   std::vector<job_event> events;
   std::map<int64_t, double> wanted;
@@ -73,7 +73,8 @@ TEST_CASE_FIXTURE(shown, "[EST-48] every 3 steps the state is evaluated, saved o
     }
 }
 
-TEST_CASE_FIXTURE(shown, "a rule that applies to a state that is not saved ends the job there, and the state is saved") {
+TEST_CASE_FIXTURE(shown,
+                  "a rule that applies to a state that is not saved ends the job there, and the state is saved") {
   rules = {stop_if_higher("loss", -1, {.min_steps = 5})};
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     options.files = memory_disk::make();
@@ -82,11 +83,13 @@ TEST_CASE_FIXTURE(shown, "a rule that applies to a state that is not saved ends 
     REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
     CHECK(result->global_step == 6);
     CHECK(steps_of(events, kind::saved) == steps{0, 6});
-    CHECK_MESSAGE((steps_of(events, kind::evaluated) == steps{3, 6}), "the checkpoint of step 6 is of the state that was evaluated");
+    CHECK_MESSAGE((steps_of(events, kind::evaluated) == steps{3, 6}),
+                  "the checkpoint of step 6 is of the state that was evaluated");
   }
 }
 
-TEST_CASE_FIXTURE(shown, "a state that is shown and then saved is evaluated once: its checkpoint can be the best, and is exported") {
+TEST_CASE_FIXTURE(
+    shown, "a state that is shown and then saved is evaluated once: its checkpoint can be the best, and is exported") {
   struct asks final : hook {
     bool saves = false;
     needs begin(int64_t) override { return {.steps = {{.first = 6, .gate = true}}, .holds = {.evaluated = true}}; }
@@ -112,7 +115,8 @@ TEST_CASE_FIXTURE(shown, "a state that is shown and then saved is evaluated once
         auto job = description();
         job.keep_best = keep_best{.goal = {.metric = "global_step", .smaller_is_better = false}};
         std::vector<std::string> exported;
-        job.evaluations.front().exports = [&exported](const export_surroundings&, const export_occasion& now) -> expected<std::vector<std::string>> {
+        job.evaluations.front().exports =
+            [&exported](const export_surroundings&, const export_occasion& now) -> expected<std::vector<std::string>> {
           exported.push_back(now.checkpoint);
           return std::vector<std::string>{""};
         };
@@ -127,7 +131,9 @@ TEST_CASE_FIXTURE(shown, "a state that is shown and then saved is evaluated once
       }
 }
 
-TEST_CASE_FIXTURE(shown, "whoever dies at whichever turn, the results are those of an undisturbed job, or the job fails; nobody is left") {
+TEST_CASE_FIXTURE(
+    shown,
+    "whoever dies at whichever turn, the results are those of an undisturbed job, or the job fails; nobody is left") {
   options.recovers = 10;
   options.shards = 2;
   std::vector<job_event> undisturbed;
@@ -165,7 +171,9 @@ TEST_CASE_FIXTURE(shown, "whoever dies at whichever turn, the results are those 
     CHECK_MESSAGE((failed[who] > 5 && cured[who] == 0), who);
 }
 
-TEST_CASE_FIXTURE(shown, "a state is shown once earlier checkpoints are evaluated, also where training does not wait for that; results come in order") {
+TEST_CASE_FIXTURE(shown,
+                  "a state is shown once earlier checkpoints are evaluated, also where training does not wait for "
+                  "that; results come in order") {
   options = {.max_steps = 14, .save_steps = 4, .evaluates = true, .when = evaluation_mode::beside};
   for (const int64_t each : {1, 3, 5})
     for (uint64_t seed = 1; seed <= 40; ++seed) {
@@ -183,7 +191,9 @@ TEST_CASE_FIXTURE(shown, "a state is shown once earlier checkpoints are evaluate
     }
 }
 
-TEST_CASE_FIXTURE(shown, "an evaluator that may fail and dies at whichever turn keeps no state from the others, and training goes on") {
+TEST_CASE_FIXTURE(
+    shown,
+    "an evaluator that may fail and dies at whichever turn keeps no state from the others, and training goes on") {
   std::vector<job_event> events;
   REQUIRE(run(1, events));
   const auto wanted = losses_of(events);
@@ -210,7 +220,9 @@ TEST_CASE_FIXTURE(shown, "an evaluator that may fail and dies at whichever turn 
   }
 }
 
-TEST_CASE_FIXTURE(shown, "a stop while the next attempt waits for the evaluation of a shown state ends the job; nothing is trained any more") {
+TEST_CASE_FIXTURE(shown,
+                  "a stop while the next attempt waits for the evaluation of a shown state ends the job; nothing is "
+                  "trained any more") {
   // An evaluation takes longer than the delay before the next attempt.
   const world_conditions slow{.cost = {{"evaluator/replica", {std::chrono::seconds{5}, std::chrono::seconds{5}}}}};
   options.recovers = 10;
@@ -218,7 +230,9 @@ TEST_CASE_FIXTURE(shown, "a stop while the next attempt waits for the evaluation
     for (uint64_t seed = 1; seed <= 10; ++seed) {
       CAPTURE(seed);
       simulated_job job{*prepare(description()), seed, slow};
-      const auto is_evaluated = [&](int64_t step) { return !job.progress().evaluating.empty() && job.progress().evaluating.front().step == step; };
+      const auto is_evaluated = [&](int64_t step) {
+        return !job.progress().evaluating.empty() && job.progress().evaluating.front().step == step;
+      };
       REQUIRE(job.crank_until([&] { return is_evaluated(6); }));
       job.kill("replica/0");
       REQUIRE(job.crank_until([&] { return job.events().back().what == kind::recovering; }));

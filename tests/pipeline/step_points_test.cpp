@@ -1,7 +1,6 @@
 // The steps at which a job measures its speed, summarises, ends and saves, compared with those of the Estimator's
 // hooks, which `step_timer` reproduces.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
 
@@ -52,7 +51,9 @@ steps tagged(const std::vector<log_event>& events, const std::string& tag) {
 
 }  // namespace
 
-TEST_CASE("[EST-40] a timer has the speeds of 2 steps a second at 11 and 21, as the Estimator; a job tells its own at 10, 20 and 30") {
+TEST_CASE(
+    "[EST-40] a timer has the speeds of 2 steps a second at 11 and 21, as the Estimator; a job tells its own at 10, 20 "
+    "and 30") {
   auto timer = *step_timer::every_steps(10);
   std::map<int64_t, double> speeds;
   for (int64_t step = 1; step <= 25; ++step)
@@ -71,7 +72,9 @@ TEST_CASE("[EST-40] a timer has the speeds of 2 steps a second at 11 and 21, as 
   CHECK(tagged(events_in(*o.files, "/run"), "global_step/sec") == steps{20, 30});
 }
 
-TEST_CASE("[EST-41] a timer has the summaries at 1, 9, 17 and 25, as the Estimator; a job makes its own at 8, 16 and 24, says START once, and none for 0") {
+TEST_CASE(
+    "[EST-41] a timer has the summaries at 1, 9, 17 and 25, as the Estimator; a job makes its own at 8, 16 and 24, "
+    "says START once, and none for 0") {
   CHECK(due(*step_timer::every_steps(8), 30) == steps{1, 9, 17, 25});
 
   for (const int64_t every : {8, 0}) {
@@ -104,7 +107,9 @@ TEST_CASE("[EST-43] ten steps from step 5 end at 15; a job that stands at 5 make
   CHECK(none.steps_run == 0);
 }
 
-TEST_CASE("[EST-46] a timer has the Estimator's saves of coarse loops at 0, 120 and 240; a job saves at 0, 100, 200 and the end, 300") {
+TEST_CASE(
+    "[EST-46] a timer has the Estimator's saves of coarse loops at 0, 120 and 240; a job saves at 0, 100, 200 and the "
+    "end, 300") {
   CHECK(due(*step_timer::every_steps(100), 10, 30, 0) == steps{0, 120, 240});
 
   small_job_options o{.max_steps = 300, .save_steps = 100};

@@ -1,6 +1,5 @@
 // The event files of whole jobs.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "storage/files/faulty_file_system.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
@@ -42,14 +41,14 @@ training_job described(const small_job_options& o, int64_t every = 4) {
 
 model recording_model() {
   return model{"small", [base = small_model()](graph& g, const features& x, const labels& y, mode m) {
-    auto spec = base.build(g, x, y, m);
-    if (m == mode::train) {
-      g.scalar("twice", scale(spec.loss, 2));
-      g.histogram("inputs", x["x"]);
-      g.text("notes", "what this run is about");
-    }
-    return spec;
-  }};
+                 auto spec = base.build(g, x, y, m);
+                 if (m == mode::train) {
+                   g.scalar("twice", scale(spec.loss, 2));
+                   g.histogram("inputs", x["x"]);
+                   g.text("notes", "what this run is about");
+                 }
+                 return spec;
+               }};
 }
 
 }  // namespace
@@ -91,7 +90,8 @@ TEST_CASE("a variable's histogram is of the very state it is filed under") {
     }
 }
 
-TEST_CASE("records are the same for one replica and for two with the same shards, and recording does not change training") {
+TEST_CASE(
+    "records are the same for one replica and for two with the same shards, and recording does not change training") {
   std::map<int64_t, std::vector<double>> seen;
   std::vector<checkpoint_content> states;
   for (const int64_t replicas : {1, 2}) {
@@ -116,14 +116,16 @@ TEST_CASE("records are the same for one replica and for two with the same shards
 }
 
 TEST_CASE("a summary of the model's own takes the place of the default one of its tag") {
-  small_job_options o{.max_steps = 8, .source = model{"small", [base = small_model()](graph& g, const features& x, const labels& y, mode m) {
-    auto spec = base.build(g, x, y, m);
-    if (m == mode::train) {
-      g.scalar("loss", scale(spec.loss, -1));
-      g.histogram("dense/kernel", x["x"]);
-    }
-    return spec;
-  }}};
+  small_job_options o{
+      .max_steps = 8,
+      .source = model{"small", [base = small_model()](graph& g, const features& x, const labels& y, mode m) {
+                        auto spec = base.build(g, x, y, m);
+                        if (m == mode::train) {
+                          g.scalar("loss", scale(spec.loss, -1));
+                          g.histogram("dense/kernel", x["x"]);
+                        }
+                        return spec;
+                      }}};
   run_to_end(described(o));
   const auto events = events_in(*o.files, "/run");
   for (const auto& e : events) {
@@ -136,7 +138,8 @@ TEST_CASE("a summary of the model's own takes the place of the default one of it
   CHECK(curve(events, "dense_1/kernel").at(8).histogram.count == 15);
 }
 
-TEST_CASE("[EST-61] every checkpoint is noted, and a resumed job goes on in a file of its own with one unbroken curve") {
+TEST_CASE(
+    "[EST-61] every checkpoint is noted, and a resumed job goes on in a file of its own with one unbroken curve") {
   small_job_options o{.max_steps = 18};
   run_to_end(described(o));
   o.max_steps = 30;
@@ -170,7 +173,8 @@ TEST_CASE("a checkpoint is committed only when the summaries up to its step are 
   }
 }
 
-TEST_CASE("points that a crash left beyond the last commit are replaced by those of the run that goes on, and none is lost") {
+TEST_CASE(
+    "points that a crash left beyond the last commit are replaced by those of the run that goes on, and none is lost") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     small_job_options o{.max_steps = 60};
     {
@@ -193,7 +197,8 @@ TEST_CASE("points that a crash left beyond the last commit are replaced by those
   }
 }
 
-TEST_CASE("[EST-34] an evaluation leaves its metrics without the step, then the checkpoint's path, in a folder of its name") {
+TEST_CASE(
+    "[EST-34] an evaluation leaves its metrics without the step, then the checkpoint's path, in a folder of its name") {
   small_job_options o{.max_steps = 10, .evaluates = true};
   auto d = described(o);
   d.evaluations.front().data.name = "test";
@@ -220,7 +225,9 @@ TEST_CASE("a summary writer that dies or cannot write fails the job after a last
     REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
     const auto began = job.now();
     SUBCASE("it dies") { REQUIRE(job.kill("summary_writer")); }
-    SUBCASE("the disk is full for its file") { disk->inject({.operation = file_operation::append, .path_contains = "tfevents"}); }
+    SUBCASE("the disk is full for its file") {
+      disk->inject({.operation = file_operation::append, .path_contains = "tfevents"});
+    }
     auto result = job.wait(std::chrono::hours{2});
     REQUIRE(result.has_value());
     REQUIRE_FALSE(result->has_value());

@@ -1,7 +1,6 @@
 // Metrics of training at log points, of the last step or of all steps since the last point, for several numbers of
 // replicas.
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
 #include "tests/models/metrics/every_metric.hpp"
@@ -16,7 +15,8 @@ namespace {
 using rows_of = listed_metric::rows;
 constexpr size_t examples = 160, batch = 8;  // 20 steps.
 
-const std::vector<std::pair<std::string, rows_of>> kinds{{"binary", rows_of::binary}, {"classes", rows_of::classes}, {"numbers", rows_of::numbers}};
+const std::vector<std::pair<std::string, rows_of>> kinds{
+    {"binary", rows_of::binary}, {"classes", rows_of::classes}, {"numbers", rows_of::numbers}};
 
 /// The columns of all kinds in one dataset.
 dataset data_of_all() {
@@ -36,14 +36,18 @@ dataset data_of_all() {
 /// A model with every metric. The metrics depend on features only, so that training does not change them.
 model of_all_metrics() {
   return {"all", [](graph& g, const features& x, const labels&, mode m) {
-    const symbol v = g.variable({.name = "v", .dims = {}, .initial = init::ones()});
-    model_spec spec{.mode = m, .loss = reduce_mean(square(v * x["numbers/prediction"])), .optimizer = gradient_descent{.rate = 0.01f}};
-    for (const auto& [name, one] : every_metric()) {
-      const auto& kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.second == one.of; })->first;
-      spec.metrics[name] = one.build(x[kind + "/label"], x[kind + "/prediction"], x[kind + "/weight"]);
-    }
-    return spec;
-  }};
+            const symbol v = g.variable({.name = "v", .dims = {}, .initial = init::ones()});
+            model_spec spec{.mode = m,
+                            .loss = reduce_mean(square(v * x["numbers/prediction"])),
+                            .optimizer = gradient_descent{.rate = 0.01f}};
+            for (const auto& [name, one] : every_metric()) {
+              const auto& kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) {
+                                   return k.second == one.of;
+                                 })->first;
+              spec.metrics[name] = one.build(x[kind + "/label"], x[kind + "/prediction"], x[kind + "/weight"]);
+            }
+            return spec;
+          }};
 }
 
 struct metrics_outcome {
@@ -107,30 +111,42 @@ steps steps_with(const metrics_outcome& job, const std::string& tag) {
 
 }  // namespace
 
-TEST_CASE("[MET-34, MET-36] every metric of all steps since the last log point equals that of their rows, on 1, 2 and 4 replicas and on 1 of 4 shards") {
+TEST_CASE(
+    "[MET-34, MET-36] every metric of all steps since the last log point equals that of their rows, on 1, 2 and 4 "
+    "replicas and on 1 of 4 shards") {
   for (const auto& [replicas, shards] : {std::pair<int64_t, int64_t>{1, 1}, {2, 2}, {4, 4}, {1, 4}, {2, 4}}) {
     CAPTURE(replicas);
     CAPTURE(shards);
-    check_points(outcome_of({.replicas = replicas, .shards = shards, .input = data_of_all().batch(batch).repeat(), .source = of_all_metrics()},
-                            train_metrics::all), 5);
+    check_points(outcome_of({.replicas = replicas,
+                             .shards = shards,
+                             .input = data_of_all().batch(batch).repeat(),
+                             .source = of_all_metrics()},
+                            train_metrics::all),
+                 5);
   }
 }
 
 TEST_CASE("[MET-36] where only log points are measured, metrics are those of the step that leads to each") {
   for (const int64_t replicas : {1, 4})
-    check_points(outcome_of({.replicas = replicas, .input = data_of_all().batch(batch).repeat(), .source = of_all_metrics()}, train_metrics::logged), 1);
+    check_points(
+        outcome_of({.replicas = replicas, .input = data_of_all().batch(batch).repeat(), .source = of_all_metrics()},
+                   train_metrics::logged),
+        1);
 }
 
 TEST_CASE("[MET-36] without metrics of training progress has none, and with them the state is the same to the bit") {
   const small_job_options job{.replicas = 2, .shards = 4};
-  const auto none = outcome_of(job, train_metrics::none), logged = outcome_of(job, train_metrics::logged), all = outcome_of(job, train_metrics::all);
+  const auto none = outcome_of(job, train_metrics::none), logged = outcome_of(job, train_metrics::logged),
+             all = outcome_of(job, train_metrics::all);
   CHECK(none.progress.front().metrics.empty());
   CHECK(logged.progress.front().metrics.size() == 2);
   CHECK(same_state(none.state, logged.state));
   CHECK(same_state(none.state, all.state));
 }
 
-TEST_CASE("[MET-36] metrics of training are in the event file under their own names, also between summaries, and texts once with the first summary") {
+TEST_CASE(
+    "[MET-36] metrics of training are in the event file under their own names, also between summaries, and texts once "
+    "with the first summary") {
   auto source = small_model();
   source.build = [base = source.build](graph& g, const features& x, const labels& y, mode m) {
     auto spec = base(g, x, y, m);
@@ -170,12 +186,14 @@ TEST_CASE("[MET-36] a summary of the model under the name of a metric takes its 
 }
 
 TEST_CASE("[MET-36] a function of a metric that throws in training ends the job with an error that names it") {
-  const model bad{"bad", [](graph& g, const features& x, const labels&, mode m) {
-    const symbol v = g.variable({.name = "v", .dims = {}, .initial = init::ones()});
-    model_spec spec{.mode = m, .loss = reduce_mean(square(v * x["x"])), .optimizer = gradient_descent{}};
-    spec.metrics["mine"] = metric{{reduce_sum(x["x"])}, [](std::span<const tensor>) -> metric_value { throw std::runtime_error{"no luck"}; }};
-    return spec;
-  }};
+  const model bad{
+      "bad", [](graph& g, const features& x, const labels&, mode m) {
+        const symbol v = g.variable({.name = "v", .dims = {}, .initial = init::ones()});
+        model_spec spec{.mode = m, .loss = reduce_mean(square(v * x["x"])), .optimizer = gradient_descent{}};
+        spec.metrics["mine"] = metric{
+            {reduce_sum(x["x"])}, [](std::span<const tensor>) -> metric_value { throw std::runtime_error{"no luck"}; }};
+        return spec;
+      }};
   simulated_job job{prepare_small({.source = bad}), 5};
   const auto result = job.wait(std::chrono::hours{2});
   REQUIRE(result.has_value());

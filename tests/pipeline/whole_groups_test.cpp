@@ -27,9 +27,9 @@ struct value_watcher final : hook {
 
 struct group_job {
   small_job_options o{.max_steps = 30, .recovers = 3};
-  bool falls = false;                                   ///< The mixture falls with either candidate.
-  std::map<broken_program, int64_t> breaks = {};               ///< The step at which each program's numbers break.
-  std::vector<group_id> shown = {};                     ///< Empty: as the plan lists them.
+  bool falls = false;                             ///< The mixture falls with either candidate.
+  std::map<broken_program, int64_t> breaks = {};  ///< The step at which each program's numbers break.
+  std::vector<group_id> shown = {};               ///< Empty: as the plan lists them.
   std::vector<stop_rule> rules = {};
   std::shared_ptr<value_watcher> watcher = std::make_shared<value_watcher>();
 
@@ -41,7 +41,9 @@ struct group_job {
       auto& e = d.evaluations.emplace_back(evaluation_policy{.data = small_evaluation(), .throttle_secs = 0});
       e.data.name = name;
       e.exports = exporting_of({candidate(name, name == "a" ? 5 : 7), {.model_dir = "/run", .seed = 7}},
-                               {.input = small_evaluation().input, .name = name, .exporters = {{.name = "of_" + name, .rule = export_rule::final}}});
+                               {.input = small_evaluation().input,
+                                .name = name,
+                                .exporters = {{.name = "of_" + name, .rule = export_rule::final}}});
       e.exports_at_end = true;
     }
     d.keep_best = keep_best{.goal = {.evaluation = "a"}};
@@ -91,13 +93,16 @@ std::map<std::string, steps> tags_of(const std::shared_ptr<file_system>& files) 
 
 }  // namespace
 
-TEST_CASE("several groups run with evaluations, summaries, hooks, observed values, a best checkpoint, a rule and exports, to one state in any order of turns") {
+TEST_CASE(
+    "several groups run with evaluations, summaries, hooks, observed values, a best checkpoint, a rule and exports, to "
+    "one state in any order of turns") {
   std::optional<checkpoint_content> first;
   for (const int64_t replicas : {1, 2})
     for (uint64_t seed = 1; seed <= 4; ++seed) {
       CAPTURE(replicas);
       CAPTURE(seed);
-      group_job j{.o = {.max_steps = 30, .replicas = replicas}, .rules = {stop_if_lower("loss", 0, {.evaluation = "b"})}};
+      group_job j{.o = {.max_steps = 30, .replicas = replicas},
+                  .rules = {stop_if_lower("loss", 0, {.evaluation = "b"})}};
       simulated_job job{j.prepared(), seed};
       const auto result = run_to_end(job);
       CHECK(result.global_step == 30);
@@ -143,7 +148,9 @@ TEST_CASE("a plan with another number of evaluators than the job has evaluations
   CHECK(has(prepared.error().message, "the plan lists 2 evaluators, and the job has 1 evaluations"));
 }
 
-TEST_CASE("the group that is shown first leaves, the next one gives the number, and what is evaluated and exported of it ends with it") {
+TEST_CASE(
+    "the group that is shown first leaves, the next one gives the number, and what is evaluated and exported of it "
+    "ends with it") {
   std::optional<checkpoint_content> first;
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     CAPTURE(seed);
@@ -169,7 +176,9 @@ TEST_CASE("the group that is shown first leaves, the next one gives the number, 
   }
 }
 
-TEST_CASE("a mixture that falls with its candidates leaves at the step of the first of them and reads no zeros, in any order of turns") {
+TEST_CASE(
+    "a mixture that falls with its candidates leaves at the step of the first of them and reads no zeros, in any order "
+    "of turns") {
   group_job alone{.o = {.max_steps = 12}};
   simulated_job whole{alone.prepared(), 1};
   run_to_end(whole);
@@ -183,7 +192,8 @@ TEST_CASE("a mixture that falls with its candidates leaves at the step of the fi
       simulated_job job{j.prepared(), seed};
       const auto result = run_to_end(job);
       CHECK(has(result.remark, "group 'b' left at step 12: nan_loss: "));
-      CHECK(has(result.remark, "group 'mixture' left at step 12: cancelled: it falls with the first of the groups 'a', 'b'"));
+      CHECK(has(result.remark,
+                "group 'mixture' left at step 12: cancelled: it falls with the first of the groups 'a', 'b'"));
       CHECK(result.metrics.contains("loss"));
       auto store = checkpoint_store::open(j.o.files, "/run", {.read_only = true});
       REQUIRE(store);
@@ -215,8 +225,11 @@ TEST_CASE("where both candidates leave at one step the mixture falls once, and t
   }
 }
 
-TEST_CASE("a job of which a mixture has fallen is resumed, and recovers, to the state of one that was not interrupted") {
-  const auto breaking = [](small_job_options o) { return group_job{.o = std::move(o), .falls = true, .breaks = {{of_b, 12}}}; };
+TEST_CASE(
+    "a job of which a mixture has fallen is resumed, and recovers, to the state of one that was not interrupted") {
+  const auto breaking = [](small_job_options o) {
+    return group_job{.o = std::move(o), .falls = true, .breaks = {{of_b, 12}}};
+  };
   const auto undisturbed = breaking({.max_steps = 30});
   simulated_job unbroken{undisturbed.prepared(), 9};
   run_to_end(unbroken);
@@ -283,7 +296,9 @@ TEST_CASE("a job of several groups is paused with one of them gone, and goes on 
 }
 
 TEST_CASE("on real threads a mixture falls, and the others end in the state of the simulation") {
-  const auto at_60 = [] { return group_job{.o = {.max_steps = 200, .save_steps = 50}, .falls = true, .breaks = {{of_b, 60}}}; };
+  const auto at_60 = [] {
+    return group_job{.o = {.max_steps = 200, .save_steps = 50}, .falls = true, .breaks = {{of_b, 60}}};
+  };
   const auto simulated = at_60(), real = at_60();
   simulated_job beside{simulated.prepared(), 3};
   run_to_end(beside);

@@ -1,6 +1,5 @@
-#include "plan/checked_plan.hpp"
-
 #include "pipeline/plan/make_plan.hpp"
+#include "plan/checked_plan.hpp"
 #include "tests/plan/hand_written_plans.hpp"
 #include "tests/support/has.hpp"
 
@@ -17,12 +16,14 @@ group_id group_of(const job_plan& p, node_id id) {
 /// The first edge of kind `what` from the node named `from`.
 plan_edge& edge_of(job_plan& p, const std::string& from, edge_kind what) {
   const auto id = named(p, from).id;
-  return *std::find_if(p.edges.begin(), p.edges.end(), [&](const plan_edge& e) { return e.from == id && e.kind == what; });
+  return *std::find_if(p.edges.begin(), p.edges.end(),
+                       [&](const plan_edge& e) { return e.from == id && e.kind == what; });
 }
 
 /// Removes the last edge of data, which leads from b to the mixture.
 void remove_last_data(job_plan& p) {
-  const auto last = std::find_if(p.edges.rbegin(), p.edges.rend(), [](const plan_edge& e) { return e.kind == edge_kind::data; });
+  const auto last = std::find_if(p.edges.rbegin(), p.edges.rend(),
+                                 [](const plan_edge& e) { return e.kind == edge_kind::data; });
   p.edges.erase(std::prev(last.base()));
 }
 
@@ -32,8 +33,14 @@ TEST_CASE("a plan that can be is not refused") {
   CHECK(checked_plan::of(good().plan));
   for (int32_t hosts : {1, 2})
     for (int32_t replicas : {2, 4}) {
-      const auto plan = make_plan({.hosts = hosts, .replicas = replicas, .summaries = true, .eval_summaries = true, .hooks = true, .program = "m",
-                                   .dataset = "d", .evaluations = {{"", "e"}, {"other", "f"}}});
+      const auto plan = make_plan({.hosts = hosts,
+                                   .replicas = replicas,
+                                   .summaries = true,
+                                   .eval_summaries = true,
+                                   .hooks = true,
+                                   .program = "m",
+                                   .dataset = "d",
+                                   .evaluations = {{"", "e"}, {"other", "f"}}});
       REQUIRE(plan);
       CHECK(checked_plan::of(*plan));
     }
@@ -126,7 +133,11 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
   SUBCASE("a cycle") {
     named(p, "mixture/replica/0").out_ports = {"logits"};
     named(p, "a/replica/0").in_ports.push_back("feedback");
-    p.edges.push_back({.id = 99_edge, .from = named(p, "mixture/replica/0").id, .out = "logits", .to = named(p, "a/replica/0").id, .in = "feedback",
+    p.edges.push_back({.id = 99_edge,
+                       .from = named(p, "mixture/replica/0").id,
+                       .out = "logits",
+                       .to = named(p, "a/replica/0").id,
+                       .in = "feedback",
                        .how = divide::broadcast});
     CHECK(says(p, {"cycle", "'a/replica/0'", "'mixture/replica/0'", "first step"}));
   }
@@ -136,10 +147,12 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
   }
   SUBCASE("a part of somebody who makes none") {
     edge_of(p, "feed", edge_kind::part).from = named(p, "outfeed").id;
-    CHECK(says(p, {"(outfeed => checkpoint_writer) of part goes from an outfeed to a checkpoint_writer", "one of infeed, replica"}));
+    CHECK(says(p, {"(outfeed => checkpoint_writer) of part goes from an outfeed to a checkpoint_writer",
+                   "one of infeed, replica"}));
   }
   SUBCASE("a part that is missing") {
-    std::erase_if(p.edges, [&](const plan_edge& e) { return e.kind == edge_kind::part && e.from == named(p, "feed").id; });
+    std::erase_if(p.edges,
+                  [&](const plan_edge& e) { return e.kind == edge_kind::part && e.from == named(p, "feed").id; });
     CHECK(says(p, {"a snapshot has no part of 'feed', which makes one"}));
   }
   SUBCASE("a part twice") {
@@ -259,10 +272,12 @@ TEST_CASE("a plan that does not fit the data or the models is refused before any
   auto w = good();
   SUBCASE("two groups with one variable name") {
     w.resources.models[2] = w.resources.models[1];
-    CHECK(refused(w) == "variable 'a/dense/kernel' is of two groups, 'a' and 'b': build each model in a scope of its own");
+    CHECK(refused(w)
+          == "variable 'a/dense/kernel' is of two groups, 'a' and 'b': build each model in a scope of its own");
   }
   SUBCASE("rows that cannot be divided") {
-    CHECK(refused(two_candidates(small_dataset().batch(5).repeat(), 2)) == "a batch of 5 rows cannot be split evenly among 2 replicas");
+    CHECK(refused(two_candidates(small_dataset().batch(5).repeat(), 2))
+          == "a batch of 5 rows cannot be split evenly among 2 replicas");
   }
   SUBCASE("ports of different rows") {
     auto split = two_candidates(small_dataset().batch(4).repeat(), 2);
@@ -273,11 +288,12 @@ TEST_CASE("a plan that does not fit the data or the models is refused before any
   }
   SUBCASE("an output that the model does not make") {
     auto silent = *w.resources.models[1];
-    w.resources.models[1] = std::make_shared<const model>(model{"a", [silent](graph& g, const features& x, const labels& y, mode m) {
-      auto spec = silent.build(g, x, y, m);
-      spec.predictions.clear();
-      return spec;
-    }});
+    w.resources.models[1] = std::make_shared<const model>(
+        model{"a", [silent](graph& g, const features& x, const labels& y, mode m) {
+                auto spec = silent.build(g, x, y, m);
+                spec.predictions.clear();
+                return spec;
+              }});
     CHECK(has(refused(w), "no prediction 'logits' while it trains"));
   }
   SUBCASE("fewer models than programs") {
@@ -313,7 +329,9 @@ TEST_CASE("a plan says what its nodes do and what flows between them") {
   CHECK(has(text, ", stops at infeeds\n"));
   CHECK(has(text, ": a/replica/0 => outfeed, report\n"));
   CHECK(has(text, ": feed => checkpoint_writer, part, 9 messages\n"));
-  CHECK(has(text, "shown: mixture, a, b\ngroup mixture: falls with a, b\ngroup a: retires at step 30\ngroup b: leaves if it fails\n"));
+  CHECK(has(text,
+            "shown: mixture, a, b\ngroup mixture: falls with a, b\ngroup a: retires at step 30\ngroup b: leaves if it "
+            "fails\n"));
   p.groups[2].leaves = leaves_on::numbers;
   CHECK(has(to_text(p), "group b: leaves if its numbers are not finite\n"));
   CHECK(text.ends_with("snapshot: feed a/replica/0 b/replica/0 mixture/replica/0 chief\n"));

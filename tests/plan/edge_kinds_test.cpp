@@ -21,7 +21,8 @@ TEST_CASE("a node makes a part of a snapshot if and only if edges of parts may b
   const auto& parts = row_of(edge_kind::part);
   for (const auto& row : role_rows()) {
     CAPTURE(row.name);
-    CHECK((row.makes_part || contains(parts.to, row.what)) == (contains(parts.from, row.what) || row.what == role::checkpoint_writer));
+    CHECK((row.makes_part || contains(parts.to, row.what))
+          == (contains(parts.from, row.what) || row.what == role::checkpoint_writer));
   }
 }
 

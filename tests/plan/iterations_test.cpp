@@ -1,5 +1,4 @@
 #include "plan/checked_plan.hpp"
-
 #include "tests/plan/hand_written_plans.hpp"
 #include "tests/support/has.hpp"
 
@@ -7,7 +6,9 @@
 
 namespace troupe::test {
 
-TEST_CASE("the plan of an iteration says from which state to which it goes, and is refused where it cannot follow or be followed") {
+TEST_CASE(
+    "the plan of an iteration says from which state to which it goes, and is refused where it cannot follow or be "
+    "followed") {
   auto p = good().plan;
   SUBCASE("with bounds it can be, and its text has them") {
     p.iteration = {2, 100, 200};
@@ -50,8 +51,9 @@ TEST_CASE("a plan can follow another one if whoever lives on is the same node in
   CHECK(check_successor(now, plan([](job_plan& p) { named(p, "a/replica/0").name = "c/replica/0"; })));
   const auto refused = check_successor(now, plan([](job_plan& p) { named(p, "checkpoint_writer").name = "another"; }));
   REQUIRE_FALSE(refused);
-  CHECK(has(refused.error().message, "'checkpoint_writer' lives on from iteration to iteration, and the next plan has "
-                                      "'another', a checkpoint_writer, under its number"));
+  CHECK(has(refused.error().message,
+            "'checkpoint_writer' lives on from iteration to iteration, and the next plan has "
+            "'another', a checkpoint_writer, under its number"));
   const auto placed = check_successor(plan([](job_plan& p) { named(p, "checkpoint_writer").place = 1; }), now);
   CHECK_FALSE(placed);
 }

@@ -39,17 +39,25 @@ TEST_CASE("a job of one replica has edges of data, report and part, and the chie
   CHECK(edges(p, edge_kind::report) == names{"replica/0 => outfeed"});
   CHECK(edges(p, edge_kind::gradient).empty());
   CHECK(edges(p, edge_kind::record).empty());
-  CHECK(edges(p, edge_kind::part) == names{"infeed/0 => checkpoint_writer", "replica/0 => checkpoint_writer", "chief => checkpoint_writer"});
+  CHECK(edges(p, edge_kind::part)
+        == names{"infeed/0 => checkpoint_writer", "replica/0 => checkpoint_writer", "chief => checkpoint_writer"});
   CHECK(p.saves());
 }
 
 TEST_CASE("where there is a summary writer, the chief's part goes by way of it, and records of the outfeed go there") {
-  const auto p = planned({.replicas = 2, .summaries = true, .eval_summaries = true, .program = "m", .dataset = "d", .evaluations = {{"", "e"}}});
+  const auto p = planned({.replicas = 2,
+                          .summaries = true,
+                          .eval_summaries = true,
+                          .program = "m",
+                          .dataset = "d",
+                          .evaluations = {{"", "e"}}});
   CHECK(edges(p, edge_kind::gradient) == names{"replica/0 => reducer", "replica/1 => reducer"});
   CHECK(edges(p, edge_kind::record) == names{"outfeed => summary_writer"});
-  CHECK(edges(p, edge_kind::report) == names{"replica/0 => outfeed", "replica/1 => outfeed", "evaluator/replica/0 => evaluator/outfeed"});
-  CHECK(edges(p, edge_kind::part) == names{"infeed/0 => checkpoint_writer", "replica/0 => checkpoint_writer", "replica/1 => checkpoint_writer",
-                                           "summary_writer => checkpoint_writer", "chief => summary_writer"});
+  CHECK(edges(p, edge_kind::report)
+        == names{"replica/0 => outfeed", "replica/1 => outfeed", "evaluator/replica/0 => evaluator/outfeed"});
+  CHECK(edges(p, edge_kind::part)
+        == names{"infeed/0 => checkpoint_writer", "replica/0 => checkpoint_writer", "replica/1 => checkpoint_writer",
+                 "summary_writer => checkpoint_writer", "chief => summary_writer"});
   names parts;
   for (const auto* n : p.parts())
     parts.push_back(n->name);

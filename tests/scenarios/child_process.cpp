@@ -13,7 +13,8 @@
 
 namespace troupe {
 
-child_process::child_process(std::string program, const std::vector<std::string>& arguments, std::function<void(const std::string&)> hear)
+child_process::child_process(std::string program, const std::vector<std::string>& arguments,
+                             std::function<void(const std::string&)> hear)
   : hear_(std::move(hear)) {
   int from_child[2], to_child[2];
   REQUIRE(::pipe2(from_child, O_CLOEXEC) == 0);
@@ -68,9 +69,7 @@ void child_process::say(const std::string& line) {
   REQUIRE(::write(input_, all.data(), all.size()) == static_cast<ssize_t>(all.size()));
 }
 
-void child_process::send(int signal) {
-  REQUIRE(::kill(process_, signal) == 0);
-}
+void child_process::send(int signal) { REQUIRE(::kill(process_, signal) == 0); }
 
 int child_process::wait() {
   while (listen(std::chrono::milliseconds{-1})) {}

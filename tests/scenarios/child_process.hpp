@@ -14,7 +14,8 @@ namespace troupe {
 class child_process {
  public:
   /// `listen` and `wait` call `hear` with each line that the child prints.
-  child_process(std::string program, const std::vector<std::string>& arguments, std::function<void(const std::string&)> hear);
+  child_process(std::string program, const std::vector<std::string>& arguments,
+                std::function<void(const std::string&)> hear);
   child_process(const child_process&) = delete;
   child_process& operator=(const child_process&) = delete;
   ~child_process();

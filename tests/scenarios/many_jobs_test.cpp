@@ -35,7 +35,8 @@ void live(const std::string& directory, int how) {
   const auto hook = std::make_shared<told>();
   auto training = small_training(how == finished ? 20 : endless, {hook});
   if (how == failed)
-    training.input = dataset{std::make_shared<troubled_stage>(training.input.last_stage(), 9, []() -> expected<void> { return fail(errc::data_loss, "record 9"); })};
+    training.input = dataset{std::make_shared<troubled_stage>(
+        training.input.last_stage(), 9, []() -> expected<void> { return fail(errc::data_loss, "record 9"); })};
   auto estimator = small_estimator(directory);
   estimator.config.save_summary_steps = 10;
   auto running = start(estimator, training, eval_spec{.input = small_dataset(20).batch(8), .throttle_secs = 0});
@@ -65,7 +66,9 @@ void live_many(int jobs) {
 
 }  // namespace
 
-TEST_CASE("100 jobs that finish, stop, are aborted, fail or are destroyed leave no thread, no descriptor and no memory behind") {
+TEST_CASE(
+    "100 jobs that finish, stop, are aborted, fail or are destroyed leave no thread, no descriptor and no memory "
+    "behind") {
   // Allocates what is allocated only once, such as tables and the arenas of threads.
   live_many(20);
   const auto threads_before = threads(), descriptors_before = descriptors(), memory_before = memory_in_use();
@@ -73,8 +76,8 @@ TEST_CASE("100 jobs that finish, stop, are aborted, fail or are destroyed leave 
   CHECK(threads_fall_to(threads_before));
   CHECK(descriptors() == descriptors_before);
   const auto growth = memory_in_use() - memory_before;
-  MESSAGE("threads ", threads(), " of ", threads_before, ", descriptors ", descriptors(), " of ", descriptors_before, ", memory ", memory_before,
-          " + ", growth, " bytes");
+  MESSAGE("threads ", threads(), " of ", threads_before, ", descriptors ", descriptors(), " of ", descriptors_before,
+          ", memory ", memory_before, " + ", growth, " bytes");
   // This is 655 bytes a job, less than one job's parameters and slots. A growth of about 20,000 bytes was seen, and no
   // more after 500 jobs.
   CHECK(growth < 64 * 1024);

@@ -23,26 +23,34 @@ constexpr int64_t inputs = 32, hidden_units = 1'300, examples = 256, sentence = 
 /// return at once. Predictions have 160 kB for a batch of 32. Inputs are small, because the length of blocks, and so
 /// the memory of blocks in flight, depends on the machine's present speed.
 estimator middling(const std::string& directory) {
-  return {model{"middling", [](graph& g, const features& x, const labels& y, mode m) {
-            const auto hidden = nn::dense(x["x"], {.units = hidden_units, .activation = relu});
-            if (m == mode::predict)
-              return model_spec{.mode = m, .predictions = {{"hidden", hidden}}};
-            return multi_class_head{.classes = 10}.spec(g, {.mode = m, .logits = nn::dense(hidden, {.units = 10}), .labels = y.only(),
-                                                 .optimizer = momentum{.rate = 0.01f}});
-          }},
-          {.model_dir = directory, .seed = 7, .save_summary_steps = 100, .save_checkpoints_steps = 1'000, .replicas = 2}};
+  return {
+      model{"middling",
+            [](graph& g, const features& x, const labels& y, mode m) {
+              const auto hidden = nn::dense(x["x"], {.units = hidden_units, .activation = relu});
+              if (m == mode::predict)
+                return model_spec{.mode = m, .predictions = {{"hidden", hidden}}};
+              return multi_class_head{.classes = 10}.spec(g, {.mode = m,
+                                                              .logits = nn::dense(hidden, {.units = 10}),
+                                                              .labels = y.only(),
+                                                              .optimizer = momentum{.rate = 0.01f}});
+            }},
+      {.model_dir = directory, .seed = 7, .save_summary_steps = 100, .save_checkpoints_steps = 1'000, .replicas = 2}};
 }
 
 /// A model that looks up words in a table of 160 kB and reads them with an LSTM, so that the number of rows in the
 /// table's gradient varies.
 estimator reading(const std::string& directory) {
-  return {model{"reading", [](graph& g, const features& x, const labels& y, mode m) {
-            const auto words = nn::embedding(x["ids"], {.entries = vocabulary, .units = 8});
-            const auto last = nn::lstm(words, {.units = 16}).last.h;
-            return multi_class_head{.classes = 10}.spec(g, {.mode = m, .logits = nn::dense(last, {.units = 10}), .labels = y.only(),
-                                                 .optimizer = momentum{.rate = 0.01f}});
-          }},
-          {.model_dir = directory, .seed = 7, .save_summary_steps = 100, .save_checkpoints_steps = 1'000, .replicas = 2}};
+  return {
+      model{"reading",
+            [](graph& g, const features& x, const labels& y, mode m) {
+              const auto words = nn::embedding(x["ids"], {.entries = vocabulary, .units = 8});
+              const auto last = nn::lstm(words, {.units = 16}).last.h;
+              return multi_class_head{.classes = 10}.spec(g, {.mode = m,
+                                                              .logits = nn::dense(last, {.units = 10}),
+                                                              .labels = y.only(),
+                                                              .optimizer = momentum{.rate = 0.01f}});
+            }},
+      {.model_dir = directory, .seed = 7, .save_summary_steps = 100, .save_checkpoints_steps = 1'000, .replicas = 2}};
 }
 
 tensor labels_of_rows() {
@@ -94,7 +102,8 @@ void check_level(const std::vector<std::pair<int64_t, int64_t>>& seen) {
 void check_training(estimator (*e)(const std::string& directory), const dataset& data) {
   temporary_directory directory;
   const auto held = std::make_shared<looks>();
-  auto running = start(e(directory / "run"), {.input = data.shuffle().batch(4).repeat(), .max_steps = steps_all, .hooks = {held}},
+  auto running = start(e(directory / "run"),
+                       {.input = data.shuffle().batch(4).repeat(), .max_steps = steps_all, .hooks = {held}},
                        eval_spec{.input = data.batch(32), .throttle_secs = 0});
   REQUIRE_MESSAGE(running.has_value(), why(running));
   const auto result = running->wait(std::chrono::seconds{180});
@@ -157,7 +166,9 @@ TEST_CASE("a job that has recovered 120 times holds 2 MiB more than one that has
   config->recovery = {.attempts_max = {}, .first_delay_secs = 0};
   const auto looked = std::make_shared<looks_at_recoveries>();
   auto prepared = prepare(training_job{.basis = {.source = std::make_shared<const model>(e.model), .config = *config},
-                                       .input = rows().shuffle().batch(4).repeat(), .max_steps = apart * (deaths + 1), .hooks = {looked}});
+                                       .input = rows().shuffle().batch(4).repeat(),
+                                       .max_steps = apart * (deaths + 1),
+                                       .hooks = {looked}});
   REQUIRE_MESSAGE(prepared.has_value(), why(prepared));
   const auto fate = std::make_shared<doom>();
   for (int64_t n = 0; n < deaths; ++n)
@@ -168,7 +179,8 @@ TEST_CASE("a job that has recovered 120 times holds 2 MiB more than one that has
   REQUIRE_MESSAGE(result->has_value(), why(*result));
   REQUIRE(static_cast<int64_t>(looked->held.size()) >= warm + 2);
   const auto growth = *std::max_element(looked->held.begin() + warm, looked->held.end()) - looked->held[warm - 1];
-  MESSAGE("kB held after ", warm, " recoveries: ", looked->held[warm - 1] >> 10, ", after ", looked->held.size(), ": ", looked->held.back() >> 10);
+  MESSAGE("kB held after ", warm, " recoveries: ", looked->held[warm - 1] >> 10, ", after ", looked->held.size(), ": ",
+          looked->held.back() >> 10);
   CHECK(growth <= growth_max);
 }
 

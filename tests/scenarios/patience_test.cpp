@@ -24,13 +24,15 @@ constexpr auto patience = 60s;  ///< The longest silence of a child, also under 
 /// The address sanitizer keeps freed memory in a quarantine of 256 MB by default. A small one makes growth visible.
 void keep_little_freed_memory() {
   if (const char* const options = std::getenv("ASAN_OPTIONS"))
-    setenv("ASAN_OPTIONS", (std::string{options} + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64").c_str(), 1);
+    setenv("ASAN_OPTIONS", (std::string{options} + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64").c_str(),
+           1);
 }
 
 /// A slow_trainer process, whose output it parses.
 struct slow_trainer {
   slow_trainer(int batch_ms, int hook_ms, int deadline_ms)
-    : child(TROUPE_SLOW_TRAINER, {directory / "run", std::to_string(batch_ms), std::to_string(hook_ms), std::to_string(deadline_ms)},
+    : child(TROUPE_SLOW_TRAINER,
+            {directory / "run", std::to_string(batch_ms), std::to_string(hook_ms), std::to_string(deadline_ms)},
             [this](const std::string& line) { hear(line); }) {}
 
   void hear(const std::string& line) {
@@ -86,8 +88,11 @@ TEST_CASE("a process that was stopped for longer than its deadlines goes on") {
   CHECK_MESSAGE(trainer.how == "stopped", trainer.text);
 }
 
-TEST_CASE("a stop, an abort and Ctrl-C end a job beside a slow input and a slow hook within a batch and a call, and the hooks see the end") {
-  for (const auto& [batch_ms, hook_ms] : std::vector<std::pair<int, int>>{{20, -1}, {300, -1}, {0, 1}, {0, 50}, {20, 1}})
+TEST_CASE(
+    "a stop, an abort and Ctrl-C end a job beside a slow input and a slow hook within a batch and a call, and the "
+    "hooks see the end") {
+  for (const auto& [batch_ms, hook_ms] :
+       std::vector<std::pair<int, int>>{{20, -1}, {300, -1}, {0, 1}, {0, 50}, {20, 1}})
     for (const std::string request : {"stop", "abort", "interrupt"}) {
       CAPTURE(batch_ms);
       CAPTURE(hook_ms);
@@ -122,8 +127,8 @@ TEST_CASE("what a process holds stays level beside a slow input, a slow hook and
     listen_until(began + whole / 2);
     const auto kb = trainer.resident_kb, step = trainer.step;
     listen_until(began + whole);
-    MESSAGE("", batch_ms, " ms a batch, ", hook_ms, " ms a call: ", kb, " kB after ", whole.count() / 2, " s and step ", step, ", ",
-            trainer.resident_kb, " kB after ", whole.count(), " s and step ", trainer.step);
+    MESSAGE("", batch_ms, " ms a batch, ", hook_ms, " ms a call: ", kb, " kB after ", whole.count() / 2, " s and step ",
+            step, ", ", trainer.resident_kb, " kB after ", whole.count(), " s and step ", trainer.step);
     CHECK(trainer.step > step);
     if (whole > 30s)  // A heap may take so long to reach its working size.
       CHECK(trainer.resident_kb - kb <= 2048);

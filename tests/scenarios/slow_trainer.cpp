@@ -8,7 +8,6 @@
 #include "cli/terminal/signals.hpp"
 #include "messages/control.hpp"
 #include "pipeline/launch/launcher.hpp"
-
 #include "support/resident.hpp"
 #include "support/small_job.hpp"
 
@@ -76,10 +75,11 @@ struct slow_hook final : hook {
 };
 
 int train(cli::signal_watch& signals, const std::string& directory, int batch_ms, int hook_ms, int deadline_ms) {
-  small_job_options o{.max_steps = 1'000'000'000,
-                      .save_steps = 1'000'000,
-                      .input = dataset{std::make_shared<slow_stage>(small_dataset().shuffle().batch(4).repeat(), batch_ms)},
-                      .files = posix_file_system()};
+  small_job_options o{
+      .max_steps = 1'000'000'000,
+      .save_steps = 1'000'000,
+      .input = dataset{std::make_shared<slow_stage>(small_dataset().shuffle().batch(4).repeat(), batch_ms)},
+      .files = posix_file_system()};
   const auto watching = std::make_shared<slow_hook>(hook_ms);
   if (hook_ms >= 0)
     o.hooks = {watching};
@@ -87,7 +87,8 @@ int train(cli::signal_watch& signals, const std::string& directory, int batch_ms
   description.basis.config.model_dir = directory;
   if (deadline_ms > 0) {
     const milliseconds each{deadline_ms};
-    description.basis.deadlines = {.start = each, .silence = each, .save = each, .evaluation = each, .hooks = each, .stop = each};
+    description.basis.deadlines = {
+        .start = each, .silence = each, .save = each, .evaluation = each, .hooks = each, .stop = each};
   }
   auto prepared = prepare(std::move(description));
   if (!prepared)
@@ -100,9 +101,11 @@ int train(cli::signal_watch& signals, const std::string& directory, int batch_ms
   for (;;) {
     if (const auto result = job->wait(milliseconds{0})) {
       if (*result)
-        std::printf("ended %lld %s %d \n", static_cast<long long>((*result)->global_step), (*result)->stopped ? "stopped" : "done", watching->ended.load());
+        std::printf("ended %lld %s %d \n", static_cast<long long>((*result)->global_step),
+                    (*result)->stopped ? "stopped" : "done", watching->ended.load());
       else
-        std::printf("ended %lld failed %d %s\n", static_cast<long long>(job->progress().step), watching->ended.load(), to_text(result->error()).c_str());
+        std::printf("ended %lld failed %d %s\n", static_cast<long long>(job->progress().step), watching->ended.load(),
+                    to_text(result->error()).c_str());
       std::fflush(stdout);
       signals.at_first({});
       return 0;

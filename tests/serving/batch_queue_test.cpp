@@ -28,7 +28,8 @@ TEST_CASE("without a delay whoever waits is due at once, and all that fit go tog
   CHECK_FALSE(queue.oldest());
 }
 
-TEST_CASE("a batch waits for others until it is full or its oldest request has waited for the delay, not a moment longer") {
+TEST_CASE(
+    "a batch waits for others until it is full or its oldest request has waited for the delay, not a moment longer") {
   batch_queue queue{{.rows_max = 4, .delay_max = 10ms}};
   queue.push(1, 1, 100ms);
   CHECK_FALSE(queue.is_due(109ms));

@@ -77,7 +77,9 @@ TEST_CASE("requests whose rows depend on each other are computed one by one") {
   held_model held;
   const served_version version{1, held.model, {}};
   const std::vector inputs{tensor::of<int64_t>({1}, {1}), tensor::of<int64_t>({1, 2, 2}, {1, 2, 3, 4})};
-  const auto call = [&] { return std::async(std::launch::async, [&] { return version.batches("sum").call(inputs, 1); }); };
+  const auto call = [&] {
+    return std::async(std::launch::async, [&] { return version.batches("sum").call(inputs, 1); });
+  };
   auto first = call();
   held.entered.get_future().wait();
   auto second = call(), third = call();
@@ -93,7 +95,8 @@ TEST_CASE("a model that throws fails the requests of that batch, and the next on
   bool without_memory = false;
   SUBCASE("anything") {}
   SUBCASE("for want of memory, which is what they are told") { without_memory = true; }
-  held.facts->during_call = [during = held.facts->during_call, calls = std::make_shared<std::atomic<int>>(0), without_memory] {
+  held.facts->during_call = [during = held.facts->during_call, calls = std::make_shared<std::atomic<int>>(0),
+                             without_memory] {
     during();
     if (++*calls != 2)
       return;
@@ -121,7 +124,8 @@ TEST_CASE("a request that has no turn in time is refused, and one beyond those t
   held.entered.get_future().wait();
   auto late = ask(all, row(2));
   wait_for(all, 1);
-  CHECK(all.call(std::vector{row(3)}, 1).error() == error{errc::resource_exhausted, "1 requests wait already, as many as may"});
+  CHECK(all.call(std::vector{row(3)}, 1).error()
+        == error{errc::resource_exhausted, "1 requests wait already, as many as may"});
   CHECK(late.get().error() == error{errc::deadline_exceeded, "the request had no turn within 0.020000 s"});
   CHECK(all.waiting() == 0);
   held.let_go.set_value();
@@ -147,11 +151,14 @@ TEST_CASE("as many batches are computed at one time as there may be callers") {
 
 TEST_CASE("with a delay a lone request is computed when it is over, and a full batch before") {
   auto facts = std::make_shared<fake_facts>();
-  batcher patient{std::make_shared<const fake_servable>(facts), "serving_default", {.limits = {.rows_max = 2, .delay_max = 30ms}}};
+  batcher patient{
+      std::make_shared<const fake_servable>(facts), "serving_default", {.limits = {.rows_max = 2, .delay_max = 30ms}}};
   const auto begun = std::chrono::steady_clock::now();
   CHECK(patient.call(std::vector{row(1)}, 1));
   CHECK(std::chrono::steady_clock::now() - begun >= 30ms);
-  batcher endless{std::make_shared<const fake_servable>(facts), "serving_default", {.limits = {.rows_max = 2, .delay_max = 1h}, .wait_max = 2h}};
+  batcher endless{std::make_shared<const fake_servable>(facts),
+                  "serving_default",
+                  {.limits = {.rows_max = 2, .delay_max = 1h}, .wait_max = 2h}};
   auto first = ask(endless, row(1));
   wait_for(endless, 1);
   CHECK(endless.call(std::vector{row(2)}, 1));
@@ -161,7 +168,8 @@ TEST_CASE("with a delay a lone request is computed when it is over, and a full b
 
 TEST_CASE("ten threads get their own answers, however their requests are put together") {
   auto facts = std::make_shared<fake_facts>();
-  batcher all{std::make_shared<const fake_servable>(facts), "serving_default", {.limits = {.rows_max = 7}, .callers_max = 2}};
+  batcher all{
+      std::make_shared<const fake_servable>(facts), "serving_default", {.limits = {.rows_max = 7}, .callers_max = 2}};
   std::vector<std::future<int>> threads;
   for (int t = 0; t < 10; ++t)
     threads.push_back(std::async(std::launch::async, [&all, t] {

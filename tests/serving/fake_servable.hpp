@@ -20,11 +20,15 @@ struct fake_facts {
 /// b int64[2, 2] -> total int64[].
 class fake_servable final : public servable {
  public:
-  explicit fake_servable(std::shared_ptr<fake_facts> facts, float factor = 2) : facts_(std::move(facts)), factor_(factor) {
+  explicit fake_servable(std::shared_ptr<fake_facts> facts, float factor = 2)
+    : facts_(std::move(facts)), factor_(factor) {
     ++facts_->living;
-    signatures_["serving_default"] = {.inputs = {{"x", dtype::float32, {2}}}, .outputs = {{"y", dtype::float32, {2}}, {"parity", dtype::int64, {}}},
+    signatures_["serving_default"] = {.inputs = {{"x", dtype::float32, {2}}},
+                                      .outputs = {{"y", dtype::float32, {2}}, {"parity", dtype::int64, {}}},
                                       .words = {{"parity_word", 1, {"even", "odd"}}}};
-    signatures_["sum"] = {.inputs = {{"a", dtype::int64, {}}, {"b", dtype::int64, {2, 2}}}, .outputs = {{"total", dtype::int64, {}}}, .rows_apart = false};
+    signatures_["sum"] = {.inputs = {{"a", dtype::int64, {}}, {"b", dtype::int64, {2, 2}}},
+                          .outputs = {{"total", dtype::int64, {}}},
+                          .rows_apart = false};
   }
   ~fake_servable() override { --facts_->living; }
 
@@ -37,7 +41,8 @@ class fake_servable final : public servable {
  private:
   class fake_caller final : public servable_caller {
    public:
-    fake_caller(std::shared_ptr<fake_facts> facts, bool sums, float factor) : facts_(std::move(facts)), sums_(sums), factor_(factor) {}
+    fake_caller(std::shared_ptr<fake_facts> facts, bool sums, float factor)
+      : facts_(std::move(facts)), sums_(sums), factor_(factor) {}
     expected<std::vector<tensor>> call(std::span<const tensor> inputs) override {
       const int64_t rows = inputs[0].dims()[0];
       ++facts_->calls;
@@ -58,7 +63,8 @@ class fake_servable final : public servable {
       }
       for (int64_t i = 0; i < rows; ++i)
         parity.push_back(static_cast<int64_t>(inputs[0].as<float>()[static_cast<size_t>(2 * i)]) % 2);
-      return std::vector{tensor::of<float>({rows, 2}, std::span<const float>{y}), tensor::of<int64_t>({rows}, std::span<const int64_t>{parity})};
+      return std::vector{tensor::of<float>({rows, 2}, std::span<const float>{y}),
+                         tensor::of<int64_t>({rows}, std::span<const int64_t>{parity})};
     }
     static expected<std::vector<tensor>> sum(std::span<const tensor> inputs, int64_t rows) {
       std::vector<int64_t> totals;
@@ -85,7 +91,7 @@ struct fake_exports {
   std::map<int64_t, float> factors;
   std::set<int64_t> broken;
   std::optional<error> unlisted = {};  ///< What listing the versions fails with.
-  int64_t opened = 0;  ///< Calls of `open`, including those that failed.
+  int64_t opened = 0;                  ///< Calls of `open`, including those that failed.
   std::shared_ptr<fake_facts> facts = std::make_shared<fake_facts>();
 };
 

@@ -55,12 +55,14 @@ size_t send_without_end(http_client& client, const std::string& piece) {
 TEST_CASE("a body that comes in chunks or compressed is read and the connection goes on, up to the size of a body") {
   const small_server s{{.body_bytes_max = 1000}};
   http_client client{s.port()};
-  REQUIRE(client.send(head("Transfer-Encoding: chunked\r\n") + chunk(R"({"instances": )") + chunk("[[1, 2]]}") + "0\r\n\r\n"));
+  REQUIRE(client.send(head("Transfer-Encoding: chunked\r\n") + chunk(R"({"instances": )") + chunk("[[1, 2]]}")
+                      + "0\r\n\r\n"));
   CHECK(client.receive().status == 200);
   REQUIRE(client.send(with_length("Content-Encoding: gzip\r\n", gzipped(one_row))));
   CHECK(client.receive().status == 200);
   CHECK(client.post(predict_path, one_row).status == 200);
-  for (const auto& larger : {head("Transfer-Encoding: chunked\r\n") + chunk(std::string(600, ' ')) + chunk(std::string(600, ' ')) + "0\r\n\r\n",
+  for (const auto& larger : {head("Transfer-Encoding: chunked\r\n") + chunk(std::string(600, ' '))
+                                 + chunk(std::string(600, ' ')) + "0\r\n\r\n",
                              with_length("Content-Encoding: gzip\r\n", gzipped(std::string(100'000, ' ')))}) {
     http_client other{s.port()};
     REQUIRE(other.send(larger));
@@ -93,8 +95,8 @@ TEST_CASE("a request that a proxy could read otherwise gets one answer, and what
 TEST_CASE("an answer that ends its connection reaches a client which goes on sending") {
   const small_server s{{.body_bytes_max = 1000}};
   const std::string much(60'000, ' ');
-  for (const auto& request : {with_length("", much), head("Transfer-Encoding: chunked\r\n") + "x\r\n" + much, head("Host: u\r\n") + much,
-                              std::string(60'000, 'a')}) {
+  for (const auto& request : {with_length("", much), head("Transfer-Encoding: chunked\r\n") + "x\r\n" + much,
+                              head("Host: u\r\n") + much, std::string(60'000, 'a')}) {
     http_client client{s.port()};
     client.send(request);  // Ends early if the server closes.
     const auto answer = client.receive();
@@ -108,7 +110,8 @@ TEST_CASE("requests that come together are answered one after the other, and a b
   const small_server s;
   http_client client{s.port()};
   const std::string post = with_length("", one_row), get = "GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n";
-  REQUIRE(client.send(post + get + "\r\n" + head("Transfer-Encoding: chunked\r\n") + chunk(one_row) + "0\r\n\r\n" + get));
+  REQUIRE(
+      client.send(post + get + "\r\n" + head("Transfer-Encoding: chunked\r\n") + chunk(one_row) + "0\r\n\r\n" + get));
   client.end_sending();
   const auto answers = client.receive_all();
   REQUIRE(answers.size() == 4);
@@ -116,7 +119,8 @@ TEST_CASE("requests that come together are answered one after the other, and a b
     CHECK(a.status == 200);
 }
 
-TEST_CASE("a client that waits for leave to send its body gets it, and one whose body is not wanted the answer at once") {
+TEST_CASE(
+    "a client that waits for leave to send its body gets it, and one whose body is not wanted the answer at once") {
   const small_server s{{.body_bytes_max = 1000}};
   http_client client{s.port()};
   REQUIRE(client.send(head("Expect: 100-continue\r\nContent-Length: " + std::to_string(one_row.size()) + "\r\n")));
@@ -127,11 +131,14 @@ TEST_CASE("a client that waits for leave to send its body gets it, and one whose
   CHECK(client.receive().status == 413);
 }
 
-TEST_CASE("the answer to HEAD has the length of that to GET and no body, and a long one is compressed for those who take it") {
+TEST_CASE(
+    "the answer to HEAD has the length of that to GET and no body, and a long one is compressed for those who take "
+    "it") {
   const small_server s;
   http_client client{s.port()};
   const auto whole = client.get("/metrics");
-  REQUIRE(client.send("HEAD /v1/models/half/metadata HTTP/1.1\r\nHost: t\r\n\r\nGET /healthz HTTP/1.1\r\nHost: t\r\n\r\n"));
+  REQUIRE(
+      client.send("HEAD /v1/models/half/metadata HTTP/1.1\r\nHost: t\r\n\r\nGET /healthz HTTP/1.1\r\nHost: t\r\n\r\n"));
   CHECK(has(client.receive(false).head, "Content-Length: "));
   CHECK(client.receive().body == "{\"status\": \"ok\", \"version\": 1}\n");
   REQUIRE(client.send("GET /metrics HTTP/1.1\r\nHost: t\r\nAccept-Encoding: deflate, gzip\r\n\r\n"));
@@ -144,7 +151,8 @@ TEST_CASE("the answer to HEAD has the length of that to GET and no body, and a l
 TEST_CASE("a body for which there is no memory is refused with 429 while others hold it, and taken afterwards") {
   std::promise<void> entered, let_go;
   small_server s{{.body_bytes_max = 300'000, .memory_bytes_max = 300'000}};
-  s.exports->facts->during_call = [&, go = let_go.get_future().share(), first = std::make_shared<std::atomic<bool>>(true)] {
+  s.exports->facts->during_call = [&, go = let_go.get_future().share(),
+                                   first = std::make_shared<std::atomic<bool>>(true)] {
     if (first->exchange(false))
       entered.set_value(), go.wait();
   };
@@ -177,7 +185,8 @@ TEST_CASE("a body that says it is a form is read as any other") {
   CHECK(client.receive().status == 200);
 }
 
-TEST_CASE("a request without a body is answered at once, and one that has a body where none is wanted ends its connection") {
+TEST_CASE(
+    "a request without a body is answered at once, and one that has a body where none is wanted ends its connection") {
   const small_server s{{.read_secs = 30}};
   http_client client{s.port()};
   REQUIRE(client.send(head("")));
@@ -192,11 +201,12 @@ TEST_CASE("a line, headers, chunks or a compressed body without an end are cut o
   const small_server s{{.body_bytes_max = 1000}};
   const size_t bound = 32 << 20;  // Includes the bytes in socket buffers.
   for (const auto& [begin, piece] : std::vector<std::pair<std::string, std::string>>{
-         {"", std::string(1000, 'a')},
-         {"GET /healthz HTTP/1.1\r\nHost: t\r\n", "a: b\r\n"},
-         {head("Transfer-Encoding: chunked\r\n"), chunk(std::string(1000, 'a'))},
-         {head("Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n"), chunk(gzipped(std::string(100'000, 'a')))},
-         {head("Transfer-Encoding: chunked\r\n", "PRI"), chunk(std::string(1000, 'a'))},
+           {"", std::string(1000, 'a')},
+           {"GET /healthz HTTP/1.1\r\nHost: t\r\n", "a: b\r\n"},
+           {head("Transfer-Encoding: chunked\r\n"), chunk(std::string(1000, 'a'))},
+           {head("Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n"),
+            chunk(gzipped(std::string(100'000, 'a')))},
+           {head("Transfer-Encoding: chunked\r\n", "PRI"), chunk(std::string(1000, 'a'))},
        }) {
     CAPTURE(begin);
     http_client client{s.port()};
@@ -231,7 +241,8 @@ TEST_CASE("a server that drains ends, whatever a client goes on asking on its co
   http_client client{s.port()};
   auto asked = std::async(std::launch::async, [&client] {
     int64_t answers = 0;
-    while (client.send("GET /healthz HTTP/1.1\r\nHost: t\r\n\r\nGET /healthz HTTP/1.1\r\nHost: t\r\n\r\n") && client.receive().status != 0)
+    while (client.send("GET /healthz HTTP/1.1\r\nHost: t\r\n\r\nGET /healthz HTTP/1.1\r\nHost: t\r\n\r\n")
+           && client.receive().status != 0)
       ++answers;
     return answers;
   });
@@ -253,9 +264,9 @@ TEST_CASE("a server whose socket the system takes away tells its program, once")
   std::promise<std::string> told;
   std::atomic<int> count{0};
   const small_server s{{}, [&](const serve_event& e) {
-    if (e.what == serve_event::kind::failed && count++ == 0)
-      told.set_value(e.text);
-  }};
+                         if (e.what == serve_event::kind::failed && count++ == 0)
+                           told.set_value(e.text);
+                       }};
   http_client before{s.port()};
   CHECK(before.get("/healthz").status == 200);
   for (int fd = 3; fd < 1024; ++fd) {

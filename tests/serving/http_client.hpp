@@ -1,17 +1,17 @@
 // An HTTP client over a socket that sends what a test says, byte for byte.
 #pragma once
 
-#include <cstdlib>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace troupe::test {
 
@@ -37,7 +37,9 @@ class http_client {
   http_client& operator=(const http_client&) = delete;
 
   bool connected() const { return connected_; }
-  bool send(std::string_view bytes) { return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()); }
+  bool send(std::string_view bytes) {
+    return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  }
 
   /// Closes the sending half of the connection.
   void end_sending() { ::shutdown(socket_, SHUT_WR); }
@@ -57,7 +59,9 @@ class http_client {
         return {};
     const std::string head = text_.substr(0, end);
     const size_t length = head.find("Content-Length: ");
-    const size_t bytes = length == std::string::npos || !has_body ? 0 : std::strtoul(head.c_str() + length + 16, nullptr, 10);
+    const size_t bytes = length == std::string::npos || !has_body
+                             ? 0
+                             : std::strtoul(head.c_str() + length + 16, nullptr, 10);
     while (text_.size() < end + 4 + bytes)
       if (!read_some())
         return {};
@@ -65,10 +69,13 @@ class http_client {
     text_.erase(0, end + 4 + bytes);
     return answer;
   }
-  http_answer get(const std::string& path) { return send("GET " + path + " HTTP/1.1\r\nHost: t\r\n\r\n") ? receive() : http_answer{}; }
+  http_answer get(const std::string& path) {
+    return send("GET " + path + " HTTP/1.1\r\nHost: t\r\n\r\n") ? receive() : http_answer{};
+  }
   http_answer post(const std::string& path, const std::string& body) {
     const std::string length = "Content-Length: " + std::to_string(body.size());
-    const bool sent = send("POST " + path + " HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n" + length + "\r\n\r\n" + body);
+    const bool sent = send("POST " + path + " HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n" + length
+                           + "\r\n\r\n" + body);
     return sent ? receive() : http_answer{};
   }
 

@@ -39,7 +39,8 @@ TEST_CASE("clients that send nothing, or half a head, keep nobody from an answer
   }
 }
 
-TEST_CASE("of more connections without a request than may be, those that have been without one for longest are closed") {
+TEST_CASE(
+    "of more connections without a request than may be, those that have been without one for longest are closed") {
   const small_server s{{.connections_max = 2, .idle_secs = 3600}};
   const auto silent = clients_that_send(s.port(), 9, "");
   CHECK(http_client{s.port()}.get("/healthz").status == 200);
@@ -78,16 +79,20 @@ TEST_CASE("a request that finds as many waiting for a thread as may wait is refu
   CHECK(http_client{s.port()}.get("/healthz").status == 200);
 }
 
-TEST_CASE("health that has a port of its own is answered there and nowhere else, while every thread of the other is taken") {
-  const small_server s{{.health_port = 0, .connections_max = 1, .read_secs = 3600, .request_secs = 3600, .idle_secs = 3600}};
+TEST_CASE(
+    "health that has a port of its own is answered there and nowhere else, while every thread of the other is taken") {
+  const small_server s{
+      {.health_port = 0, .connections_max = 1, .read_secs = 3600, .request_secs = 3600, .idle_secs = 3600}};
   REQUIRE(s.server->health_port() != s.port());
   const auto slow = clients_that_send(s.port(), 40, half_a_body);
   const auto silent = clients_that_send(s.server->health_port(), 128, "");
   http_client health{s.server->health_port()};
   CHECK(health.get("/healthz").body == "{\"status\": \"ok\", \"version\": 1}\n");
   CHECK(has(health.get("/metrics").body, "troupe_serve_rows_total"));
-  CHECK(has(health.get("/v1/models/half").body, "/v1/models/half is no path of this server: there are /metrics and /healthz"));
-  CHECK(has(http_client{s.port()}.get("/healthz").body, "/healthz is no path of this server: there are those of /v1/models/half"));
+  CHECK(has(health.get("/v1/models/half").body,
+            "/v1/models/half is no path of this server: there are /metrics and /healthz"));
+  CHECK(has(http_client{s.port()}.get("/healthz").body,
+            "/healthz is no path of this server: there are those of /v1/models/half"));
 }
 
 TEST_CASE("health without a port of its own is at that of the predictions") {

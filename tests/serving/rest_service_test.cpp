@@ -31,7 +31,8 @@ struct small_service {
   }
   /// The message of an answer with an error.
   std::string error_of(const http_response& r) { return nlohmann::json::parse(r.body).at("error"); }
-  void refused(int status, const std::string& message, const std::string& method, const std::string& path, const std::string& body = {}) {
+  void refused(int status, const std::string& message, const std::string& method, const std::string& path,
+               const std::string& body = {}) {
     const auto answer = ask(method, path, body);
     CAPTURE(path);
     CHECK(answer.status == status);
@@ -50,7 +51,10 @@ TEST_CASE_FIXTURE(small_service, "a model predicts, by its name and by its versi
     CHECK(answer.status == 200);
     CHECK(answer.body == "{\"predictions\": [{\"y\": [2, 4], \"parity\": 1, \"parity_word\": \"odd\"}]}\n");
   }
-  CHECK(ask("POST", "/v1/models/half:predict", R"({"signature_name": "sum", "inputs": {"a": [1], "b": [[[1, 1], [1, 1]]]}})").body == "{\"outputs\": [5]}\n");
+  CHECK(ask("POST", "/v1/models/half:predict",
+            R"({"signature_name": "sum", "inputs": {"a": [1], "b": [[[1, 1], [1, 1]]]}})")
+            .body
+        == "{\"outputs\": [5]}\n");
 }
 
 TEST_CASE_FIXTURE(small_service, "status and metadata are those of the version that answers") {
@@ -83,7 +87,8 @@ TEST_CASE_FIXTURE(small_service, "a model is read by GET and HEAD and asked by P
   }
 }
 
-TEST_CASE_FIXTURE(small_service, "health is that of a server with a version, until it drains; what still comes is answered") {
+TEST_CASE_FIXTURE(small_service,
+                  "health is that of a server with a version, until it drains; what still comes is answered") {
   CHECK(ask("GET", "/healthz").body == "{\"status\": \"ok\", \"version\": 9}\n");
   service.drain();
   refused(503, "the server is about to end", "GET", "/healthz");
@@ -109,10 +114,13 @@ TEST_CASE_FIXTURE(small_service, "metrics count requests by method and status, r
   CHECK(has_line("troupe_serve_waiting_requests 0"));
 }
 
-TEST_CASE_FIXTURE(small_service, "a request whose tensors or answer find no memory is refused with 429, and what requests held is free afterwards") {
+TEST_CASE_FIXTURE(
+    small_service,
+    "a request whose tensors or answer find no memory is refused with 429, and what requests held is free afterwards") {
   memory_share others{&memory};
   REQUIRE(others.set(100'000 - 40));
-  refused(429, "there is no memory now for 8 rows", "POST", "/v1/models/half:predict", R"({"instances": [[1,2],[1,2],[1,2],[1,2],[1,2],[1,2],[1,2],[1,2]]})");
+  refused(429, "there is no memory now for 8 rows", "POST", "/v1/models/half:predict",
+          R"({"instances": [[1,2],[1,2],[1,2],[1,2],[1,2],[1,2],[1,2],[1,2]]})");
   refused(429, "there is no memory now for the answer to 1 rows", "POST", "/v1/models/half:predict", one_row);
   CHECK(memory.used() == others.bytes());
   REQUIRE(others.set(0));
@@ -123,22 +131,31 @@ TEST_CASE_FIXTURE(small_service, "a request whose tensors or answer find no memo
 }
 
 TEST_CASE_FIXTURE(small_service, "an answer takes no more than is asked for before it is computed") {
-  for (const std::string body :
-       {one_row, R"({"instances": [[5.8774718e-39, 1.6543211e38]]})", R"({"inputs": [[5.8774718e-39, 0.12345679], [1.6543211e38, 3]]})"}) {
+  for (const std::string body : {one_row, R"({"instances": [[5.8774718e-39, 1.6543211e38]]})",
+                                 R"({"inputs": [[5.8774718e-39, 0.12345679], [1.6543211e38, 3]]})"}) {
     const auto answer = ask("POST", "/v1/models/half:predict", body);
     const auto rows = has(body, "inputs") ? 2 : 1;
     CHECK(answer.status == 200);
-    CHECK(std::ssize(answer.body) <= rows * versions.current()->answer_bytes("serving_default").text + answer_frame_bytes);
+    CHECK(std::ssize(answer.body)
+          <= rows * versions.current()->answer_bytes("serving_default").text + answer_frame_bytes);
   }
 }
 
-TEST_CASE_FIXTURE(small_service, "a request for which memory ends at any moment is refused with 429 or ends there, and the next one is answered") {
-  const std::string longer = R"({"signature_name": "serving_default", "x": {"y": [1, 2]}, "instances": [{"x": [1, 2]}, )"
-      R"({"x": [3, 4]}, {"x": [5, 6]}]})";
-  const std::string wrong = R"({"instances": [[1, 2], [1, "a text that is longer than what has no block of its own"]]})";
+TEST_CASE_FIXTURE(
+    small_service,
+    "a request for which memory ends at any moment is refused with 429 or ends there, and the next one is answered") {
+  const std::string
+      longer = R"({"signature_name": "serving_default", "x": {"y": [1, 2]}, "instances": [{"x": [1, 2]}, )"
+               R"({"x": [3, 4]}, {"x": [5, 6]}]})";
+  const std::string
+      wrong = R"({"instances": [[1, 2], [1, "a text that is longer than what has no block of its own"]]})";
   for (const auto& [method, path, text] : std::initializer_list<std::tuple<std::string, std::string, std::string>>{
-         {"POST", "/v1/models/half:predict", longer}, {"POST", "/v1/models/half:predict", wrong}, {"GET", "/v1/models/half/metadata", ""},
-         {"GET", "/v1/models/half", ""}, {"GET", "/metrics", ""}, {"GET", "/a/path/that/is/not/there", ""}}) {
+           {"POST", "/v1/models/half:predict", longer},
+           {"POST", "/v1/models/half:predict", wrong},
+           {"GET", "/v1/models/half/metadata", ""},
+           {"GET", "/v1/models/half", ""},
+           {"GET", "/metrics", ""},
+           {"GET", "/a/path/that/is/not/there", ""}}) {
     CAPTURE(path);
     const int whole = ask(method, path, text).status;
     for (int64_t allocations = 0;; ++allocations) {
@@ -151,8 +168,7 @@ TEST_CASE_FIXTURE(small_service, "a request for which memory ends at any moment 
         const test::scarce_memory scarce{allocations};
         status = service.answer({method, path, body}).status;
         ended = scarce.ended();
-      } catch (const std::bad_alloc&) {
-      }
+      } catch (const std::bad_alloc&) {}
       CHECK(memory.used() == 0);
       CHECK(versions.current()->waiting() == 0);
       CHECK((status == 0 || status == 429 || status == whole));

@@ -69,8 +69,11 @@ TEST_CASE("versions change under load without a request that is dropped or answe
       std::pair<int64_t, int64_t> counted{0, 0};
       while (!stop) {
         const auto answer = client.post(predict_path, one_row);
-        const bool right = answer.status == 200 && (answer.body.find("[2, 4]") != std::string::npos || answer.body.find("[3, 6]") != std::string::npos
-                                                    || answer.body.find("[4, 8]") != std::string::npos || answer.body.find("[5, 10]") != std::string::npos);
+        const bool right = answer.status == 200
+                           && (answer.body.find("[2, 4]") != std::string::npos
+                               || answer.body.find("[3, 6]") != std::string::npos
+                               || answer.body.find("[4, 8]") != std::string::npos
+                               || answer.body.find("[5, 10]") != std::string::npos);
         ++(right ? counted.first : counted.second);
       }
       return counted;
@@ -121,7 +124,8 @@ TEST_CASE("an address of another host, and no version, are errors before anythin
   REQUIRE_FALSE(none);
   CHECK(none.error().category == errc::not_found);
   exports->factors = {{1, 2.f}};
-  const auto taken = running_server::start(std::make_unique<fake_source>(exports), "half", {.host = "192.0.2.1", .port = 1}, {});
+  const auto taken = running_server::start(std::make_unique<fake_source>(exports), "half",
+                                           {.host = "192.0.2.1", .port = 1}, {});
   REQUIRE_FALSE(taken);
   CHECK(taken.error().category == errc::unavailable);
   CHECK(taken.error().message.starts_with("cannot listen on 192.0.2.1, port 1: "));

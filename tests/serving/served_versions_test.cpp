@@ -17,7 +17,9 @@ using warnings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE_FIXTURE(with_exports, "the newest version answers, and a newer one takes over; the older one goes with the last who holds it") {
+TEST_CASE_FIXTURE(
+    with_exports,
+    "the newest version answers, and a newer one takes over; the older one goes with the last who holds it") {
   exports->factors = {{3, 2.f}, {11, 3.f}, {7, 4.f}};
   CHECK(versions.current() == nullptr);
   CHECK(versions.refresh()->opened == 11);
@@ -32,7 +34,8 @@ TEST_CASE_FIXTURE(with_exports, "the newest version answers, and a newer one tak
   CHECK(exports->facts->living == 1);
 }
 
-TEST_CASE_FIXTURE(with_exports, "a version that cannot be opened is told once, and the next newer one takes its place") {
+TEST_CASE_FIXTURE(with_exports,
+                  "a version that cannot be opened is told once, and the next newer one takes its place") {
   exports->factors = {{1, 2.f}};
   REQUIRE(versions.refresh());
   exports->factors[2] = exports->factors[3] = 2;
@@ -45,7 +48,8 @@ TEST_CASE_FIXTURE(with_exports, "a version that cannot be opened is told once, a
   CHECK(change->warnings.empty());
 }
 
-TEST_CASE_FIXTURE(with_exports, "a version that is whole only later, as one that is being copied, answers from then on") {
+TEST_CASE_FIXTURE(with_exports,
+                  "a version that is whole only later, as one that is being copied, answers from then on") {
   exports->factors = {{1, 2.f}};
   REQUIRE(versions.refresh());
   exports->factors[2] = 3;
@@ -87,7 +91,9 @@ TEST_CASE_FIXTURE(with_exports, "a version that vanishes goes on answering, whic
   CHECK(versions.current()->number() == 5);
 }
 
-TEST_CASE_FIXTURE(with_exports, "versions that cannot be listed for a while are told once, and have not vanished; a refused one is still known") {
+TEST_CASE_FIXTURE(
+    with_exports,
+    "versions that cannot be listed for a while are told once, and have not vanished; a refused one is still known") {
   exports->factors = {{5, 2.f}, {6, 2.f}};
   exports->broken = {6};
   REQUIRE(versions.refresh()->opened == 5);
@@ -101,7 +107,8 @@ TEST_CASE_FIXTURE(with_exports, "versions that cannot be listed for a while are 
   CHECK(versions.refresh()->warnings.size() == 1);
 }
 
-TEST_CASE_FIXTURE(with_exports, "without any version that can be opened there is the error of the newest, or that there is none") {
+TEST_CASE_FIXTURE(with_exports,
+                  "without any version that can be opened there is the error of the newest, or that there is none") {
   CHECK(versions.refresh().error().category == errc::not_found);
   exports->factors = {{1, 2.f}, {2, 2.f}};
   exports->broken = {1, 2};

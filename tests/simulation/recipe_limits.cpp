@@ -10,7 +10,8 @@ constexpr int64_t hour_ms = 3'600'000;
 
 std::string outside(const std::string& name, int64_t value, int64_t least, int64_t most) {
   return value >= least && value <= most ? std::string{}
-                                         : name + " is " + std::to_string(value) + ": wanted " + std::to_string(least) + " to " + std::to_string(most);
+                                         : name + " is " + std::to_string(value) + ": wanted " + std::to_string(least)
+                                               + " to " + std::to_string(most);
 }
 
 std::string outside(const std::string& name, const duration_range& range) {
@@ -19,9 +20,19 @@ std::string outside(const std::string& name, const duration_range& range) {
 }
 
 std::string no_node(const std::string& name, const std::string& node) {
-  static const std::map<std::string, bool> known{{"infeed", true}, {"replica", true}, {"reducer", true}, {"outfeed", true}, {"chief", true},
-                                                 {"checkpoint_writer", true}, {"summary_writer", true}, {"summary_writer/eval", true}, {"callbacks", true},
-                                                 {"evaluator", true}, {"evaluator/infeed", true}, {"evaluator/replica", true}, {"evaluator/outfeed", true}};
+  static const std::map<std::string, bool> known{{"infeed", true},
+                                                 {"replica", true},
+                                                 {"reducer", true},
+                                                 {"outfeed", true},
+                                                 {"chief", true},
+                                                 {"checkpoint_writer", true},
+                                                 {"summary_writer", true},
+                                                 {"summary_writer/eval", true},
+                                                 {"callbacks", true},
+                                                 {"evaluator", true},
+                                                 {"evaluator/infeed", true},
+                                                 {"evaluator/replica", true},
+                                                 {"evaluator/outfeed", true}};
   if (node.empty() || entry_of(known, node))
     return {};
   std::string all;

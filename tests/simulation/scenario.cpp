@@ -18,9 +18,7 @@ namespace {
 
 // -- names ---------------------------------------------------------------------
 
-std::string_view to_string(evaluation_mode m) noexcept {
-  return m == evaluation_mode::waits ? "waits" : "beside";
-}
+std::string_view to_string(evaluation_mode m) noexcept { return m == evaluation_mode::waits ? "waits" : "beside"; }
 std::string_view to_string(moment::anchor a) noexcept {
   return a == moment::beginning ? "the beginning" : a == moment::progress ? "progress" : "the trouble before";
 }
@@ -28,19 +26,33 @@ std::string_view to_string(moment::anchor a) noexcept {
 template <class E>
 constexpr E last_of();
 template <>
-constexpr evaluation_mode last_of() { return evaluation_mode::beside; }
+constexpr evaluation_mode last_of() {
+  return evaluation_mode::beside;
+}
 template <>
-constexpr turn_order last_of() { return turn_order::starving; }
+constexpr turn_order last_of() {
+  return turn_order::starving;
+}
 template <>
-constexpr moment::anchor last_of() { return moment::trouble_before; }
+constexpr moment::anchor last_of() {
+  return moment::trouble_before;
+}
 template <>
-constexpr trouble_kind last_of() { return trouble_kind::host_death; }
+constexpr trouble_kind last_of() {
+  return trouble_kind::host_death;
+}
 template <>
-constexpr file_operation last_of() { return file_operation::hold; }
+constexpr file_operation last_of() {
+  return file_operation::hold;
+}
 template <>
-constexpr input_place last_of() { return input_place::eval_read; }
+constexpr input_place last_of() {
+  return input_place::eval_read;
+}
 template <>
-constexpr hook_place last_of() { return hook_place::on_abort; }
+constexpr hook_place last_of() {
+  return hook_place::on_abort;
+}
 
 template <class E>
 std::vector<std::string> names_of() {
@@ -55,7 +67,8 @@ std::vector<std::string> names_of() {
 /// Sets the fields that a table names, and keeps the first error in `wrong`.
 class reader {
  public:
-  reader(const toml::table& table, std::string where, std::string& wrong) : table_(table), where_(std::move(where)), wrong_(wrong) {}
+  reader(const toml::table& table, std::string where, std::string& wrong)
+    : table_(table), where_(std::move(where)), wrong_(wrong) {}
 
   template <class T>
   void operator()(const char* name, T& field) {
@@ -154,8 +167,10 @@ class reader {
     int64_t least = 0, most = 0;
     number(name, *both->get(0), least);
     number(name, *both->get(1), most);
-    constexpr int64_t limit = std::numeric_limits<int64_t>::max() / 1'000;  // More would overflow when it is in nanoseconds.
-    field = {std::chrono::microseconds{std::clamp(least, -limit, limit)}, std::chrono::microseconds{std::clamp(most, -limit, limit)}};
+    constexpr int64_t limit = std::numeric_limits<int64_t>::max() / 1'000;  // More would overflow when it is in
+                                                                            // nanoseconds.
+    field = {std::chrono::microseconds{std::clamp(least, -limit, limit)},
+             std::chrono::microseconds{std::clamp(most, -limit, limit)}};
   }
   /// `false` clears the value that the seed drew.
   template <class T>
@@ -174,7 +189,7 @@ class reader {
       set(name + "." + std::string{key.str()}, value, field[std::string{key.str()}]);
   }
   template <class E>
-    requires std::is_enum_v<E>
+  requires std::is_enum_v<E>
   void set(const std::string& name, const toml::node& node, E& field) {
     const auto names = names_of<E>();
     const auto found = std::find(names.begin(), names.end(), node.value_or(std::string{}));
@@ -208,7 +223,9 @@ class writer {
   explicit writer(toml::table& table) : table_(table) {}
 
   template <class T>
-  void operator()(const char* name, const T& field) { put(table_, name, field); }
+  void operator()(const char* name, const T& field) {
+    put(table_, name, field);
+  }
   template <class F>
   void part(const char* name, F fields) {
     toml::table inner;
@@ -233,12 +250,14 @@ class writer {
   static void put(toml::table& to, const std::string& name, double x) { to.insert(name, x); }
   static void put(toml::table& to, const std::string& name, const std::string& x) { to.insert(name, x); }
   template <class T>
-    requires std::is_integral_v<T>
+  requires std::is_integral_v<T>
   static void put(toml::table& to, const std::string& name, T x) { to.insert(name, static_cast<int64_t>(x)); }
   template <class E>
-    requires std::is_enum_v<E>
+  requires std::is_enum_v<E>
   static void put(toml::table& to, const std::string& name, E x) { to.insert(name, std::string{to_string(x)}); }
-  static void put(toml::table& to, const std::string& name, std::chrono::milliseconds x) { to.insert(name, static_cast<int64_t>(x.count())); }
+  static void put(toml::table& to, const std::string& name, std::chrono::milliseconds x) {
+    to.insert(name, static_cast<int64_t>(x.count()));
+  }
   static void put(toml::table& to, const std::string& name, const duration_range& x) {
     to.insert(name, toml::array{x.least.count() / 1'000, x.most.count() / 1'000});
   }
@@ -273,7 +292,8 @@ expected<scenario> scenario::parse(const std::string& toml, const std::string& n
     if (const auto wrong = impossible(r); !wrong.empty())
       return fail(errc::invalid_argument, name + ": " + wrong);
   } catch (const toml::parse_error& e) {
-    return fail(errc::invalid_argument, name + ", line " + std::to_string(e.source().begin.line) + ": " + std::string{e.description()});
+    return fail(errc::invalid_argument,
+                name + ", line " + std::to_string(e.source().begin.line) + ": " + std::string{e.description()});
   }
   return s;
 }

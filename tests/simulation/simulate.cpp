@@ -111,8 +111,9 @@ int run(const wishes& w) {
     std::cout << s.title() << ": " << all.failed - before << " of " << count << " seeds break rules\n" << std::flush;
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  std::printf("%llu stories, %lld messages, %.0f virtual seconds in %.1f s; trace %016llx\n", static_cast<unsigned long long>(all.played),
-              static_cast<long long>(all.turns), all.virtual_seconds, seconds, static_cast<unsigned long long>(all.hash));
+  std::printf("%llu stories, %lld messages, %.0f virtual seconds in %.1f s; trace %016llx\n",
+              static_cast<unsigned long long>(all.played), static_cast<long long>(all.turns), all.virtual_seconds,
+              seconds, static_cast<unsigned long long>(all.hash));
   return all.failed == 0 ? 0 : 1;
 }
 
@@ -123,15 +124,24 @@ int run(const wishes& w) {
 int main(int argc, char** argv) {
   using namespace troupe::test::random_faults;
   wishes w;
-  CLI::App app{"Plays simulated training jobs with drawn troubles, and checks that nothing goes wrong. Each seed is one story: processes\n"
-               "one after another on one disk, in a world where turns and messages take time. Exits with 1 if a rule is broken."};
+  CLI::App app{
+      "Plays simulated training jobs with drawn troubles, and checks that nothing goes wrong. Each seed is one story: "
+      "processes\n"
+      "one after another on one disk, in a world where turns and messages take time. Exits with 1 if a rule is "
+      "broken."};
   app.name("./dev simulate");
   app.add_option("--seed", w.seed, "Play this seed alone, and tell its story");
-  app.add_option("--seeds", w.seeds, "How many seeds to play of each scenario")->capture_default_str()->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
+  app.add_option("--seeds", w.seeds, "How many seeds to play of each scenario")
+      ->capture_default_str()
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
   app.add_option("--first", w.first, "The first of them")->capture_default_str();
-  app.add_option("--scenario", w.scenarios, "A recipe as TOML (tests/scenarios); what it leaves out is drawn by the seed. May be repeated");
-  app.add_option("--messages", w.messages, "Write every message to this file: turn, time in nanoseconds, sender, receiver, content");
-  app.add_option("--smaller-to", w.smaller_to, "The folder for recipes that still fail after everything was dropped that could be")->capture_default_str();
+  app.add_option("--scenario", w.scenarios,
+                 "A recipe as TOML (tests/scenarios); what it leaves out is drawn by the seed. May be repeated");
+  app.add_option("--messages", w.messages,
+                 "Write every message to this file: turn, time in nanoseconds, sender, receiver, content");
+  app.add_option("--smaller-to", w.smaller_to,
+                 "The folder for recipes that still fail after everything was dropped that could be")
+      ->capture_default_str();
   app.add_flag("!--as-it-is", w.shrinks, "Do not look for a smaller recipe when a seed fails");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -18,7 +18,9 @@ std::vector<recipe> with_less(const recipe& r) {
     with([i](recipe& x) { x.disturbed.erase(x.disturbed.begin() + static_cast<std::ptrdiff_t>(i)); });
   for (size_t i = 0; i < r.disturbed.size(); ++i)
     for (size_t k = 0; k < r.disturbed[i].troubles.size(); ++k)
-      with([i, k](recipe& x) { x.disturbed[i].troubles.erase(x.disturbed[i].troubles.begin() + static_cast<std::ptrdiff_t>(k)); });
+      with([i, k](recipe& x) {
+        x.disturbed[i].troubles.erase(x.disturbed[i].troubles.begin() + static_cast<std::ptrdiff_t>(k));
+      });
   const auto drop = [&](auto member, auto nothing) {
     if (r.*member != nothing)
       with([&](recipe& x) { x.*member = nothing; });

@@ -17,8 +17,12 @@ TEST_CASE("a recipe that breaks a rule is made smaller: what has no part in it i
   r.conditions.cost["replica"] = {std::chrono::microseconds{10}, std::chrono::microseconds{90}};
   r.conditions.place["infeed/1"] = "far";
   r.conditions.link = {std::chrono::microseconds{10}, std::chrono::microseconds{90}};
-  trouble hang{.what = trouble_kind::busy, .when = {moment::progress, 12, 0}, .node = "outfeed", .lasts = std::chrono::hours{2}};
-  trouble small{.what = trouble_kind::busy, .when = {moment::beginning, 0, 20}, .node = "infeed/0", .lasts = std::chrono::milliseconds{5}};
+  trouble hang{
+      .what = trouble_kind::busy, .when = {moment::progress, 12, 0}, .node = "outfeed", .lasts = std::chrono::hours{2}};
+  trouble small{.what = trouble_kind::busy,
+                .when = {moment::beginning, 0, 20},
+                .node = "infeed/0",
+                .lasts = std::chrono::milliseconds{5}};
   r.disturbed = {{.schedule = 4, .troubles = {small, hang}}, {.schedule = 5, .troubles = {small}}};
 
   const auto findings = judge(play(r));

@@ -1,10 +1,9 @@
 // Stories in worlds where turns and messages take time. ./dev simulate plays and repeats them.
 //
 //   TROUPE_TIMED_SEEDS=20000 ./dev test 'timed faults'    plays 20,000 seeds in place of 300
-#include "tests/simulation/scenario.hpp"
-
 #include "pipeline/random_faults/checks.hpp"
 #include "tests/golden/kept_lines.hpp"
+#include "tests/simulation/scenario.hpp"
 
 #include <doctest/doctest.h>
 
@@ -25,7 +24,8 @@ void play_all(const scenario& of, const std::string& how, uint64_t first, uint64
     for (const auto& f : findings)
       text += "  " + f.rule + ": " + f.text + "\n";
     if (!findings.empty())
-      MESSAGE("seed " << seed << " of " << of.title() << " breaks rules\n" << text << "again: ./dev simulate " << how << "--seed " << seed);
+      MESSAGE("seed " << seed << " of " << of.title() << " breaks rules\n"
+                      << text << "again: ./dev simulate " << how << "--seed " << seed);
     failed += findings.empty() ? 0 : 1;
   }
   CHECK_MESSAGE(failed == 0, failed << " of " << seeds << " seeds break rules");

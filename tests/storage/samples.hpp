@@ -9,10 +9,10 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <numeric>
-
-#include <unistd.h>
 
 namespace troupe {
 
@@ -30,17 +30,17 @@ inline tensor numbers(const shape& dims, float first) {
 inline checkpoint_content sample(int64_t step, int64_t iteration = 0) {
   const auto s = static_cast<float>(step) + static_cast<float>(iteration) / 4;
   return {
-    .id = {step, iteration},
-    .tensors = {{"dense/kernel", numbers({3, 5}, s)},
-                {"flags", tensor::of<bool>({3}, {true, false, step % 2 == 0})},
-                {"dense/bias", tensor::of<double>({2}, {s, -s})},
-                {"bytes", tensor::of<uint8_t>({5}, {1, 2, 3, 4, static_cast<uint8_t>(step)})},
-                {"counts", tensor::of<int32_t>({2, 1}, {static_cast<int32_t>(step), -1})},
-                {"empty", tensor::zeros(dtype::float32, {0, 4})},
-                {"global_step", tensor::scalar<int64_t>(step)}},
-    .blobs = {{"infeed/0", std::string("\0\xff position ", 12) + std::to_string(step)}, {"none", ""}},
-    .properties = {{"finished", "false"}, {"numerics_version", "1"}},
-    .wall_time = 1.6e9 + 3600 * static_cast<double>(step),
+      .id = {step, iteration},
+      .tensors = {{"dense/kernel", numbers({3, 5}, s)},
+                  {"flags", tensor::of<bool>({3}, {true, false, step % 2 == 0})},
+                  {"dense/bias", tensor::of<double>({2}, {s, -s})},
+                  {"bytes", tensor::of<uint8_t>({5}, {1, 2, 3, 4, static_cast<uint8_t>(step)})},
+                  {"counts", tensor::of<int32_t>({2, 1}, {static_cast<int32_t>(step), -1})},
+                  {"empty", tensor::zeros(dtype::float32, {0, 4})},
+                  {"global_step", tensor::scalar<int64_t>(step)}},
+      .blobs = {{"infeed/0", std::string("\0\xff position ", 12) + std::to_string(step)}, {"none", ""}},
+      .properties = {{"finished", "false"}, {"numerics_version", "1"}},
+      .wall_time = 1.6e9 + 3600 * static_cast<double>(step),
   };
 }
 
@@ -50,7 +50,8 @@ inline bool same(const checkpoint_content& a, const checkpoint_content& b) {
                        [](const auto& x, const auto& y) { return x.name == y.name && x.value == y.value; });
 }
 
-inline std::unique_ptr<checkpoint_store> open_store(std::shared_ptr<file_system> fs, checkpoint_store_options options = {},
+inline std::unique_ptr<checkpoint_store> open_store(std::shared_ptr<file_system> fs,
+                                                    checkpoint_store_options options = {},
                                                     const std::string& directory = "/m") {
   auto store = checkpoint_store::open(std::move(fs), directory, options);
   REQUIRE_MESSAGE(store, (store ? "" : to_text(store.error())));

@@ -24,16 +24,18 @@ struct answering_nodes : chief_alone {
   // -- what the nodes know -------------------------------------------------------------
   int32_t attempt = 1;
   int64_t reached = 0, granted_to = 0, stream_ends = INT64_MAX;
-  std::set<int64_t> durable;                  ///< Steps of the commits.
-  std::set<int64_t> pending, with_books;      ///< Saves requested in this attempt; those whose books have arrived.
-  std::set<int64_t> watches;                  ///< States that hooks are shown.
+  std::set<int64_t> durable;                    ///< Steps of the commits.
+  std::set<int64_t> pending, with_books;        ///< Saves requested in this attempt; those whose books have arrived.
+  std::set<int64_t> watches;                    ///< States that hooks are shown.
   std::set<std::pair<uint8_t, int64_t>> marks;  ///< The marks of all attempts, with their kinds.
   needs wanted = {.steps = {{.first = 5, .every = 10, .gate = true}}, .holds = {.evaluated = true}};
 
-  int64_t stride = last_step;                 ///< Steps that one call of `answer` makes at most.
-  std::set<role> silent;                      ///< Roles whose nodes answer nothing.
+  int64_t stride = last_step;  ///< Steps that one call of `answer` makes at most.
+  std::set<role> silent;       ///< Roles whose nodes answer nothing.
 
-  bool alive(node_id id) { return !agent->nodes.at(id).address()->get()->getf(caf::abstract_actor::is_terminated_flag); }
+  bool alive(node_id id) {
+    return !agent->nodes.at(id).address()->get()->getf(caf::abstract_actor::is_terminated_flag);
+  }
   bool alive(role what) { return alive(number_of(what)); }
   /// The messages of type `M` that a living node has not answered; none if its role is silent.
   template <class M>
@@ -68,8 +70,15 @@ struct answering_nodes : chief_alone {
     tell(boss, committed{attempt, {step}, "/m/model.ckpt-" + std::to_string(step), {}});
   }
   void say_evaluated(const evaluate_at& x) {
-    tell(boss, evaluated{x.attempt, {x.which.step, x.which.iteration}, true,
-                         {{"loss", 1.0 / static_cast<double>(x.which.step + 1)}, {"global_step", static_cast<double>(x.which.step)}}, 3, 0.1, {}, x.prefix});
+    tell(boss, evaluated{x.attempt,
+                         {x.which.step, x.which.iteration},
+                         true,
+                         {{"loss", 1.0 / static_cast<double>(x.which.step + 1)},
+                          {"global_step", static_cast<double>(x.which.step)}},
+                         3,
+                         0.1,
+                         {},
+                         x.prefix});
   }
   void say_restored() {
     const int64_t newest = durable.empty() ? 0 : *durable.rbegin();
@@ -78,7 +87,13 @@ struct answering_nodes : chief_alone {
       positions["infeed/0"] = "batch " + std::to_string(newest);
     reached = granted_to = newest;
     pending.clear(), with_books.clear(), watches.clear();
-    tell(boss, restored{attempt, !durable.empty(), {newest}, durable.empty() ? "" : "/m/model.ckpt-" + std::to_string(newest), positions, {}, {}});
+    tell(boss, restored{attempt,
+                        !durable.empty(),
+                        {newest},
+                        durable.empty() ? "" : "/m/model.ckpt-" + std::to_string(newest),
+                        positions,
+                        {},
+                        {}});
   }
 
   // -- what they do when they are asked ------------------------------------------------
@@ -124,8 +139,12 @@ struct answering_nodes : chief_alone {
       say_restored();
     });
     listen();
-    does(news<late_properties>(role::checkpoint_writer), [&](const late_properties& x) { tell(boss, late_properties_kept{x.attempt, x.id}); });
-    does(news<show_state>(role::checkpoint_writer), [&](const show_state& x) { tell(boss, state_shown{x.attempt, x.step}); });
+    does(news<late_properties>(role::checkpoint_writer), [&](const late_properties& x) {
+      tell(boss, late_properties_kept{x.attempt, x.id});
+    });
+    does(news<show_state>(role::checkpoint_writer), [&](const show_state& x) {
+      tell(boss, state_shown{x.attempt, x.step});
+    });
     does(news<settle>(role::checkpoint_writer), [&](const settle& x) {
       for (const auto step : x.steps)
         if (step > reached || !with_books.contains(step)) {
@@ -144,14 +163,17 @@ struct answering_nodes : chief_alone {
       does(news<halt>(what), [&](const halt& x) { tell(boss, halted{x.attempt, number_of(what)}); });
     does(news<troupe::stop>(role::replica), [&](const troupe::stop& x) {
       stream_ends = reached;
-      tell(boss, stream_end{x.attempt, number_of(role::replica), reached, error{errc::cancelled, "stopped"}, end_kind::stopped});
+      tell(boss, stream_end{x.attempt, number_of(role::replica), reached, error{errc::cancelled, "stopped"},
+                            end_kind::stopped});
     });
-    if (const auto to = std::min({granted_to, stream_ends, reached + stride}); alive(role::replica) && alive(role::infeed) && to > reached) {
+    if (const auto to = std::min({granted_to, stream_ends, reached + stride});
+        alive(role::replica) && alive(role::infeed) && to > reached) {
       any = true;
       if (alive(role::outfeed)) {
         say_progress(to);
       } else {
-        tell(boss, step_report{attempt, number_of(role::replica), reached, std::vector<double>(static_cast<size_t>(to - reached), 0.5)});
+        tell(boss, step_report{attempt, number_of(role::replica), reached,
+                               std::vector<double>(static_cast<size_t>(to - reached), 0.5)});
         reached = to;
       }
     }

@@ -19,7 +19,8 @@ struct shown_job final : job_board {
   void event(const job_event& what) override { events.push_back(what); }
   void finished(expected<train_result> x) override { result = std::move(x); }
   bool warned() const {
-    return std::any_of(events.begin(), events.end(), [](const job_event& e) { return e.what == job_event::kind::warning; });
+    return std::any_of(events.begin(), events.end(),
+                       [](const job_event& e) { return e.what == job_event::kind::warning; });
   }
   std::vector<job_progress::phase> phases;  ///< The phases that the job went through, in order.
   job_progress newest;
@@ -28,10 +29,11 @@ struct shown_job final : job_board {
 };
 
 /// Accepts every message that a chief sends to its nodes.
-using stand_in_node = recorder<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, connect_reader, connect_source,
-                               connect_reducer, connect_records, leave, restore, troupe::stand_in, abandon, name_missing, name_newest, name_values, settle,
-                               unlease, late_properties, snapshot_part, gone, flush, evaluate_at, export_at, apply_rule, request, note, troupe::record,
-                               finish_log, fact, show_state, scale_rate>;
+using stand_in_node = recorder<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts,
+                               connect_reports, connect_reader, connect_source, connect_reducer, connect_records, leave,
+                               restore, troupe::stand_in, abandon, name_missing, name_newest, name_values, settle,
+                               unlease, late_properties, snapshot_part, gone, flush, evaluate_at, export_at, apply_rule,
+                               request, note, troupe::record, finish_log, fact, show_state, scale_rate>;
 
 /// An agent that starts a stand-in for every node.
 struct agent_of_stand_ins : fake_agent {
@@ -43,8 +45,8 @@ struct agent_of_stand_ins : fake_agent {
   }
 
   simulation& world;
-  std::vector<member> listed;                ///< The nodes of the plan.
-  std::map<node_id, stand_in_node> nodes;    ///< The last stand-in that was started for each node.
+  std::vector<member> listed;              ///< The nodes of the plan.
+  std::map<node_id, stand_in_node> nodes;  ///< The last stand-in that was started for each node.
 };
 
 /// A plan of these nodes and a chief. Its programs are for evaluation, so that it needs no reducer.
@@ -57,7 +59,8 @@ inline std::shared_ptr<const checked_plan> plan_of(const std::vector<member>& li
   const auto feed = std::find_if(listed.begin(), listed.end(), [](const member& m) { return m.what == role::infeed; });
   p.datasets.push_back({"d", mode::evaluate});
   for (const auto& m : listed) {
-    auto& n = p.nodes.emplace_back(plan_node{.id = m.id, .what = m.what, .name = m.name, .driver = chief, .group = m.group, .index = counts[m.what]++});
+    auto& n = p.nodes.emplace_back(plan_node{
+        .id = m.id, .what = m.what, .name = m.name, .driver = chief, .group = m.group, .index = counts[m.what]++});
     if (!names.insert(n.name).second)
       n.name += "/" + std::to_string(static_cast<int32_t>(m.id));
     if (m.what == role::infeed) {
@@ -72,7 +75,10 @@ inline std::shared_ptr<const checked_plan> plan_of(const std::vector<member>& li
       n.program = program->second.first;
       n.index = program->second.second++;
       n.in_ports = data;
-      p.edges.push_back({.id = edge_id{static_cast<int32_t>(p.edges.size())}, .from = feed->id, .to = m.id, .how = divide::broadcast});
+      p.edges.push_back({.id = edge_id{static_cast<int32_t>(p.edges.size())},
+                         .from = feed->id,
+                         .to = m.id,
+                         .how = divide::broadcast});
     }
   }
   p.nodes.push_back({.id = chief, .what = role::chief, .name = "chief"});
@@ -101,24 +107,31 @@ struct chief_alone : simulation {
     options.save_steps = 10;
     options.directory = "/m";
     options.recovery.attempts_max = 0;
-    options.deadlines = {.start = std::chrono::seconds{10}, .silence = std::chrono::seconds{20}, .save = std::chrono::seconds{30},
-                         .evaluation = std::chrono::seconds{40}, .hooks = std::chrono::seconds{5}, .cut = std::chrono::seconds{1},
+    options.deadlines = {.start = std::chrono::seconds{10},
+                         .silence = std::chrono::seconds{20},
+                         .save = std::chrono::seconds{30},
+                         .evaluation = std::chrono::seconds{40},
+                         .hooks = std::chrono::seconds{5},
+                         .cut = std::chrono::seconds{1},
                          .stop = std::chrono::seconds{3}};
     for (const auto what : {role::checkpoint_writer, role::outfeed, role::replica, role::infeed})
       add(what);
   }
   void add(role what) {
-    agent->listed.push_back({node_id{static_cast<int32_t>(agent->listed.size())}, what, {}, std::string{to_string(what)}});
+    agent->listed.push_back(
+        {node_id{static_cast<int32_t>(agent->listed.size())}, what, {}, std::string{to_string(what)}});
   }
   bool has(role what) const {
     return std::any_of(agent->listed.begin(), agent->listed.end(), [what](const member& m) { return m.what == what; });
   }
   /// The number of the first node of a role.
   node_id number_of(role what) const {
-    return std::find_if(agent->listed.begin(), agent->listed.end(), [what](const member& m) { return m.what == what; })->id;
+    return std::find_if(agent->listed.begin(), agent->listed.end(), [what](const member& m) { return m.what == what; })
+        ->id;
   }
   stand_in_node& nth(role what, size_t n) {
-    const auto m = std::find_if(agent->listed.begin(), agent->listed.end(), [&](const member& x) { return x.what == what && n-- == 0; });
+    const auto m = std::find_if(agent->listed.begin(), agent->listed.end(),
+                                [&](const member& x) { return x.what == what && n-- == 0; });
     REQUIRE(m != agent->listed.end());
     return agent->nodes.at(m->id);
   }

@@ -32,7 +32,9 @@ inline train_result run_to_end(training_job description, uint64_t seed = 1, std:
   return result;
 }
 
-inline train_result run_to_end(const small_job_options& o, uint64_t seed = 1) { return run_to_end(describe_small(o), seed); }
+inline train_result run_to_end(const small_job_options& o, uint64_t seed = 1) {
+  return run_to_end(describe_small(o), seed);
+}
 
 /// Runs a job that must fail, and returns its error.
 inline error failure_of(simulated_job& job) {

@@ -14,7 +14,7 @@ struct fake_agent {
   std::vector<node_id> started = {};
   std::vector<start_nodes> asked = {};
   std::vector<prepare_plan> plans_wanted = {};
-  bool answers = true;               ///< False: the agent starts the nodes and sends no answer.
+  bool answers = true;  ///< False: the agent starts the nodes and sends no answer.
   int reads_cancelled = 0, cancelled = 0;
 
   int attempts_begun() const {
@@ -29,25 +29,25 @@ struct fake_agent {
 inline agent_actor spawn_agent(simulation& world, fake_agent& of) {
   return world.spawn([&of](agent_actor::pointer self) {
     return agent_actor::behavior_type{
-      [&of, self](const start_nodes& x) {
-        of.asked.push_back(x);
-        troupe::started answer{x.attempt, 0, {}};
-        for (const auto& [id] : x.nodes) {
-          of.started.push_back(id);
-          of.newest[id] = of.make(id);
-          answer.nodes.push_back({id, of.newest[id]});
-        }
-        if (of.answers)
-          self->send(caf::actor_cast<starting_sink_actor>(self->current_sender()), std::move(answer));
-      },
-      [&of](const end_nodes& x) {
-        for (const auto& [id] : x.nodes)
-          if (const auto node = of.newest.extract(id))
-            caf::anon_send_exit(node.mapped(), caf::exit_reason::user_shutdown);
-      },
-      [&of](const prepare_plan& x) { of.plans_wanted.push_back(x); },
-      [](const prepared&) {},
-      [&of](const cancel& x) { ++(x.what == cancel::reads ? of.reads_cancelled : of.cancelled); },
+        [&of, self](const start_nodes& x) {
+          of.asked.push_back(x);
+          troupe::started answer{x.attempt, 0, {}};
+          for (const auto& [id] : x.nodes) {
+            of.started.push_back(id);
+            of.newest[id] = of.make(id);
+            answer.nodes.push_back({id, of.newest[id]});
+          }
+          if (of.answers)
+            self->send(caf::actor_cast<starting_sink_actor>(self->current_sender()), std::move(answer));
+        },
+        [&of](const end_nodes& x) {
+          for (const auto& [id] : x.nodes)
+            if (const auto node = of.newest.extract(id))
+              caf::anon_send_exit(node.mapped(), caf::exit_reason::user_shutdown);
+        },
+        [&of](const prepare_plan& x) { of.plans_wanted.push_back(x); },
+        [](const prepared&) {},
+        [&of](const cancel& x) { ++(x.what == cancel::reads ? of.reads_cancelled : of.cancelled); },
     };
   });
 }

@@ -12,14 +12,14 @@ namespace troupe::test {
 struct fake_source {
   int64_t batches = INT64_MAX;
   int64_t rows = 2;
-  int64_t last_rows = 0;                    ///< Rows of the last batch; 0: as many as in the others.
-  std::map<int64_t, int64_t> rows_at;       ///< Rows of single batches that have fewer than `rows`, by batch.
-  std::map<int64_t, error> trouble;         ///< The errors with which reads fail, by batch.
+  int64_t last_rows = 0;               ///< Rows of the last batch; 0: as many as in the others.
+  std::map<int64_t, int64_t> rows_at;  ///< Rows of single batches that have fewer than `rows`, by batch.
+  std::map<int64_t, error> trouble;    ///< The errors with which reads fail, by batch.
   std::optional<error> cannot_open, cannot_save;
 
-  std::function<void(int64_t)> before;      ///< Called before each read, with the number of the batch.
+  std::function<void(int64_t)> before;  ///< Called before each read, with the number of the batch.
 
-  std::vector<int64_t> reads;               ///< The batches that were read, by any iterator.
+  std::vector<int64_t> reads;  ///< The batches that were read, by any iterator.
   int opened = 0;
 };
 

@@ -12,36 +12,38 @@ namespace troupe::test {
 struct growing_options {
   small_job_options o{.max_steps = 40, .recovers = 5};
   int64_t grows_at = 20;
-  std::function<void(int64_t iteration)> on_plan = {};       ///< Called by the planner.
+  std::function<void(int64_t iteration)> on_plan = {};  ///< Called by the planner.
   std::function<void(hand_written&, int64_t iteration)> edit = {};
 };
 
 /// A mixture that learns a weight for each of the named candidates.
 inline model mixture_of(std::vector<std::string> names) {
   return {"mixture", [names = std::move(names)](graph& g, const features& x, const labels& y, mode m) {
-    const auto scope = g.scope("mixture");
-    std::optional<symbol> sum;
-    for (const auto& name : names) {
-      const auto part = mul(x[name], g.variable({.name = name, .dims = {3}, .initial = init::ones()}));
-      sum = sum ? add(*sum, part) : part;
-    }
-    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = *sum, .labels = y.only(), .optimizer = momentum{.rate = 0.05f}});
-  }};
+            const auto scope = g.scope("mixture");
+            std::optional<symbol> sum;
+            for (const auto& name : names) {
+              const auto part = mul(x[name], g.variable({.name = name, .dims = {3}, .initial = init::ones()}));
+              sum = sum ? add(*sum, part) : part;
+            }
+            return multi_class_head{.classes = 3}.spec(
+                g, {.mode = m, .logits = *sum, .labels = y.only(), .optimizer = momentum{.rate = 0.05f}});
+          }};
 }
 
 /// The same model, with no variable trainable.
 inline model frozen(const model& from) {
   return {from.name, [f = from.build](graph& g, const features& x, const labels& y, mode m) {
-    auto spec = f(g, x, y, m);
-    for (auto& v : contents_of(g).variables)
-      v.options.trainable = false;
-    return spec;
-  }};
+            auto spec = f(g, x, y, m);
+            for (auto& v : contents_of(g).variables)
+              v.options.trainable = false;
+            return spec;
+          }};
 }
 
 inline hand_written plan_of_iteration(const growing_options& j, int64_t iteration) {
   hand_written w;
-  const std::vector<std::string> names = iteration == 0 ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{"a", "c", "d"};
+  const std::vector<std::string> names = iteration == 0 ? std::vector<std::string>{"a", "b"}
+                                                        : std::vector<std::string>{"a", "c", "d"};
   const auto mixture = w.group("mixture");
   const auto mixes = w.program(mixture_of(names), mixture);
   const auto feed = w.infeed("feed", w.data(j.o.input));
@@ -74,7 +76,8 @@ inline hand_written plan_of_iteration(const growing_options& j, int64_t iteratio
     w.evaluation("", candidate("a", 5), w.plan.groups[1].id, small_evaluation().input);
   w.node(role::callbacks, "callbacks");
   w.node(role::summary_writer, "summary_writer");
-  w.plan.iteration = iteration == 0 ? plan_iteration{.ends_at = j.grows_at} : plan_iteration{.number = 1, .begins_at = j.grows_at};
+  w.plan.iteration = iteration == 0 ? plan_iteration{.ends_at = j.grows_at}
+                                    : plan_iteration{.number = 1, .begins_at = j.grows_at};
   if (j.edit)
     j.edit(w, iteration);
   w.finish();
@@ -88,8 +91,9 @@ inline planned_job planned_iteration(const growing_options& j, const job_books& 
   auto w = plan_of_iteration(j, iteration);
   planned_job made{std::move(w.plan), std::move(w.resources)};
   if (iteration > 0)
-    made.growth = {.fresh = {"c/", "d/", "mixture/c", "mixture/c/"}, .dropped = {"b/", "a/dense/kernel/Momentum", "a/dense/bias/Momentum",
-                                                                              "a/dense_1/kernel/Momentum", "a/dense_1/bias/Momentum"},
+    made.growth = {.fresh = {"c/", "d/", "mixture/c", "mixture/c/"},
+                   .dropped = {"b/", "a/dense/kernel/Momentum", "a/dense/bias/Momentum", "a/dense_1/kernel/Momentum",
+                               "a/dense_1/bias/Momentum"},
                    .renamed = {{"mixture/d", "mixture/b"}, {"mixture/d/", "mixture/b/"}}};
   return made;
 }

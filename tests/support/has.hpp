@@ -16,6 +16,8 @@ struct part_of_text {
   }
 };
 
-[[nodiscard]] inline part_of_text has(std::string_view text, std::string_view part) { return {std::string{text}, std::string{part}}; }
+[[nodiscard]] inline part_of_text has(std::string_view text, std::string_view part) {
+  return {std::string{text}, std::string{part}};
+}
 
 }  // namespace troupe::test

@@ -13,6 +13,8 @@ constexpr edge_id operator""_edge(unsigned long long n) { return edge_id{static_
 constexpr group_id operator""_group(unsigned long long n) { return group_id{static_cast<int32_t>(n)}; }
 
 /// The kind of end that this cause leads to.
-inline end_kind kind_of(const error& cause) { return cause.category == errc::out_of_range ? end_kind::data : end_kind::failed; }
+inline end_kind kind_of(const error& cause) {
+  return cause.category == errc::out_of_range ? end_kind::data : end_kind::failed;
+}
 
 }  // namespace troupe::test

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "actors/steps/infeed.hpp"
-
 #include "support/fake_source.hpp"
 #include "support/simulation.hpp"
 

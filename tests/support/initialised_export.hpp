@@ -12,7 +12,8 @@
 namespace troupe::test {
 
 /// Commits a checkpoint of step 0 with the initial variables of the predict graph to `model_dir`, and exports it.
-inline expected<std::string> export_initialised(const model& source, const std::vector<component>& features, const std::string& model_dir, uint64_t seed = 7,
+inline expected<std::string> export_initialised(const model& source, const std::vector<component>& features,
+                                                const std::string& model_dir, uint64_t seed = 7,
                                                 const std::shared_ptr<file_system>& files = posix_file_system()) {
   const auto built = build_graph(source, {features, {}}, mode::predict);
   if (!built)

@@ -22,7 +22,8 @@ struct doom {
 
 class mortal_engine final : public wrapped_engine {
  public:
-  mortal_engine(std::shared_ptr<step_engine> inner, std::shared_ptr<doom> fate) : wrapped_engine(std::move(inner)), fate_(std::move(fate)) {}
+  mortal_engine(std::shared_ptr<step_engine> inner, std::shared_ptr<doom> fate)
+    : wrapped_engine(std::move(inner)), fate_(std::move(fate)) {}
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     if (fate_->strikes(step))
       throw std::runtime_error("struck at step " + std::to_string(step));

@@ -21,10 +21,13 @@ struct outfeed_alone : simulation {
     tell(drain, connect_records{writer.as<record_sink_actor>()});
     tell(drain, begin{1, step, {}});
   }
-  void report(int32_t replica, int64_t step, std::vector<double> losses, std::vector<step_values> watched = {}, double seconds = 0) {
+  void report(int32_t replica, int64_t step, std::vector<double> losses, std::vector<step_values> watched = {},
+              double seconds = 0) {
     tell(drain, step_report{1, node_id{replica}, step, std::move(losses), std::move(watched), {}, seconds});
   }
-  void end(int32_t replica, int64_t step) { tell(drain, stream_end{1, node_id{replica}, step, {errc::out_of_range, "the data ended"}}); }
+  void end(int32_t replica, int64_t step) {
+    tell(drain, stream_end{1, node_id{replica}, step, {errc::out_of_range, "the data ended"}});
+  }
 };
 
 }  // namespace troupe::test

@@ -32,9 +32,11 @@ struct hand_written {
   }
   /// A node that outlives an iteration gets its number from its role, so that it keeps it in the next plan.
   plan_node& node(role what, std::string name) {
-    const auto same = std::count_if(plan.nodes.begin(), plan.nodes.end(), [what](const plan_node& n) { return n.what == what; });
-    const auto number = row_of(what).outlives_iteration ? 1'000 + 100 * static_cast<int32_t>(what) + static_cast<int32_t>(same)
-                                                       : static_cast<int32_t>(plan.nodes.size() + 1);
+    const auto same = std::count_if(plan.nodes.begin(), plan.nodes.end(),
+                                    [what](const plan_node& n) { return n.what == what; });
+    const auto number = row_of(what).outlives_iteration
+                            ? 1'000 + 100 * static_cast<int32_t>(what) + static_cast<int32_t>(same)
+                            : static_cast<int32_t>(plan.nodes.size() + 1);
     const auto id = node_id{number};
     plan.nodes.push_back({.id = id, .what = what, .name = std::move(name), .driver = 0_node});
     return plan.nodes.back();
@@ -46,7 +48,8 @@ struct hand_written {
     n.out_ports = {"data"};
     return n.id;
   }
-  node_id replica(std::string name, size_t program, int32_t index, std::vector<std::string> in_ports, std::vector<std::string> out_ports = {}) {
+  node_id replica(std::string name, size_t program, int32_t index, std::vector<std::string> in_ports,
+                  std::vector<std::string> out_ports = {}) {
     auto& n = node(role::replica, std::move(name));
     n.program = program;
     n.group = plan.programs[program].group;
@@ -56,8 +59,12 @@ struct hand_written {
     return n.id;
   }
   void edge(node_id from, std::string out, node_id to, std::string in, divide how = divide::broadcast) {
-    plan.edges.push_back(
-        {.id = edge_id{static_cast<int32_t>(plan.edges.size())}, .from = from, .out = std::move(out), .to = to, .in = std::move(in), .how = how});
+    plan.edges.push_back({.id = edge_id{static_cast<int32_t>(plan.edges.size())},
+                          .from = from,
+                          .out = std::move(out),
+                          .to = to,
+                          .in = std::move(in),
+                          .how = how});
   }
   /// Adds an evaluation of `m`, which reads the variables of group `of`, and a summary writer for its results.
   /// Evaluations are numbered in the order of the calls.
@@ -92,7 +99,8 @@ struct hand_written {
     node(role::checkpoint_writer, "checkpoint_writer");
     plan.nodes.push_back({.id = 0_node, .what = role::chief, .name = "chief"});
     for (auto& n : plan.nodes)
-      n.stops_at_infeeds = plan.groups.size() > 1 && ((n.what == role::infeed && n.driver == 0_node) || n.what == role::chief);
+      n.stops_at_infeeds = plan.groups.size() > 1
+                           && ((n.what == role::infeed && n.driver == 0_node) || n.what == role::chief);
     add_service_edges(plan, saves);
   }
   std::shared_ptr<prepared_job> prepared(training_job job) const {
@@ -106,23 +114,27 @@ struct hand_written {
 /// Two dense layers in a scope of their own; other models can read the logits.
 inline model candidate(const std::string& name, int64_t units) {
   return {name, [name, units](graph& g, const features& x, const labels& y, mode m) {
-    const auto scope = g.scope(name);
-    g.observe("mean", reduce_mean(x["x"]));
-    const auto logits = nn::dense(nn::dense(x["x"], {.units = units, .activation = relu}), {.units = 3});
-    auto spec = multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = momentum{.rate = 0.05f}});
-    spec.predictions = {{"logits", logits}};
-    return spec;
-  }};
+            const auto scope = g.scope(name);
+            g.observe("mean", reduce_mean(x["x"]));
+            const auto logits = nn::dense(nn::dense(x["x"], {.units = units, .activation = relu}), {.units = 3});
+            auto spec = multi_class_head{.classes = 3}.spec(
+                g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = momentum{.rate = 0.05f}});
+            spec.predictions = {{"logits", logits}};
+            return spec;
+          }};
 }
 
 /// A mixture that learns a weight for each of the candidates a and b.
 inline model mixture_of_two() {
   return {"mixture", [](graph& g, const features& x, const labels& y, mode m) {
-    const auto scope = g.scope("mixture");
-    const auto weight = [&](const char* name) { return g.variable({.name = name, .dims = {3}, .initial = init::ones()}); };
-    const auto logits = add(mul(x["a"], weight("a")), mul(x["b"], weight("b")));
-    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = adam{.rate = 0.05f}});
-  }};
+            const auto scope = g.scope("mixture");
+            const auto weight = [&](const char* name) {
+              return g.variable({.name = name, .dims = {3}, .initial = init::ones()});
+            };
+            const auto logits = add(mul(x["a"], weight("a")), mul(x["b"], weight("b")));
+            return multi_class_head{.classes = 3}.spec(
+                g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = adam{.rate = 0.05f}});
+          }};
 }
 
 /// Adds two candidates that one infeed feeds, and a mixture that reads their logits; each group has `replicas`
@@ -130,12 +142,14 @@ inline model mixture_of_two() {
 inline void add_two_candidates(hand_written& w, const dataset& input, int32_t replicas,
                                const std::pair<model, model>& models = {candidate("a", 5), candidate("b", 7)}) {
   const auto mixture = w.group("mixture"), a = w.group("a"), b = w.group("b");  // The first group's loss is the job's.
-  const auto mixes = w.program(mixture_of_two(), mixture), runs_a = w.program(models.first, a), runs_b = w.program(models.second, b);
+  const auto mixes = w.program(mixture_of_two(), mixture), runs_a = w.program(models.first, a),
+             runs_b = w.program(models.second, b);
   const auto feed = w.infeed("feed", w.data(input));
   const auto how = replicas > 1 ? divide::split : divide::broadcast;
   for (int32_t r = 0; r < replicas; ++r) {
     const auto number = "/replica/" + std::to_string(r);
-    const auto of_a = w.replica("a" + number, runs_a, r, {"data"}, {"logits"}), of_b = w.replica("b" + number, runs_b, r, {"data"}, {"logits"});
+    const auto of_a = w.replica("a" + number, runs_a, r, {"data"}, {"logits"}),
+               of_b = w.replica("b" + number, runs_b, r, {"data"}, {"logits"});
     const auto mix = w.replica("mixture" + number, mixes, r, {"data", "a", "b"});
     for (const auto to : {of_a, of_b, mix})
       w.edge(feed, "data", to, "data", how);

@@ -12,7 +12,9 @@ struct predicting_model {
   int32_t entries = 1;
 
   troupe::model model() const {
-    return {name, [f = predictions](graph& g, const troupe::features& x, const labels&, mode m) { return model_spec{.mode = m, .predictions = f(g, x)}; }};
+    return {name, [f = predictions](graph& g, const troupe::features& x, const labels&, mode m) {
+              return model_spec{.mode = m, .predictions = f(g, x)};
+            }};
   }
 };
 
@@ -36,7 +38,8 @@ inline predicting_model lenet_predictor() {
   return {"LeNet", {{"x", dtype::float32, {28, 28, 1}}}, [](graph&, const features& x) {
             symbol h = x["x"];
             for (const int64_t filters : {32, 64})
-              h = max_pool(nn::conv2d(h, {.filters = filters, .kernel_size = {5, 5}, .padding = padding::same, .activation = relu}));
+              h = max_pool(nn::conv2d(
+                  h, {.filters = filters, .kernel_size = {5, 5}, .padding = padding::same, .activation = relu}));
             h = nn::dense(reshape(h, {h.dims()[0], 7 * 7 * 64}), {.units = 512, .activation = relu});
             return classes_of(nn::dense(h, {.units = 10}));
           }};
@@ -47,23 +50,29 @@ inline predicting_model pictures_predictor() {
   return {"pictures", {{"x", dtype::float32, {13, 9, 4}}}, [](graph&, const features& x) {
             symbol h = nn::conv2d(x["x"], {.filters = 8, .kernel_size = {3, 3}, .strides = {2, 2}, .activation = elu});
             h = average_pool(h, {.size = {3, 3}, .strides = {2, 2}, .padding = padding::same});
-            const symbol kernel = h.owner()->variable({.name = "kernel", .dims = {3, 3, 5, 8}, .initial = init::glorot_uniform()});
+            const symbol kernel = h.owner()->variable(
+                {.name = "kernel", .dims = {3, 3, 5, 8}, .initial = init::glorot_uniform()});
             h = conv2d_transpose(h, kernel, {.strides = {2, 2}});
             return std::map<std::string, symbol>{{"picture", sigmoid(h)}, {"mean", global_average_pool(h)}};
           }};
 }
 
 inline predicting_model lstm_predictor() {
-  return {"LSTM", {{"x", dtype::int32, {12}}}, [](graph&, const features& x) {
+  return {"LSTM",
+          {{"x", dtype::int32, {12}}},
+          [](graph&, const features& x) {
             symbol h = one_hot(x["x"], 20);
             for (int layer = 0; layer < 2; ++layer)
               h = nn::lstm(h, {.units = 24}).outputs;
             return classes_of(nn::dense(reshape(slice(h, 1, 11, 1), {h.dims()[0], 24}), {.units = 20}));
-          }, 20};
+          },
+          20};
 }
 
 inline predicting_model transformer_predictor() {
-  return {"transformer", {{"x", dtype::int32, {16}}}, [](graph& g, const features& x) {
+  return {"transformer",
+          {{"x", dtype::int32, {16}}},
+          [](graph& g, const features& x) {
             symbol h = add(nn::embedding(x["x"], {.entries = 20, .units = 32}), nn::sinusoids(g, 16, 32));
             for (int layer = 0; layer < 2; ++layer) {
               const auto scope = g.scope("block");
@@ -71,31 +80,45 @@ inline predicting_model transformer_predictor() {
               h = nn::residual(h, nn::feed_forward(nn::layer_norm(h), {.hidden = 64, .activation = gelu_tanh}));
             }
             return std::map<std::string, symbol>{{"logits", nn::dense(nn::layer_norm(h), {.units = 20})}};
-          }, 20};
+          },
+          20};
 }
 
 /// A model with two inputs, and with outputs of two heads, each with a layer of its own.
 inline predicting_model heads_predictor() {
-  return {"heads", {{"numbers", dtype::float32, {10}}, {"word", dtype::int32, {3}}}, [](graph&, const features& x) {
+  return {"heads",
+          {{"numbers", dtype::float32, {10}}, {"word", dtype::int32, {3}}},
+          [](graph&, const features& x) {
             const symbol words = reduce_mean(nn::embedding(x["word"], {.entries = 20, .units = 6}), {{1}});
             const symbol h = nn::dense(concat({x["numbers"], words}), {.units = 16, .activation = gelu});
-            const symbol a = nn::dense(h, {.units = 3, .name = "digits"}), b = nn::dense(h, {.units = 1, .name = "price"});
-            return std::map<std::string, symbol>{{"digits/class_ids", argmax(a)}, {"digits/probabilities", softmax(a)}, {"price/predictions", softplus(b)},
+            const symbol a = nn::dense(h, {.units = 3, .name = "digits"}),
+                         b = nn::dense(h, {.units = 1, .name = "price"});
+            return std::map<std::string, symbol>{{"digits/class_ids", argmax(a)},
+                                                 {"digits/probabilities", softmax(a)},
+                                                 {"price/predictions", softplus(b)},
                                                  {"price/rank", cast(greater(b, scale(b, 0)), dtype::int32)}};
-          }, 20};
+          },
+          20};
 }
 
 /// expm1 and log1p divided by their operands, of many magnitudes, so that a comparison shows relative errors.
 inline predicting_model near_zero_predictor() {
-  return {"near_zero", {{"x", dtype::float32, {8}}}, [](graph& g, const features& x) {
-            const symbol magnitudes = g.constant(tensor::of<float>({8}, {1.0f, 0.1f, 1e-2f, 1e-3f, 1e-4f, 1e-6f, 1e-8f, 1e-20f}));
-            const symbol small = mul(x["x"], magnitudes);
-            return std::map<std::string, symbol>{{"expm1", div(expm1(small), small)}, {"log1p", div(log1p(small), small)}};
-          }};
+  return {
+      "near_zero", {{"x", dtype::float32, {8}}}, [](graph& g, const features& x) {
+        const symbol magnitudes = g.constant(
+            tensor::of<float>({8}, {1.0f, 0.1f, 1e-2f, 1e-3f, 1e-4f, 1e-6f, 1e-8f, 1e-20f}));
+        const symbol small = mul(x["x"], magnitudes);
+        return std::map<std::string, symbol>{{"expm1", div(expm1(small), small)}, {"log1p", div(log1p(small), small)}};
+      }};
 }
 
 inline std::vector<predicting_model> predicting_models() {
-  return {dense_predictor({784, 256, 128, 10}), lenet_predictor(), pictures_predictor(), lstm_predictor(), transformer_predictor(), heads_predictor(),
+  return {dense_predictor({784, 256, 128, 10}),
+          lenet_predictor(),
+          pictures_predictor(),
+          lstm_predictor(),
+          transformer_predictor(),
+          heads_predictor(),
           near_zero_predictor()};
 }
 

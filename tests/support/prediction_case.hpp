@@ -16,7 +16,9 @@ class fake_stage final : public dataset_stage {
   std::string to_text() const override { return "fake"; }
   std::optional<int64_t> source_size() const override { return {}; }
   std::optional<int64_t> elements(bool) const override { return {}; }
-  expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options&) const override { return opener(source_)(); }
+  expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options&) const override {
+    return opener(source_)();
+  }
 
  private:
   std::shared_ptr<fake_source> source_;
@@ -44,12 +46,16 @@ inline std::vector<float> rows_of(const fake_source& source, int64_t batches) {
 /// "scaled" is w · x, where the variable w begins as 1; "pair" is y, and "row" the second column of y. "place" is a
 /// text for each "row".
 inline model echo_model() {
-  return {"echo", [](graph& g, const features& x, const labels& y, mode m) {
+  return {"echo",
+          [](graph& g, const features& x, const labels& y, mode m) {
             const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
             const symbol row = reshape(slice(y["y"], -1, 1, 1), {y["y"].dims()[0]});
-            return model_spec{.mode = m, .loss = reduce_mean(square(mul(x["x"], w) - x["x"])), .optimizer = gradient_descent{},
+            return model_spec{.mode = m,
+                              .loss = reduce_mean(square(mul(x["x"], w) - x["x"])),
+                              .optimizer = gradient_descent{},
                               .predictions = {{"scaled", mul(x["x"], w)}, {"pair", y["y"]}, {"row", row}}};
-          }, {{"place", {"row", {"first", "second", "third", "fourth"}}}}};
+          },
+          {{"place", {"row", {"first", "second", "third", "fourth"}}}}};
 }
 
 }  // namespace troupe::test

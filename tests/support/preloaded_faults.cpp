@@ -55,7 +55,8 @@ F original(const char* name) {
 
 extern "C" {
 
-__attribute__((visibility("default"))) int pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*work)(void*), void* of) noexcept {
+__attribute__((visibility("default"))) int pthread_create(pthread_t* thread, const pthread_attr_t* how,
+                                                          void* (*work)(void*), void* of) noexcept {
   static std::atomic<int> made{0};
   const char* const refused = std::getenv("REFUSE_THREAD");
   if (refused && ++made == std::atoi(refused)) {
@@ -85,5 +86,4 @@ __attribute__((visibility("default"))) int open64(const char* path, int flags, .
     return -1;
   return original<open_file>("open64")(path, flags, mode);
 }
-
 }

@@ -25,12 +25,24 @@ struct recorded_nodes {
     p.datasets.push_back({"d", mode::evaluate});
     const std::vector<std::string> data{std::string{data_port}};
     p.nodes = {{.id = 0_node, .what = role::outfeed, .name = name + "/outfeed", .driver = 3_node},
-               {.id = 1_node, .what = role::replica, .name = name + "/replica/0", .driver = 3_node, .program = 0, .in_ports = data},
-               {.id = 2_node, .what = role::infeed, .name = name + "/infeed/0", .driver = 3_node, .dataset = 0, .out_ports = data},
+               {.id = 1_node,
+                .what = role::replica,
+                .name = name + "/replica/0",
+                .driver = 3_node,
+                .program = 0,
+                .in_ports = data},
+               {.id = 2_node,
+                .what = role::infeed,
+                .name = name + "/infeed/0",
+                .driver = 3_node,
+                .dataset = 0,
+                .out_ports = data},
                {.id = 3_node, .what = driver, .name = name}};
     p.edges = {{.id = 4_edge, .from = 2_node, .to = 1_node}};
     add_service_edges(p, false);
-    driven = {3_node, std::make_shared<checked_plan>(std::move(*checked_plan::of(std::move(p)))), {{0, spawn_agent(world, agent)}}};
+    driven = {3_node,
+              std::make_shared<checked_plan>(std::move(*checked_plan::of(std::move(p)))),
+              {{0, spawn_agent(world, agent)}}};
   }
 };
 

@@ -31,14 +31,22 @@ class recorder {
   caf::strong_actor_ptr address() const { return caf::actor_cast<caf::strong_actor_ptr>(handle_); }
   /// Converts to the handle type that the actor under test expects.
   template <class Handle>
-  Handle as() const { return caf::actor_cast<Handle>(handle_); }
+  Handle as() const {
+    return caf::actor_cast<Handle>(handle_);
+  }
 
   template <class M>
-  std::vector<M>& all() { return std::get<std::vector<M>>(kept_->messages); }
+  std::vector<M>& all() {
+    return std::get<std::vector<M>>(kept_->messages);
+  }
   template <class M>
-  size_t count() { return all<M>().size(); }
+  size_t count() {
+    return all<M>().size();
+  }
   template <class M>
-  M& last() { return all<M>().at(count<M>() - 1); }
+  M& last() {
+    return all<M>().at(count<M>() - 1);
+  }
   /// The types of all messages, oldest first.
   const std::vector<caf::type_id_t>& order() const { return kept_->order; }
 
@@ -53,6 +61,8 @@ class recorder {
 
 /// The expected value of `recorder::order()`.
 template <class... Ms>
-std::vector<caf::type_id_t> order_of() { return {caf::type_id<Ms>::value...}; }
+std::vector<caf::type_id_t> order_of() {
+  return {caf::type_id<Ms>::value...};
+}
 
 }  // namespace troupe::test

@@ -3,9 +3,9 @@
 
 #include "tests/support/has.hpp"
 
-#include <doctest/doctest.h>
-
 #include <troupe/error.hpp>
+
+#include <doctest/doctest.h>
 
 namespace troupe::test {
 

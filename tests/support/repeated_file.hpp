@@ -3,9 +3,9 @@
 
 #include "tests/support/delegating_file_system.hpp"
 
-#include <algorithm>
-
 #include <malloc.h>
+
+#include <algorithm>
 
 namespace troupe {
 
@@ -14,7 +14,8 @@ namespace troupe {
 class repeated_file_system final : public delegating_file_system {
  public:
   repeated_file_system(std::string first, std::string again, int64_t times, std::string name = "f")
-    : delegating_file_system(memory_file_system()), first_(std::move(first)), again_(std::move(again)), times_(times), name_(std::move(name)) {}
+    : delegating_file_system(memory_file_system()), first_(std::move(first)), again_(std::move(again)), times_(times),
+      name_(std::move(name)) {}
 
   int64_t size() const { return std::ssize(first_) + times_ * std::ssize(again_); }
   /// The maximum of the bytes in use on the heap at a read, less those at the first read. 0 in builds with sanitizers,
@@ -22,7 +23,9 @@ class repeated_file_system final : public delegating_file_system {
   int64_t held_max() const { return held_max_ - *held_first_; }
 
   expected<std::unique_ptr<readable_file>> open(const std::string&) override { return std::make_unique<file>(*this); }
-  expected<std::vector<file_info>> list(const std::string&) override { return std::vector{file_info{.name = name_, .size = size()}}; }
+  expected<std::vector<file_info>> list(const std::string&) override {
+    return std::vector{file_info{.name = name_, .size = size()}};
+  }
   expected<file_info> info(const std::string& path) override {
     return file_info{.name = name_, .directory = !path.ends_with(name_), .size = path.ends_with(name_) ? size() : 0};
   }
@@ -39,9 +42,11 @@ class repeated_file_system final : public delegating_file_system {
       if (!owner_.held_first_)
         owner_.held_first_ = held;
       for (size_t done = 0; done < into.size();) {
-        const int64_t at = offset + static_cast<int64_t>(done), first = std::ssize(owner_.first_), again = std::ssize(owner_.again_);
-        const auto text = at < first ? std::string_view{owner_.first_}.substr(static_cast<size_t>(at))
-                                     : std::string_view{owner_.again_}.substr(static_cast<size_t>((at - first) % again));
+        const int64_t at = offset + static_cast<int64_t>(done), first = std::ssize(owner_.first_),
+                      again = std::ssize(owner_.again_);
+        const auto text = at < first
+                              ? std::string_view{owner_.first_}.substr(static_cast<size_t>(at))
+                              : std::string_view{owner_.again_}.substr(static_cast<size_t>((at - first) % again));
         const size_t n = std::min(text.size(), into.size() - done);
         std::copy_n(reinterpret_cast<const std::byte*>(text.data()), n, into.data() + done);
         done += n;

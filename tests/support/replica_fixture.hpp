@@ -2,7 +2,6 @@
 #pragma once
 
 #include "actors/steps/replica.hpp"
-
 #include "support/simulation.hpp"
 #include "support/toy_engine.hpp"
 
@@ -13,7 +12,9 @@ namespace troupe::test {
 using steps = std::vector<int64_t>;
 
 /// The two rows of batch `step`.
-inline std::vector<float> toy_batch(int64_t step) { return {static_cast<float>(step % 3), static_cast<float>(1 + step % 2)}; }
+inline std::vector<float> toy_batch(int64_t step) {
+  return {static_cast<float>(step % 3), static_cast<float>(1 + step % 2)};
+}
 
 /// A block of toy batches for the replica whose rows begin at `first_row`.
 inline block toy_block(int64_t first, int64_t count, int64_t first_row = 0, int64_t rows = 2, int32_t attempt = 1) {

@@ -1,10 +1,10 @@
 // The resident memory of this process, as the operating system reports it.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <fstream>
-
-#include <unistd.h>
 
 namespace troupe::test {
 

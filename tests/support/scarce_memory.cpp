@@ -14,7 +14,9 @@ thread_local bool allocation_refused = false;
 
 namespace troupe::test {
 
-scarce_memory::scarce_memory(int64_t allocations) noexcept { allocations_left = allocations, allocation_refused = false; }
+scarce_memory::scarce_memory(int64_t allocations) noexcept {
+  allocations_left = allocations, allocation_refused = false;
+}
 scarce_memory::~scarce_memory() { allocations_left = plenty; }
 void scarce_memory::end() noexcept { allocations_left = 0; }
 bool scarce_memory::ended() const noexcept { return allocation_refused; }
@@ -29,7 +31,8 @@ void* operator new(std::size_t size) {
   allocations_left -= allocations_left > 0 ? 1 : 0;
   return p;
 }
-// For the temporary memory of the standard library, which does without it where there is none: no allocation is refused.
+// For the temporary memory of the standard library, which does without it where there is none: no allocation is
+// refused.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return allocations_left == 0 ? nullptr : std::malloc(size > 0 ? size : 1);
 }

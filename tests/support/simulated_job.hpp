@@ -52,7 +52,9 @@ class simulated_job final : public one_simulated {
   job_progress progress() const { return running_->progress(); }
   void ask(uint8_t request_kind, stop_reason reason = stop_reason::request) { running_->ask(request_kind, reason); }
   /// Cranks until there is a result. The deadline is in virtual time.
-  std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) { return running_->wait(deadline); }
+  std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) {
+    return running_->wait(deadline);
+  }
   /// True: the job has a result.
   bool ended() const { return running_->ended(); }
   /// Cranks `n` turns, where `n` is in [least, least + range) and depends on the seed; fewer if the job ends before.
@@ -67,7 +69,8 @@ class simulated_job final : public one_simulated {
 
 class simulated_prediction final : public one_simulated {
  public:
-  simulated_prediction(std::shared_ptr<prepared_job> job, uint64_t seed) : one_simulated(seed), running_(launcher_.predict(std::move(job))) {}
+  simulated_prediction(std::shared_ptr<prepared_job> job, uint64_t seed)
+    : one_simulated(seed), running_(launcher_.predict(std::move(job))) {}
   simulated_prediction(const simulated_prediction&) = delete;
   ~simulated_prediction() { world().end_all(); }
 

@@ -31,7 +31,9 @@ class simulation {
     return handle;
   }
   template <class... Ms>
-  recorder<Ms...> record() { return keep(recorder<Ms...>{system}); }
+  recorder<Ms...> record() {
+    return keep(recorder<Ms...>{system});
+  }
   /// Ends the recorder together with the test.
   template <class... Ms>
   recorder<Ms...> keep(recorder<Ms...> r) {

@@ -27,25 +27,31 @@ inline dataset small_dataset(int64_t examples = 48) {
     const float* row = &x[i * 8];
     y[i] = static_cast<int32_t>(std::max_element(row, row + 3) - row);
   }
-  return *dataset::from_tensors({{"x", tensor::of<float>({examples, 8}, x)}}, {{"y", tensor::of<int32_t>({examples}, y)}});
+  return *dataset::from_tensors({{"x", tensor::of<float>({examples, 8}, x)}},
+                                {{"y", tensor::of<int32_t>({examples}, y)}});
 }
 
 inline model small_model(double dropout, const optimizer& by) {
   return model{"small", [dropout, by](graph& g, const features& x, const labels& y, mode m) {
-    auto h = nn::dense(x["x"], {.units = 5, .activation = relu});
-    h = troupe::dropout(h, dropout, m == mode::train);
-    const auto logits = nn::dense(h, {.units = 3});
-    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = by});
-  }};
+                 auto h = nn::dense(x["x"], {.units = 5, .activation = relu});
+                 h = troupe::dropout(h, dropout, m == mode::train);
+                 const auto logits = nn::dense(h, {.units = 3});
+                 return multi_class_head{.classes = 3}.spec(
+                     g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = by});
+               }};
 }
-inline model small_model(double dropout = 0.2, double rate = 0.01) { return small_model(dropout, adam{.rate = static_cast<float>(rate)}); }
+inline model small_model(double dropout = 0.2, double rate = 0.01) {
+  return small_model(dropout, adam{.rate = static_cast<float>(rate)});
+}
 
 /// A model whose matrix products are large enough for several threads.
 inline model wide_model() {
   return model{"wide", [](graph& g, const features& x, const labels& y, mode m) {
-    const auto h = troupe::dropout(nn::dense(x["x"], {.units = 4096, .activation = relu}), 0.2, m == mode::train);
-    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
-  }};
+                 const auto h = troupe::dropout(nn::dense(x["x"], {.units = 4096, .activation = relu}), 0.2,
+                                                m == mode::train);
+                 return multi_class_head{.classes = 3}.spec(
+                     g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
+               }};
 }
 
 constexpr auto soon = std::chrono::seconds{60};  // Longer than any wait of a test, shorter than its program's limit.
@@ -70,7 +76,11 @@ struct small_job_options {
 };
 
 inline job_basis small_basis(const small_job_options& o) {
-  run_config config{.seed = 7, .log_step_count_steps = 5, .gradient_shards = o.shards, .replicas = o.replicas, .intra_op_threads = o.threads,
+  run_config config{.seed = 7,
+                    .log_step_count_steps = 5,
+                    .gradient_shards = o.shards,
+                    .replicas = o.replicas,
+                    .intra_op_threads = o.threads,
                     .recovery_attempts_max = o.recovers};
   if (o.keeps)
     config.model_dir = "/run";
@@ -87,7 +97,8 @@ inline job_basis small_basis(const small_job_options& o) {
 inline evaluation_data small_evaluation() { return {.input = small_dataset(20).batch(8)}; }
 
 inline training_job describe_small(const small_job_options& o) {
-  training_job job{.basis = small_basis(o), .input = o.input, .hosts = o.hosts, .max_steps = o.max_steps, .hooks = o.hooks};
+  training_job job{
+      .basis = small_basis(o), .input = o.input, .hosts = o.hosts, .max_steps = o.max_steps, .hooks = o.hooks};
   if (o.evaluates)
     job.evaluations = {{.data = small_evaluation(), .throttle_secs = o.throttle_secs, .when = o.when}};
   return job;

@@ -30,12 +30,12 @@ class toy_engine final : public step_engine {
 
   /// Called before each step; the step has the status that it returns.
   std::function<step_status(int64_t step)> before_step = [](int64_t) { return step_status::ok; };
-  std::vector<int64_t> computed;   ///< Steps whose gradients were computed.
-  std::vector<int64_t> forward;    ///< Steps for which only the outputs were computed.
+  std::vector<int64_t> computed;  ///< Steps whose gradients were computed.
+  std::vector<int64_t> forward;   ///< Steps for which only the outputs were computed.
   std::vector<int64_t> told_to_record;
   std::vector<int64_t> applied;
-  std::vector<std::pair<int64_t, int>> searched;  ///< Steps and arenas with which `find_fault` was called.
-  std::optional<numeric_fault> fault;             ///< The result of `find_fault`.
+  std::vector<std::pair<int64_t, int>> searched;            ///< Steps and arenas with which `find_fault` was called.
+  std::optional<numeric_fault> fault;                       ///< The result of `find_fault`.
   error trouble{errc::nan_loss, "the loss is not finite"};  ///< The result of `last_error`.
 
   std::span<const component> inputs() const override { return shape_; }
@@ -65,7 +65,8 @@ class toy_engine final : public step_engine {
     loss_ = static_cast<double>(fed + state[0]);
     if (!in.exposed.empty())
       for (int64_t row = 0; row < in.rows; ++row)
-        reinterpret_cast<float*>(in.exposed[0])[row] = reinterpret_cast<const float*>(in.components.back())[row] + state[0];
+        reinterpret_cast<float*>(in.exposed[0])[row] = reinterpret_cast<const float*>(in.components.back())[row]
+                                                       + state[0];
     sum_ = fed + static_cast<float>(in.rows * folded);  // Small integers, so that sums do not depend on their order.
     gradient_ = tensor::zeros(dtype::uint8, {64});  // Bytes whose number is a multiple of 64, as in program engines.
     std::memcpy(const_cast<std::byte*>(gradient_.data()), &sum_, sizeof sum_);
@@ -91,12 +92,15 @@ class toy_engine final : public step_engine {
   bool finite(const tensor& sum) const override { return std::isfinite(value(sum)); }
   std::vector<stored_piece> pieces(int arena) const override {
     const auto [first, last] = slice();
-    std::shared_ptr<const std::byte> at{memory_->arena[arena], reinterpret_cast<const std::byte*>(memory_->arena[arena].get() + first)};
+    std::shared_ptr<const std::byte> at{memory_->arena[arena],
+                                        reinterpret_cast<const std::byte*>(memory_->arena[arena].get() + first)};
     return {{"toy/state", {memory_->width}, first, true, tensor{dtype::float32, {last - first}, at}}};
   }
   int arenas() const override { return arena_count; }
   int arena_count = 2;
-  void initialise(uint64_t seed) override { std::fill_n(memory_->arena[0].get(), memory_->width, static_cast<float>(seed)); }
+  void initialise(uint64_t seed) override {
+    std::fill_n(memory_->arena[0].get(), memory_->width, static_cast<float>(seed));
+  }
   expected<void> assign(const std::string& name, int64_t first, const tensor& elements) override {
     if (name != "toy/state")
       return fail(errc::not_found, "no variable named '" + name + "'");

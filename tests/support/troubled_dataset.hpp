@@ -12,7 +12,8 @@ namespace troupe::test {
 class troubled_stage final : public dataset_stage {
  public:
   using trouble = std::function<expected<void>()>;
-  troubled_stage(std::shared_ptr<const dataset_stage> inner, int64_t at, trouble what) : inner_(std::move(inner)), at_(at), what_(std::move(what)) {}
+  troubled_stage(std::shared_ptr<const dataset_stage> inner, int64_t at, trouble what)
+    : inner_(std::move(inner)), at_(at), what_(std::move(what)) {}
   element_spec spec() const override { return inner_->spec(); }
   std::string to_text() const override { return inner_->to_text() + " -> troubled"; }
   std::optional<int64_t> source_size() const override { return inner_->source_size(); }
@@ -27,7 +28,8 @@ class troubled_stage final : public dataset_stage {
  private:
   class iterator final : public dataset_iterator {
    public:
-    iterator(std::unique_ptr<dataset_iterator> inner, int64_t at, trouble what) : inner_(std::move(inner)), at_(at), what_(std::move(what)) {}
+    iterator(std::unique_ptr<dataset_iterator> inner, int64_t at, trouble what)
+      : inner_(std::move(inner)), at_(at), what_(std::move(what)) {}
     const element_spec& spec() const noexcept override { return inner_->spec(); }
     int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
     expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {

@@ -36,8 +36,9 @@ void* original(const char* symbol) {
 #define BLOCKING_ENQUEUE \
   "_ZN3caf14blocking_actor7enqueueESt10unique_ptrINS_15mailbox_elementENS_6detail8disposerEEPNS_14execution_unitE"
 #define BLOCKING_AWAIT "_ZN3caf14blocking_actor10await_dataEv"
-#define BLOCKING_AWAIT_UNTIL \
-  "_ZN3caf14blocking_actor10await_dataENSt6chrono10time_pointINS1_3_V212system_clockENS1_8durationIlSt5ratioILl1ELl1000000000EEEEEE"
+#define BLOCKING_AWAIT_UNTIL                                                               \
+  "_ZN3caf14blocking_actor10await_dataENSt6chrono10time_pointINS1_3_V212system_clockENS1_" \
+  "8durationIlSt5ratioILl1ELl1000000000EEEEEE"
 #define RELEASE_ACTOR "_ZN3caf21intrusive_ptr_releaseEPNS_19actor_control_blockE"
 #define RELEASE_ACTOR_WEAK "_ZN3caf26intrusive_ptr_release_weakEPNS_19actor_control_blockE"
 #define RELEASE_COUNTED "_ZNK3caf11ref_counted5derefEv"

@@ -15,11 +15,17 @@ class wrapped_engine : public step_engine {
   std::vector<program_output> measured() const override { return inner_->measured(); }
   std::vector<tensor> take_measured() override { return inner_->take_measured(); }
   std::span<const component> exposed() const override { return inner_->exposed(); }
-  step_status gradients(int64_t step, const batch_feeds& in, int arena) override { return inner_->gradients(step, in, arena); }
-  step_status expose(int64_t step, const batch_feeds& in, int arena) override { return inner_->expose(step, in, arena); }
+  step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
+    return inner_->gradients(step, in, arena);
+  }
+  step_status expose(int64_t step, const batch_feeds& in, int arena) override {
+    return inner_->expose(step, in, arena);
+  }
   tensor gradient() const override { return inner_->gradient(); }
   void apply(int64_t step, const tensor& sum, int from, int to) override { inner_->apply(step, sum, from, to); }
-  step_status evaluate(int64_t step, const batch_feeds& in, int arena) override { return inner_->evaluate(step, in, arena); }
+  step_status evaluate(int64_t step, const batch_feeds& in, int arena) override {
+    return inner_->evaluate(step, in, arena);
+  }
   double loss() const override { return inner_->loss(); }
   std::vector<tensor> values() const override { return inner_->values(); }
   summary_recipes summaries() const override { return inner_->summaries(); }
@@ -27,12 +33,16 @@ class wrapped_engine : public step_engine {
   std::vector<observable> observables() const override { return inner_->observables(); }
   std::vector<std::vector<tensor>> observed() const override { return inner_->observed(); }
   error last_error() const override { return inner_->last_error(); }
-  std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds& in, int arena) override { return inner_->find_fault(step, in, arena); }
+  std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds& in, int arena) override {
+    return inner_->find_fault(step, in, arena);
+  }
   bool finite(const tensor& sum) const override { return inner_->finite(sum); }
   std::vector<stored_piece> pieces(int arena) const override { return inner_->pieces(arena); }
   int arenas() const override { return inner_->arenas(); }
   void initialise(uint64_t seed) override { inner_->initialise(seed); }
-  expected<void> assign(const std::string& name, int64_t first, const tensor& elements) override { return inner_->assign(name, first, elements); }
+  expected<void> assign(const std::string& name, int64_t first, const tensor& elements) override {
+    return inner_->assign(name, first, elements);
+  }
 
  private:
   std::shared_ptr<step_engine> inner_;

@@ -77,7 +77,8 @@ TEST_CASE("a buffer is aligned to 64 bytes and its own from end to end, whatever
     all.emplace_back(std::move(buffer), static_cast<size_t>(bytes));
   }
   for (size_t i = 0; i < all.size(); ++i)
-    CHECK(std::all_of(all[i].first.get(), all[i].first.get() + all[i].second, [i](std::byte b) { return b == static_cast<std::byte>(i); }));
+    CHECK(std::all_of(all[i].first.get(), all[i].first.get() + all[i].second,
+                      [i](std::byte b) { return b == static_cast<std::byte>(i); }));
 }
 
 TEST_CASE("a request for more memory than any machine has gives null, from a pool too") {

@@ -21,8 +21,16 @@ TEST_CASE("books are read as they were written, and what is not said is not writ
 }
 
 TEST_CASE("the properties of checkpoints that were written before are read") {
-  const auto books = read_books({{"best", "10"}, {"best_value", "0.25"}, {"use_best", "true"}, {"left/b", "12 nan_loss: x"}, {"finished", "true"},
-                                 {"first_step", "3"}, {"rate_factor", "0.5"}, {"ended", "early: so"}, {"ended_by", "mine"}, {"model", "m"}});
+  const auto books = read_books({{"best", "10"},
+                                 {"best_value", "0.25"},
+                                 {"use_best", "true"},
+                                 {"left/b", "12 nan_loss: x"},
+                                 {"finished", "true"},
+                                 {"first_step", "3"},
+                                 {"rate_factor", "0.5"},
+                                 {"ended", "early: so"},
+                                 {"ended_by", "mine"},
+                                 {"model", "m"}});
   CHECK(books.best == checkpoint_books::best_checkpoint{{10}, 0.25, true});
   CHECK(books.left == std::map<std::string, checkpoint_books::departure>{{"b", {12, "nan_loss: x"}}});
   CHECK(books.finished == true);
@@ -32,7 +40,12 @@ TEST_CASE("the properties of checkpoints that were written before are read") {
 }
 
 TEST_CASE("text that books do not contain is passed over") {
-  CHECK(read_books({{"finished", "perhaps"}, {"rate_factor", "fast"}, {"best", "ten"}, {"ended", "early: by nobody"}, {"other", "x"}}) == checkpoint_books{});
+  CHECK(read_books({{"finished", "perhaps"},
+                    {"rate_factor", "fast"},
+                    {"best", "ten"},
+                    {"ended", "early: by nobody"},
+                    {"other", "x"}})
+        == checkpoint_books{});
   for (const std::string factor : {"0", "-1", "nan", "inf", "0.5x", ""})
     CHECK_FALSE(read_books({{"rate_factor", factor}}).rate_factor);
   CHECK_FALSE(read_books({{"best", "10"}, {"best_value", "low"}}).best->value);

@@ -9,7 +9,9 @@ namespace troupe::test {
 
 namespace {
 
-evaluation_point point(int64_t step, double loss, double accuracy) { return {step, {{"accuracy", accuracy}, {"loss", loss}}}; }
+evaluation_point point(int64_t step, double loss, double accuracy) {
+  return {step, {{"accuracy", accuracy}, {"loss", loss}}};
+}
 
 /// The evaluations in the specification's examples.
 const evaluation_history four{point(1000, .8, .5), point(2000, .7, .6), point(3000, .4, .7), point(3500, .41, .68)};
@@ -20,13 +22,16 @@ bool stops(const stop_rule& rule, const evaluation_history& history = four) {
   return verdict->has_value();
 }
 
-std::string reason(const stop_rule& rule, const evaluation_history& history = four) { return decide(rule, history)->value_or("goes on"); }
+std::string reason(const stop_rule& rule, const evaluation_history& history = four) {
+  return decide(rule, history)->value_or("goes on");
+}
 
 std::string why(const expected<void>& checked) { return checked ? "" : checked.error().message; }
 
 }  // namespace
 
-TEST_CASE("[EST-69] rules of the four kinds stop at the evaluations that the specification lists, and not before min_steps") {
+TEST_CASE(
+    "[EST-69] rules of the four kinds stop at the evaluations that the specification lists, and not before min_steps") {
   CHECK(stops(stop_if_higher("accuracy", .6)));
   CHECK_FALSE(stops(stop_if_higher("accuracy", .8)));
   CHECK_FALSE(stops(stop_if_higher("accuracy", .6, {.min_steps = 4000})));
@@ -44,12 +49,15 @@ TEST_CASE("[EST-70] a value that did not improve for long enough stops a job, th
   CHECK_FALSE(stops(stop_if_no_increase("accuracy", 2001), later));
 }
 
-TEST_CASE("[EST-71] a metric that no evaluation has is an error that lists those that there are; without evaluations nothing stops") {
+TEST_CASE(
+    "[EST-71] a metric that no evaluation has is an error that lists those that there are; without evaluations nothing "
+    "stops") {
   const auto verdict = decide(stop_if_higher("auc", .6), four);
   REQUIRE_FALSE(verdict);
   CHECK(verdict.error().category == errc::key_missing);
   CHECK(verdict.error().message
-        == "the rule 'auc higher than 0.6' asks for the metric 'auc', which the evaluation of step 1000 does not have; it has accuracy, loss");
+        == "the rule 'auc higher than 0.6' asks for the metric 'auc', which the evaluation of step 1000 does not "
+           "have; it has accuracy, loss");
   CHECK_FALSE(stops(stop_if_higher("auc", .6), {}));
   CHECK_FALSE(stops(stop_if("anything", [](const evaluation_history&) { return true; }), {}));
 }
@@ -60,7 +68,8 @@ TEST_CASE("a change of at most the margin is none, and patience counts evaluatio
   CHECK(stops(stop_if_no_increase("accuracy", 1, {.min_delta = .015}), slow));
   CHECK(stops(stop_if_no_increase("accuracy", 1, {.min_delta = .1, .patience = 3}), slow));
   CHECK_FALSE(stops(stop_if_no_increase("accuracy", 1, {.min_delta = .1, .patience = 4}), slow));
-  CHECK_FALSE_MESSAGE(stops(stop_if_no_increase("accuracy", 2, {.min_delta = .015}), slow), "from .50 on, .52 is an increase");
+  CHECK_FALSE_MESSAGE(stops(stop_if_no_increase("accuracy", 2, {.min_delta = .015}), slow),
+                      "from .50 on, .52 is an increase");
 }
 
 TEST_CASE("a verdict names the rule, the value and the step") {
@@ -68,14 +77,16 @@ TEST_CASE("a verdict names the rule, the value and the step") {
   CHECK(reason(stop_if_lower("loss", .5, {.evaluation = "test", .min_steps = 10}))
         == "loss lower than 0.5 in evaluation 'test' from step 10 on: loss was 0.4 at step 3000");
   CHECK(reason(stop_if_no_increase("accuracy", 500, {.min_delta = .01}))
-        == "no increase of accuracy by more than 0.01 within 500 steps: accuracy was 0.7 at step 3000 and no better up to step 3500");
+        == "no increase of accuracy by more than 0.01 within 500 steps: accuracy was 0.7 at step 3000 and no "
+           "better up to step 3500");
   CHECK(reason(stop_if_no_decrease("loss", 400, {.patience = 1}))
         == "no decrease of loss within 400 steps: loss was 0.4 at step 3000 and no better up to step 3500");
   CHECK(reason(stop_if("enough", [](const evaluation_history& h) { return h.size() == 4; })) == "enough, at step 3500");
 }
 
 TEST_CASE("a predicate that throws is an error that names the rule") {
-  const auto verdict = decide(stop_if("mine", [](const evaluation_history&) -> bool { throw std::runtime_error{"no such key"}; }), four);
+  const auto verdict = decide(
+      stop_if("mine", [](const evaluation_history&) -> bool { throw std::runtime_error{"no such key"}; }), four);
   REQUIRE_FALSE(verdict);
   CHECK(verdict.error().category == errc::state);
   CHECK(verdict.error().message == "the rule 'mine' threw: no such key");
@@ -93,9 +104,12 @@ TEST_CASE("a value that is no number never stops a job as higher or lower, and c
 TEST_CASE("a rule that cannot be is refused with its value") {
   CHECK(why(validate(stop_if_higher("accuracy", .6))).empty());
   CHECK(why(validate(stop_if_higher("", .6))) == "the rule ' higher than 0.6': there is no metric");
-  CHECK(why(validate(stop_if_higher("a", std::numeric_limits<double>::infinity()))).ends_with("the threshold must be finite"));
-  CHECK(why(validate(stop_if_no_increase("a", 0))) == "the rule 'no increase of a within 0 steps': max_steps must be at least 1, not 0");
-  CHECK(why(validate(stop_if_no_increase("a", 1, {.min_delta = -1}))).ends_with("min_delta must be at least 0, not -1"));
+  CHECK(why(validate(stop_if_higher("a", std::numeric_limits<double>::infinity())))
+            .ends_with("the threshold must be finite"));
+  CHECK(why(validate(stop_if_no_increase("a", 0)))
+        == "the rule 'no increase of a within 0 steps': max_steps must be at least 1, not 0");
+  CHECK(
+      why(validate(stop_if_no_increase("a", 1, {.min_delta = -1}))).ends_with("min_delta must be at least 0, not -1"));
   CHECK(why(validate(stop_if_no_increase("a", 1, {.patience = 0}))).ends_with("patience must be at least 1, not 0"));
   CHECK(why(validate(stop_if("p", {}))) == "the rule 'p': there is no predicate");
 }

@@ -1,5 +1,4 @@
 #include <troupe/options/metric_goal_fields.hpp>
-
 #include <troupe/options/run_config_fields.hpp>
 #include <troupe/options/spec_fields.hpp>
 
@@ -54,26 +53,30 @@ size_t rows() {
 
 }  // namespace
 
-template <> struct option_choices<shade> {
+template <>
+struct option_choices<shade> {
   static constexpr std::pair<std::string_view, shade> all[] = {{"light", shade::light}, {"dark", shade::dark}};
 };
-template <> struct option_fields<fence> {
-  static constexpr std::tuple all{option_part{&fence::goal, "evaluation"}, option_field{"posts", &fence::posts, "how many", field_range::at_least(1)}};
+template <>
+struct option_fields<fence> {
+  static constexpr std::tuple all{option_part{&fence::goal, "evaluation"},
+                                  option_field{"posts", &fence::posts, "how many", field_range::at_least(1)}};
 };
-template <> struct option_fields<paint> {
+template <>
+struct option_fields<paint> {
   static constexpr std::tuple all{
-    option_field{"coats", &paint::coats, "how many", field_range::between(1, 1 << 20)},
-    option_field{"gloss", &paint::gloss, "how bright", field_range::above_number(0)},
-    option_field{"share", &paint::share, "how thin", field_range::fraction()},
-    option_field{"wet", &paint::wet, "whether it is"},
-    option_field{"number", &paint::number, "which"},
-    option_field{"name", &paint::name, "its name"},
-    option_field{"maker", &paint::maker, "who makes it"},
-    option_field{"price", &paint::price, "what it costs", field_range::at_least(0)},
-    option_field{"tone", &paint::tone, "how dark"},
-    option_field{"layers", &paint::layers, "of what", field_range::at_least(1)},
-    option_field{"size", &paint::size, "of a tin", field_range::at_least(1)},
-    option_field{"colour", &paint::colour, "of no effect yet", field_range::at_least(0), false}};
+      option_field{"coats", &paint::coats, "how many", field_range::between(1, 1 << 20)},
+      option_field{"gloss", &paint::gloss, "how bright", field_range::above_number(0)},
+      option_field{"share", &paint::share, "how thin", field_range::fraction()},
+      option_field{"wet", &paint::wet, "whether it is"},
+      option_field{"number", &paint::number, "which"},
+      option_field{"name", &paint::name, "its name"},
+      option_field{"maker", &paint::maker, "who makes it"},
+      option_field{"price", &paint::price, "what it costs", field_range::at_least(0)},
+      option_field{"tone", &paint::tone, "how dark"},
+      option_field{"layers", &paint::layers, "of what", field_range::at_least(1)},
+      option_field{"size", &paint::size, "of a tin", field_range::at_least(1)},
+      option_field{"colour", &paint::colour, "of no effect yet", field_range::at_least(0), false}};
 };
 
 TEST_CASE("a range has its bounds or not, and neither NaN nor, unless it says so, infinity") {
@@ -84,7 +87,8 @@ TEST_CASE("a range has its bounds or not, and neither NaN nor, unless it says so
   CHECK_FALSE(field_range::fraction().has(1));
   CHECK(field_range::between(1, 4).has(4));
   CHECK(field_range::at_most(0).has(-1e300));
-  for (const auto& range : {field_range::finite(), field_range::at_least(0), field_range::at_most(0), field_range::above_number(0)}) {
+  for (const auto& range :
+       {field_range::finite(), field_range::at_least(0), field_range::at_most(0), field_range::above_number(0)}) {
     CHECK_FALSE(range.has(inf));
     CHECK_FALSE(range.has(-inf));
     CHECK_FALSE(range.has(std::nan("")));
@@ -128,7 +132,8 @@ TEST_CASE("values of every type are read from their own text, and others are not
   CHECK(again<std::array<int64_t, 2>>("3,5,7") == "not parsed");
 }
 
-TEST_CASE("a value outside of its field's range is refused with the field, the range and the value; a default never is") {
+TEST_CASE(
+    "a value outside of its field's range is refused with the field, the range and the value; a default never is") {
   CHECK(refused({}) == "");
   CHECK(refused({.coats = 0}) == "paint: coats must be in [1, 1048576], not 0");
   CHECK(refused({.coats = 4294967297}) == "paint: coats must be in [1, 1048576], not 4294967297");
@@ -151,7 +156,9 @@ TEST_CASE("a field without effect is refused as unimplemented unless it has its 
 
 TEST_CASE("what a field accepts follows from its type and its range, and is told in words") {
   std::map<std::string, option_values> values;
-  each_field(defaults_of<paint>(), [&values]<class T>(const auto& field, const T&) { values[std::string{field.name}] = values_of<T>(field.range); });
+  each_field(defaults_of<paint>(), [&values]<class T>(const auto& field, const T&) {
+    values[std::string{field.name}] = values_of<T>(field.range);
+  });
   CHECK(to_text(values["coats"]) == "a whole number in [1, 1048576]");
   CHECK(to_text(values["gloss"]) == "a number above 0");
   CHECK(to_text(values["share"]) == "a 32-bit number in [0, 1)");
@@ -170,13 +177,18 @@ TEST_CASE("what a field accepts follows from its type and its range, and is told
   CHECK_FALSE(values["tone"].accept("grey"));
 }
 
-TEST_CASE("every member of the run configuration and of the specs has a row, but for data and hooks, each with a purpose of its own") {
+TEST_CASE(
+    "every member of the run configuration and of the specs has a row, but for data and hooks, each with a purpose of "
+    "its own") {
   // These bindings do not compile with a new member until it is counted here.
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19] = defaults_of<run_config>();
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18,
+                                c19] = defaults_of<run_config>();
   CHECK(rows<run_config>() == 19);
-  [[maybe_unused]] const auto& [t1, t2, t3, t4, input_of_train, hooks, listeners, rules, best] = defaults_of<train_spec>();
+  [[maybe_unused]] const auto& [t1, t2, t3, t4, input_of_train, hooks, listeners, rules,
+                                best] = defaults_of<train_spec>();
   CHECK(rows<train_spec>() == 4);
-  [[maybe_unused]] const auto& [e1, e2, e3, e4, e5, e6, e7, e8, input_of_eval, hooks_of_eval, exporters, exports_like] = defaults_of<eval_spec>();
+  [[maybe_unused]] const auto& [e1, e2, e3, e4, e5, e6, e7, e8, input_of_eval, hooks_of_eval, exporters,
+                                exports_like] = defaults_of<eval_spec>();
   CHECK(rows<eval_spec>() == 8);
   [[maybe_unused]] const auto& [p1, p2, p3, p4, input_of_predict, hooks_of_predict] = defaults_of<predict_spec>();
   CHECK(rows<predict_spec>() == 4);
@@ -190,8 +202,10 @@ TEST_CASE("every member of the run configuration and of the specs has a row, but
 TEST_CASE("the rows of a part are rows of its owner, but for the one that is left out") {
   fence f{.goal = {.metric = "height"}, .posts = 0};
   std::map<std::string, std::string> values;
-  each_field(f, [&](const field_row& field, const auto& value) { values[std::string{field.name}] = option_text(value); });
-  CHECK(values == std::map<std::string, std::string>{{"metric", "height"}, {"posts", "0"}, {"smaller_is_better", "true"}});
+  each_field(f,
+             [&](const field_row& field, const auto& value) { values[std::string{field.name}] = option_text(value); });
+  CHECK(values
+        == std::map<std::string, std::string>{{"metric", "height"}, {"posts", "0"}, {"smaller_is_better", "true"}});
   each_field(f, [&](const field_row& field, auto& value) {
     if (field.name == "smaller_is_better")
       CHECK(parse_option("false", value));

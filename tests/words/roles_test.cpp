@@ -27,10 +27,11 @@ TEST_CASE("each role is in the order of starting once, and in that of ending unl
 TEST_CASE("whoever is sent to at a node's start is started before it, and who sends to others is ended before them") {
   const auto starting = starting_order(), ending = ending_order();
   CHECK(roles(starting.begin(), starting.end())
-        == roles{role::checkpoint_writer, role::summary_writer, role::eval_summary_writer, role::outfeed, role::reducer, role::replica, role::infeed,
-                 role::evaluator, role::callbacks, role::predictor, role::chief});
+        == roles{role::checkpoint_writer, role::summary_writer, role::eval_summary_writer, role::outfeed, role::reducer,
+                 role::replica, role::infeed, role::evaluator, role::callbacks, role::predictor, role::chief});
   CHECK(roles(ending.begin(), ending.begin() + 7)
-        == roles{role::infeed, role::replica, role::reducer, role::outfeed, role::evaluator, role::callbacks, role::checkpoint_writer});
+        == roles{role::infeed, role::replica, role::reducer, role::outfeed, role::evaluator, role::callbacks,
+                 role::checkpoint_writer});
 }
 
 TEST_CASE("no two roles have one place in an order, and every one is driven by somebody") {

@@ -1,6 +1,6 @@
-#include <troupe/run_config.hpp>
-
 #include "tests/support/has.hpp"
+
+#include <troupe/run_config.hpp>
 
 #include <doctest/doctest.h>
 
@@ -46,10 +46,13 @@ TEST_CASE("the defaults save every 600 seconds, keep 5, and summarise and log ev
 TEST_CASE("[EST-2] mentioning one checkpoint trigger, even as none, takes the other's default away") {
   CHECK(resolved({.save_checkpoints_steps = 10}) == checkpoint_trigger{.steps = 10});
   CHECK(resolved({.save_checkpoints_secs = 5}) == checkpoint_trigger{.secs = 5});
-  CHECK(resolved({.save_checkpoints_steps = 10, .save_checkpoints_secs = std::nullopt}) == checkpoint_trigger{.steps = 10});
-  CHECK(resolved({.save_checkpoints_steps = std::nullopt, .save_checkpoints_secs = 5}) == checkpoint_trigger{.secs = 5});
-  for (const auto& off : {run_config{.save_checkpoints_steps = std::nullopt, .save_checkpoints_secs = std::nullopt},
-                          run_config{.save_checkpoints_steps = std::nullopt}, run_config{.save_checkpoints_secs = std::nullopt}}) {
+  CHECK(resolved({.save_checkpoints_steps = 10, .save_checkpoints_secs = std::nullopt})
+        == checkpoint_trigger{.steps = 10});
+  CHECK(resolved({.save_checkpoints_steps = std::nullopt, .save_checkpoints_secs = 5})
+        == checkpoint_trigger{.secs = 5});
+  for (const auto& off :
+       {run_config{.save_checkpoints_steps = std::nullopt, .save_checkpoints_secs = std::nullopt},
+        run_config{.save_checkpoints_steps = std::nullopt}, run_config{.save_checkpoints_secs = std::nullopt}}) {
     CHECK(resolved(off) == checkpoint_trigger{});
     CHECK_FALSE(resolved(off).enabled());
     CHECK(refused(off) == "");
@@ -76,7 +79,8 @@ TEST_CASE("[EST-3] replacing one checkpoint trigger turns the other off and leav
   CHECK(resolved(*by_steps) == checkpoint_trigger{.steps = 20});
   CHECK(original == run_config{});
   CHECK_FALSE(replace(original, [](run_config& c) { c.save_checkpoints_steps = 1, c.save_checkpoints_secs = 1; }));
-  CHECK(resolved(*replace(*by_secs, [](run_config& c) { c.save_checkpoints_steps = std::nullopt; })) == checkpoint_trigger{.secs = 30});
+  CHECK(resolved(*replace(*by_secs, [](run_config& c) { c.save_checkpoints_steps = std::nullopt; }))
+        == checkpoint_trigger{.secs = 30});
 }
 
 TEST_CASE("[EST-3] replacing a field that does not exist names it and those there are") {
@@ -88,7 +92,8 @@ TEST_CASE("[EST-3] replacing a field that does not exist names it and those ther
 
 TEST_CASE("a change is applied alone, and none is a value like others") {
   const run_config original{.model_dir = "a", .seed = 3, .keep_checkpoint_max = 2};
-  const auto changed = replace(original, [](run_config& c) { c.seed = std::nullopt, c.keep_checkpoint_max = std::nullopt, c.replicas = 2; });
+  const auto changed = replace(
+      original, [](run_config& c) { c.seed = std::nullopt, c.keep_checkpoint_max = std::nullopt, c.replicas = 2; });
   REQUIRE(changed);
   CHECK(*changed == run_config{.model_dir = "a", .keep_checkpoint_max = std::nullopt, .replicas = 2});
   CHECK(*replace(original, [](run_config&) {}) == original);
@@ -109,13 +114,19 @@ TEST_CASE("a field replaced by name takes the text of a value or none, and refus
   CHECK_FALSE(run_config{}.recompute);
   CHECK(replace(run_config{}, "recompute", "true")->recompute);
   CHECK_FALSE(replace(run_config{.debug_numerics = true}, "debug_numerics", "false")->debug_numerics);
-  CHECK(replace(run_config{}, "debug_numerics", "yes").error().message == "debug_numerics must be true or false, not 'yes'");
+  CHECK(replace(run_config{}, "debug_numerics", "yes").error().message
+        == "debug_numerics must be true or false, not 'yes'");
   CHECK(replace(run_config{}, "intra_op_threads", "3")->intra_op_threads == 3);
-  CHECK(replace(run_config{}, "intra_op_threads", "-1").error().message == "intra_op_threads must be in [0, 1024], not -1");
-  CHECK(replace(run_config{}, "intra_op_threads", "4294967297").error().message == "intra_op_threads must be in [0, 1024], not 4294967297");
-  CHECK(replace(run_config{}, "replicas", "two").error().message == "replicas must be a whole number in [1, 1024], not 'two'");
-  CHECK(replace(run_config{}, "replicas", "2.5").error().message == "replicas must be a whole number in [1, 1024], not '2.5'");
-  CHECK(replace(run_config{}, "replicas", "none").error().message == "replicas must be a whole number in [1, 1024], not 'none'");
+  CHECK(replace(run_config{}, "intra_op_threads", "-1").error().message
+        == "intra_op_threads must be in [0, 1024], not -1");
+  CHECK(replace(run_config{}, "intra_op_threads", "4294967297").error().message
+        == "intra_op_threads must be in [0, 1024], not 4294967297");
+  CHECK(replace(run_config{}, "replicas", "two").error().message
+        == "replicas must be a whole number in [1, 1024], not 'two'");
+  CHECK(replace(run_config{}, "replicas", "2.5").error().message
+        == "replicas must be a whole number in [1, 1024], not '2.5'");
+  CHECK(replace(run_config{}, "replicas", "none").error().message
+        == "replicas must be a whole number in [1, 1024], not 'none'");
   CHECK(replace(run_config{}, "replicas", "0").error().message == "replicas must be in [1, 1024], not 0");
 }
 
@@ -128,7 +139,8 @@ TEST_CASE("a value that a field cannot have is refused, naming both") {
   CHECK(refused({.keep_checkpoint_every_n_hours = 0}) == "keep_checkpoint_every_n_hours must be above 0, not 0");
   CHECK(refused({.log_step_count_steps = 0}) == "log_step_count_steps must be at least 1, not 0");
   CHECK(refused({.steps_per_loop = 0}) == "steps_per_loop must be at least 1, not 0");
-  CHECK(validate({.steps_per_loop = 50}).error() == error{errc::unimplemented, "steps_per_loop has no effect yet: it must be left at 100, not 50"});
+  CHECK(validate({.steps_per_loop = 50}).error()
+        == error{errc::unimplemented, "steps_per_loop has no effect yet: it must be left at 100, not 50"});
   CHECK(refused({.save_checkpoints_secs = INFINITY}) == "save_checkpoints_secs must be finite, not inf");
   CHECK(refused({.replicas = 4294967297}) == "replicas must be in [1, 1024], not 4294967297");
   CHECK(refused({.replicas = 4294967298}) == "replicas must be in [1, 1024], not 4294967298");

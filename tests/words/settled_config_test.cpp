@@ -20,7 +20,9 @@ TEST_CASE("without a model directory nothing is saved or summarised, whatever th
   CHECK(settled({.save_summary_steps = 7}).summary_steps == 0);
 }
 
-TEST_CASE("a settled configuration has one trigger of saves, that of the defaults where none was mentioned, and none where they are off") {
+TEST_CASE(
+    "a settled configuration has one trigger of saves, that of the defaults where none was mentioned, and none where "
+    "they are off") {
   CHECK(settled({.model_dir = "m"}).save_secs == 600);
   CHECK_FALSE(settled({.model_dir = "m"}).save_steps);
   CHECK(settled({.model_dir = "m", .save_checkpoints_steps = 5}).save_steps == 5);
@@ -36,8 +38,10 @@ TEST_CASE("gradient shards are as many as replicas unless given, and no number i
   CHECK(settled({.keep_checkpoint_max = 4294967297}).keep_checkpoint_max == INT32_MAX);
   CHECK(settled({.keep_checkpoint_max = std::nullopt}).keep_checkpoint_max == 0);
   CHECK(resolve_config({.replicas = 4294967297}).error().message == "replicas must be in [1, 1024], not 4294967297");
-  CHECK(resolve_config({.intra_op_threads = 4294967297}).error().message == "intra_op_threads must be in [0, 1024], not 4294967297");
-  CHECK(resolve_config({.gradient_shards = 4294967296}).error().message == "gradient_shards must be in [1, 1048576], not 4294967296");
+  CHECK(resolve_config({.intra_op_threads = 4294967297}).error().message
+        == "intra_op_threads must be in [0, 1024], not 4294967297");
+  CHECK(resolve_config({.gradient_shards = 4294967296}).error().message
+        == "gradient_shards must be in [1, 1048576], not 4294967296");
 }
 
 TEST_CASE("what is off is 0, and a seed that nobody gave is 0") {

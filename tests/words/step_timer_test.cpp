@@ -26,15 +26,19 @@ steps due_after_runs(step_timer timer, int64_t runs, int64_t loop = 1, int64_t f
 
 }  // namespace
 
-TEST_CASE("[EST-39] a timer takes steps or seconds, is due at once, never twice at a step, and then after so many of them") {
-  for (const auto& wrong : {step_timer::make({}, {}), step_timer::make(3, 2.0), step_timer::make(0, {}), step_timer::make(-1, {}),
-                            step_timer::make({}, 0.0), step_timer::make({}, -2.0), step_timer::make({}, std::numeric_limits<double>::infinity()),
+TEST_CASE(
+    "[EST-39] a timer takes steps or seconds, is due at once, never twice at a step, and then after so many of them") {
+  for (const auto& wrong : {step_timer::make({}, {}), step_timer::make(3, 2.0), step_timer::make(0, {}),
+                            step_timer::make(-1, {}), step_timer::make({}, 0.0), step_timer::make({}, -2.0),
+                            step_timer::make({}, std::numeric_limits<double>::infinity()),
                             step_timer::make({}, std::numeric_limits<double>::quiet_NaN())}) {
     REQUIRE_FALSE(wrong);
     CHECK(wrong.error().category == errc::invalid_argument);
   }
-  CHECK(step_timer::make({}, {}).error().message == "a timer needs either every_steps or every_secs, and neither is given");
-  CHECK(step_timer::make(3, 2.0).error().message == "a timer needs either every_steps or every_secs, and both are given");
+  CHECK(step_timer::make({}, {}).error().message
+        == "a timer needs either every_steps or every_secs, and neither is given");
+  CHECK(step_timer::make(3, 2.0).error().message
+        == "a timer needs either every_steps or every_secs, and both are given");
   CHECK(step_timer::make(0, {}).error().message == "every_steps must be above 0, not 0");
 
   CHECK(due_after_runs(*step_timer::every_steps(3), 9) == steps{1, 4, 7});
@@ -47,7 +51,9 @@ TEST_CASE("[EST-39] a timer takes steps or seconds, is due at once, never twice 
   CHECK(timer.due(2, 2.5));
 }
 
-TEST_CASE("a trigger tells steps and seconds since the one before; a timer that is reset, and one that is never due, have no trigger") {
+TEST_CASE(
+    "a trigger tells steps and seconds since the one before; a timer that is reset, and one that is never due, have no "
+    "trigger") {
   auto timer = *step_timer::every_steps(3);
   CHECK_FALSE(timer.last_step());
   CHECK_FALSE(timer.trigger(1, 10));

@@ -8,7 +8,8 @@ namespace {
 
 using duties = std::vector<duty>;
 
-const duties of_all_tasks{duty::input, duty::user_hooks, duty::step_limit, duty::not_finite, duty::progress_log, duty::training_hooks};
+const duties of_all_tasks{duty::input,      duty::user_hooks,   duty::step_limit,
+                          duty::not_finite, duty::progress_log, duty::training_hooks};
 
 duties after(duties first, const duties& then = of_all_tasks) {
   first.insert(first.end(), then.begin(), then.end());
@@ -17,7 +18,9 @@ duties after(duties first, const duties& then = of_all_tasks) {
 
 }  // namespace
 
-TEST_CASE("[EST-26] a chief has all duties in order, a worker those from the input on; beside a master the first worker measures") {
+TEST_CASE(
+    "[EST-26] a chief has all duties in order, a worker those from the input on; beside a master the first worker "
+    "measures") {
   const run_config config;
   const auto of = [&](task_kind kind, int32_t index = 0, bool master_with_workers = false) {
     return duties_of({kind, index, master_with_workers}, config, true);
@@ -34,7 +37,10 @@ TEST_CASE("[EST-26] a chief has all duties in order, a worker those from the inp
 
 TEST_CASE("what the configuration switches off is nobody's duty") {
   const duties few{duty::chief_hooks, duty::input, duty::user_hooks, duty::not_finite, duty::training_hooks};
-  CHECK(duties_of({}, {.save_summary_steps = 0, .save_checkpoints_steps = std::nullopt, .log_step_count_steps = std::nullopt}, false) == few);
+  CHECK(duties_of(
+            {}, {.save_summary_steps = 0, .save_checkpoints_steps = std::nullopt, .log_step_count_steps = std::nullopt},
+            false)
+        == few);
 }
 
 TEST_CASE("parameter servers and evaluators do not train") {

@@ -13,7 +13,8 @@ TEST_CASE("a list is joined between its elements only, also where the first is e
   CHECK(joined(std::vector<std::string>{"a", "b"}, " -> ") == "a -> b");
   CHECK(joined(std::vector<std::string>{"", "b"}) == ", b");
   CHECK(joined(std::vector<int64_t>{-3, 5}) == "-3, 5");
-  CHECK(joined(std::map<std::string, int>{{"a", 1}, {"b", 2}}, ", ", [](const auto& x) { return quoted(x.first); }) == "'a', 'b'");
+  CHECK(joined(std::map<std::string, int>{{"a", 1}, {"b", 2}}, ", ", [](const auto& x) { return quoted(x.first); })
+        == "'a', 'b'");
 }
 
 TEST_CASE("a text cannot control the terminal on which it is printed, and keeps its letters") {

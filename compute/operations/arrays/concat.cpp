@@ -64,12 +64,16 @@ symbol concat_few(const std::vector<symbol>& operands, int axis, std::source_loc
   const auto along = static_cast<size_t>(from_front.value_or(0));
   symbol_shape dims = first.dims();
   for (symbol operand : std::span{operands}.subspan(1)) {
-    bool alike = from_front && first.rank() == operand.rank() && first.type() == operand.type() && first.dims()[along].known() && operand.dims()[along].known();
+    bool alike = from_front && first.rank() == operand.rank() && first.type() == operand.type()
+                 && first.dims()[along].known() && operand.dims()[along].known();
     for (size_t i = 0; alike && i < dims.size(); ++i)
       alike = i == along || first.dims()[i] == operand.dims()[i];
     if (!alike)
-      return refuse(*g, "concat", describe(first) + " and " + describe(operand) + " must be of one dtype and shape but for the extent of axis "
-                                    + std::to_string(axis) + ", a known number", at);
+      return refuse(*g, "concat",
+                    describe(first) + " and " + describe(operand)
+                        + " must be of one dtype and shape but for the extent of axis " + std::to_string(axis)
+                        + ", a known number",
+                    at);
     dims[along].coefficient += operand.dims()[along].coefficient;
   }
   attributes attr;

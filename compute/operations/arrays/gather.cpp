@@ -65,8 +65,8 @@ void lower_gather(lowering& l) {
 
 template <class Index>
 void run_scatter(lowering& l) {
-  l.run(l.out().type, scatter_add_kernel<float, Index>, scatter_add_kernel<double, Index>, scatter_add_kernel<int32_t, Index>,
-        scatter_add_kernel<int64_t, Index>);
+  l.run(l.out().type, scatter_add_kernel<float, Index>, scatter_add_kernel<double, Index>,
+        scatter_add_kernel<int32_t, Index>, scatter_add_kernel<int64_t, Index>);
 }
 
 void lower_scatter_add(lowering& l) {
@@ -113,9 +113,13 @@ std::optional<extent> product(const symbol_shape& dims, size_t first, size_t las
 std::vector<symbol> gather_gradient(const gradient_input& in) {
   const auto axis = static_cast<size_t>(in.n.attr.axis);
   const auto& x = in.x[0].dims();
-  const auto o = product(x, 0, axis), i = product(in.x[1].dims(), 0, in.x[1].dims().size()), r = product(x, axis + 1, x.size());
+  const auto o = product(x, 0, axis), i = product(in.x[1].dims(), 0, in.x[1].dims().size()),
+             r = product(x, axis + 1, x.size());
   if (!o || !i || !r)
-    return {refuse(in.g, "gather", "no gradient where two unknown extents are multiplied: " + describe(in.x[0]) + " at " + describe(in.x[1]), in.n.at)};
+    return {refuse(
+        in.g, "gather",
+        "no gradient where two unknown extents are multiplied: " + describe(in.x[0]) + " at " + describe(in.x[1]),
+        in.n.at)};
   const symbol flat = reshape(in.x[1], {*i}, in.at);
   const symbol dx = scatter_add_along(flat, reshape(in.dy, {*o, *i, *r}, in.at), x[axis], in.at);
   return {reshape(dx, symbol_shape{x}, in.at), symbol{}};
@@ -125,9 +129,12 @@ std::vector<symbol> gather_gradient(const gradient_input& in) {
 
 namespace ops {
 const operation gather{.name = "gather", .gradient = gather_gradient, .lower = lower_gather};
-const operation scatter_add{.name = "scatter_add", .gradient = [](const gradient_input& in) {
-                              return std::vector<symbol>{symbol{}, troupe::gather(in.dy, in.x[0], 1, in.at)};
-                            }, .lower = lower_scatter_add};
+const operation scatter_add{.name = "scatter_add",
+                            .gradient =
+                                [](const gradient_input& in) {
+                                  return std::vector<symbol>{symbol{}, troupe::gather(in.dy, in.x[0], 1, in.at)};
+                                },
+                            .lower = lower_scatter_add};
 const operation one_hot{.name = "one_hot", .no_gradient = "its operand is an integer", .lower = lower_one_hot};
 }  // namespace ops
 
@@ -137,8 +144,10 @@ symbol gather(symbol x, symbol indices, int axis, std::source_location at) {
     return x.valid() ? indices : x;
   const auto a = normal_axis(axis, x.rank());
   if (!a || !is_index(indices.type()))
-    return refuse(*g, "gather", "needs an axis of its operand and int32 or int64 indices, not axis " + std::to_string(axis) + " of " + describe(x)
-                                  + " and " + describe(indices), at);
+    return refuse(*g, "gather",
+                  "needs an axis of its operand and int32 or int64 indices, not axis " + std::to_string(axis) + " of "
+                      + describe(x) + " and " + describe(indices),
+                  at);
   symbol_shape dims = x.dims();
   const auto place = dims.erase(dims.begin() + *a);
   dims.insert(place, indices.dims().begin(), indices.dims().end());
@@ -151,7 +160,8 @@ symbol scatter_add_along(symbol indices, symbol updates, extent n, std::source_l
   graph* g = common_graph("scatter_add", {indices, updates}, at);
   if (!g)
     return indices.valid() ? updates : indices;
-  return append(*g, ops::scatter_add, {indices, updates}, updates.type(), {updates.dims()[0], n, updates.dims()[2]}, at);
+  return append(*g, ops::scatter_add, {indices, updates}, updates.type(), {updates.dims()[0], n, updates.dims()[2]},
+                at);
 }
 
 symbol scatter_add(symbol indices, symbol updates, int64_t n, std::source_location at) {
@@ -160,14 +170,18 @@ symbol scatter_add(symbol indices, symbol updates, int64_t n, std::source_locati
     return indices.valid() ? updates : indices;
   const auto& of_indices = indices.dims();
   const auto& of_updates = updates.dims();
-  const bool fits = is_index(indices.type()) && is_number(updates.type()) && n >= 0 && of_updates.size() >= of_indices.size()
+  const bool fits = is_index(indices.type()) && is_number(updates.type()) && n >= 0
+                    && of_updates.size() >= of_indices.size()
                     && std::equal(of_indices.begin(), of_indices.end(), of_updates.begin());
   const auto i = product(of_indices, 0, of_indices.size());
   const auto r = fits ? product(of_updates, of_indices.size(), of_updates.size()) : std::nullopt;
   if (!fits || !i || !r)
-    return refuse(*g, "scatter_add", "needs int32 or int64 indices and updates, numbers, whose first axes are theirs, not " + describe(indices) + " and "
-                                       + describe(updates), at);
-  const symbol y = scatter_add_along(reshape(indices, {*i}, at), reshape(updates, {extent{1}, *i, *r}, at), extent{n}, at);
+    return refuse(*g, "scatter_add",
+                  "needs int32 or int64 indices and updates, numbers, whose first axes are theirs, not "
+                      + describe(indices) + " and " + describe(updates),
+                  at);
+  const symbol y = scatter_add_along(reshape(indices, {*i}, at), reshape(updates, {extent{1}, *i, *r}, at), extent{n},
+                                     at);
   symbol_shape dims{extent{n}};
   dims.insert(dims.end(), of_updates.begin() + static_cast<std::ptrdiff_t>(of_indices.size()), of_updates.end());
   return reshape(y, std::move(dims), at);
@@ -178,8 +192,10 @@ symbol one_hot(symbol indices, int64_t depth, dtype type, std::source_location a
   if (!g)
     return indices;
   if (!is_integer(indices.type()) || !is_floating(type) || depth < 1)
-    return refuse(*g, "one_hot", "needs integers, a depth of at least 1 and a floating dtype, not " + describe(indices) + ", " + std::to_string(depth)
-                                   + " and " + std::string{to_string(type)}, at);
+    return refuse(*g, "one_hot",
+                  "needs integers, a depth of at least 1 and a floating dtype, not " + describe(indices) + ", "
+                      + std::to_string(depth) + " and " + std::string{to_string(type)},
+                  at);
   symbol_shape dims = indices.dims();
   dims.push_back(extent{depth});
   return append(*g, ops::one_hot, {indices}, type, std::move(dims), at);

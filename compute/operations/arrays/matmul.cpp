@@ -22,14 +22,22 @@ gemm_shape shape_of(const lowering& l) {
 template <class T>
 void matmul_kernel(const kernel_call& c, run_state& s) {
   gemm<T>({c.n[rows], c.n[columns], c.n[depth], (c.flags & transposed_a) != 0, (c.flags & transposed_b) != 0},
-          {.a = c.to<const T>(s, a_at), .b = c.to<const T>(s, b_at), .c = c.to<T>(s, c_at), .bias = c.maybe<const T>(s, bias_at),
-           .mask = c.maybe<const T>(s, mask_at), .relu = (c.flags & with_relu) != 0, .lda = c.n[row_a], .ldb = c.n[row_b], .ldc = c.n[row_c]},
+          {.a = c.to<const T>(s, a_at),
+           .b = c.to<const T>(s, b_at),
+           .c = c.to<T>(s, c_at),
+           .bias = c.maybe<const T>(s, bias_at),
+           .mask = c.maybe<const T>(s, mask_at),
+           .relu = (c.flags & with_relu) != 0,
+           .lda = c.n[row_a],
+           .ldb = c.n[row_b],
+           .ldc = c.n[row_c]},
           c.maybe<std::byte>(s, workspace_at));
 }
 
 template <class T>
 void batched_kernel(const kernel_call& c, run_state& s) {
-  const gemm_shape one{c.n[rows], c.n[columns], c.n[depth], (c.flags & transposed_a) != 0, (c.flags & transposed_b) != 0};
+  const gemm_shape one{c.n[rows], c.n[columns], c.n[depth], (c.flags & transposed_a) != 0,
+                       (c.flags & transposed_b) != 0};
   const T* a = c.to<const T>(s, a_at);
   const T* b = c.to<const T>(s, b_at);
   T* y = c.to<T>(s, c_at);
@@ -43,9 +51,15 @@ void divide_matrix(lowering& l, const gemm_shape& s) {
   const auto& n = l.kernel.n;
   const int64_t size = size_of(l.out().type);
   if (s.m >= many_rows * l.call.shares || s.n < panel * l.call.shares)
-    l.division = {.items = s.m, .unit = 8, .extent = rows, .step = {(s.transpose_a ? 1 : n[row_a]) * size, 0, n[row_c] * size, 0, n[row_c] * size}};
+    l.division = {.items = s.m,
+                  .unit = 8,
+                  .extent = rows,
+                  .step = {(s.transpose_a ? 1 : n[row_a]) * size, 0, n[row_c] * size, 0, n[row_c] * size}};
   else
-    l.division = {.items = s.n, .unit = panel, .extent = columns, .step = {0, (s.transpose_b ? n[row_b] : 1) * size, size, size, size}};
+    l.division = {.items = s.n,
+                  .unit = panel,
+                  .extent = columns,
+                  .step = {0, (s.transpose_b ? n[row_b] : 1) * size, size, size, size}};
 }
 
 void lower_matmul(lowering& l) {
@@ -74,7 +88,8 @@ void lower_batched(lowering& l) {
   lower_matmul(l);
   l.kernel.n[matrices] = l.out().dims[0];
   const auto bytes_of = [](const planned_value& v) { return v.dims.inner().elements() * size_of(v.type); };
-  l.division = {.items = l.out().dims[0], .extent = matrices, .step = {bytes_of(l.in(0)), bytes_of(l.in(1)), bytes_of(l.out())}};
+  l.division = {
+      .items = l.out().dims[0], .extent = matrices, .step = {bytes_of(l.in(0)), bytes_of(l.in(1)), bytes_of(l.out())}};
   l.run(l.out().type, batched_kernel<float>, batched_kernel<double>);
 }
 
@@ -98,8 +113,13 @@ std::vector<symbol> matmul_gradient(const gradient_input& in) {
 }  // namespace
 
 namespace ops {
-const operation matmul{.name = "matmul", .gradient = matmul_gradient, .lower = lower_matmul, .workspace = workspace_of, .flops = flops_of};
-const operation batched_matmul{.name = "batched_matmul", .gradient = matmul_gradient, .lower = lower_batched, .workspace = workspace_of, .flops = flops_of};
+const operation matmul{
+    .name = "matmul", .gradient = matmul_gradient, .lower = lower_matmul, .workspace = workspace_of, .flops = flops_of};
+const operation batched_matmul{.name = "batched_matmul",
+                               .gradient = matmul_gradient,
+                               .lower = lower_batched,
+                               .workspace = workspace_of,
+                               .flops = flops_of};
 }  // namespace ops
 
 namespace {
@@ -112,8 +132,8 @@ symbol_shape with_matrix(symbol_shape lead, symbol x) {
 }
 
 /// The product if at least one operand has leading axes. These are broadcast to `lead`.
-symbol many(graph& g, symbol a, symbol b, const symbol_shape& lead, symbol_shape dims, const matmul_options& options, attributes attr,
-            std::source_location at) {
+symbol many(graph& g, symbol a, symbol b, const symbol_shape& lead, symbol_shape dims, const matmul_options& options,
+            attributes attr, std::source_location at) {
   if (b.rank() == 2 && !options.transpose_a)  // A single product of all rows of `a` with one matrix.
     return reshape(matmul(reshape(a, {extent{-1}, a.dims().back()}, at), b, options, at), std::move(dims), at);
   const auto flat = [&](symbol x) {
@@ -123,7 +143,8 @@ symbol many(graph& g, symbol a, symbol b, const symbol_shape& lead, symbol_shape
   const symbol x = flat(a), y = flat(b);
   if (!x.valid() || !y.valid())
     return x.valid() ? y : x;
-  const symbol z = append(g, ops::batched_matmul, {x, y}, x.type(), {x.dims()[0], dims[dims.size() - 2], dims.back()}, at, std::move(attr));
+  const symbol z = append(g, ops::batched_matmul, {x, y}, x.type(), {x.dims()[0], dims[dims.size() - 2], dims.back()},
+                          at, std::move(attr));
   return dims.size() == 3 ? z : reshape(z, std::move(dims), at);
 }
 
@@ -138,11 +159,15 @@ symbol matmul(symbol a, symbol b, matmul_options options, std::source_location a
            + (options.transpose_b ? " transposed" : "");
   };
   if (a.type() != b.type() || !is_floating(a.type()))
-    return refuse(*g, "matmul", "no product of " + std::string{to_string(a.type())} + " and " + std::string{to_string(b.type())} + ", shapes " + operands(),
+    return refuse(*g, "matmul",
+                  "no product of " + std::string{to_string(a.type())} + " and " + std::string{to_string(b.type())}
+                      + ", shapes " + operands(),
                   at);
   if (a.rank() < 2 || b.rank() < 2)
     return refuse(*g, "matmul", "operands must have rank 2 or more, not " + operands(), at);
-  const auto extent_of = [](symbol x, bool row, bool transposed) { return x.dims()[x.dims().size() - (row != transposed ? 2 : 1)]; };
+  const auto extent_of = [](symbol x, bool row, bool transposed) {
+    return x.dims()[x.dims().size() - (row != transposed ? 2 : 1)];
+  };
   if (extent_of(a, false, options.transpose_a) != extent_of(b, true, options.transpose_b))
     return refuse(*g, "matmul", "inner extents differ: " + operands(), at);
   const auto lead = broadcast(leading(a), leading(b));

@@ -35,7 +35,9 @@ void read_kernel(const kernel_call& c, run_state& s) {
     walk planes = *c.strides;  // Without the last loop: its innermost loop runs over the rows of a plane.
     planes.rank = last;
     const int64_t columns = c.strides->extent[last];
-    return for_each_inner_loop(planes, [&](const inner_loop& r) { transpose_matrix(x0 + r.at[0], c.strides->stride[0][last], y0 + r.out * columns, r.n, columns); });
+    return for_each_inner_loop(planes, [&](const inner_loop& r) {
+      transpose_matrix(x0 + r.at[0], c.strides->stride[0][last], y0 + r.out * columns, r.n, columns);
+    });
   }
   for_each_inner_loop(*c.strides, [&](const inner_loop& r) {
     const T* x = x0 + r.at[0];
@@ -205,15 +207,20 @@ std::string list_of(const std::vector<int64_t>& x) { return "{" + joined(x) + "}
 bool complete(std::vector<int64_t>& x, int rank, int64_t value, int64_t least) {
   if (x.empty())
     x.assign(static_cast<size_t>(rank), value);
-  return x.size() == static_cast<size_t>(rank) && std::all_of(x.begin(), x.end(), [&](int64_t v) { return v >= least && v <= elements_max; });
+  return x.size() == static_cast<size_t>(rank)
+         && std::all_of(x.begin(), x.end(), [&](int64_t v) { return v >= least && v <= elements_max; });
 }
 
 }  // namespace
 
 namespace ops {
-const operation broadcast_to{.name = "broadcast_to", .gradient = [](in i) { return list{sum_to(i.dy, i.x[0].dims(), i.at)}; }, .lower = lower_broadcast};
+const operation broadcast_to{.name = "broadcast_to",
+                             .gradient = [](in i) { return list{sum_to(i.dy, i.x[0].dims(), i.at)}; },
+                             .lower = lower_broadcast};
 const operation transpose{.name = "transpose", .gradient = transpose_gradient, .lower = lower_transpose};
-const operation reverse{.name = "reverse", .gradient = [](in i) { return list{troupe::reverse(i.dy, i.n.attr.axes, i.at)}; }, .lower = lower_reverse};
+const operation reverse{.name = "reverse",
+                        .gradient = [](in i) { return list{troupe::reverse(i.dy, i.n.attr.axes, i.at)}; },
+                        .lower = lower_reverse};
 const operation strided_slice{.name = "strided_slice", .gradient = slice_gradient, .lower = lower_slice};
 const operation pad{.name = "pad", .gradient = pad_gradient, .lower = lower_pad};
 const operation tile{.name = "tile", .gradient = tile_gradient, .lower = lower_tile};
@@ -237,10 +244,12 @@ symbol transpose(symbol x, std::vector<int> order, std::source_location at) {
       order.push_back(axis);
   attributes attr;
   for (int axis : order)
-    if (const auto a = normal_axis(axis, x.rank()); a && std::find(attr.axes.begin(), attr.axes.end(), *a) == attr.axes.end())
+    if (const auto a = normal_axis(axis, x.rank());
+        a && std::find(attr.axes.begin(), attr.axes.end(), *a) == attr.axes.end())
       attr.axes.push_back(*a);
   if (attr.axes.size() != order.size() || order.size() != x.dims().size())
-    return refuse(*g, "transpose", list_of({order.begin(), order.end()}) + " is not an order of the axes of " + describe(x), at);
+    return refuse(*g, "transpose",
+                  list_of({order.begin(), order.end()}) + " is not an order of the axes of " + describe(x), at);
   // A transpose of a transpose becomes one transpose, or none.
   if (const node& n = contents_of(*g).nodes[static_cast<size_t>(x.node())]; n.op == &ops::transpose) {
     for (int& axis : attr.axes)
@@ -272,10 +281,15 @@ symbol strided_slice(symbol x, strided_slice_options options, std::source_locati
   if (!g)
     return x;
   const int rank = x.rank();
-  const auto differ = [&](const std::string& why) { return refuse(*g, "strided_slice", why + " does not fit " + describe(x), at); };
-  if (!complete(options.low, rank, 0, 0)) return differ("low " + list_of(options.low));
-  if (!complete(options.high, rank, 0, 0)) return differ("high " + list_of(options.high));
-  if (!complete(options.step, rank, 1, 1)) return differ("step " + list_of(options.step));
+  const auto differ = [&](const std::string& why) {
+    return refuse(*g, "strided_slice", why + " does not fit " + describe(x), at);
+  };
+  if (!complete(options.low, rank, 0, 0))
+    return differ("low " + list_of(options.low));
+  if (!complete(options.high, rank, 0, 0))
+    return differ("high " + list_of(options.high));
+  if (!complete(options.step, rank, 1, 1))
+    return differ("step " + list_of(options.step));
   symbol_shape dims;
   for (size_t i = 0; i < x.dims().size(); ++i) {
     const extent& e = x.dims()[i];
@@ -285,11 +299,14 @@ symbol strided_slice(symbol x, strided_slice_options options, std::source_locati
       continue;
     }
     if (!e.known())
-      return refuse(*g, "strided_slice", "axis " + std::to_string(i) + " of " + describe(x) + " has no known extent to cut", at);
+      return refuse(*g, "strided_slice",
+                    "axis " + std::to_string(i) + " of " + describe(x) + " has no known extent to cut", at);
     const int64_t left = e.coefficient - low - high;
     if (left < 0)
-      return refuse(*g, "strided_slice", "low " + std::to_string(low) + " and high " + std::to_string(high) + " are more than there is along axis "
-                                           + std::to_string(i) + " of " + describe(x), at);
+      return refuse(*g, "strided_slice",
+                    "low " + std::to_string(low) + " and high " + std::to_string(high)
+                        + " are more than there is along axis " + std::to_string(i) + " of " + describe(x),
+                    at);
     dims.push_back(extent{(left + step - 1) / step});
   }
   attributes attr;
@@ -304,10 +321,15 @@ symbol pad(symbol x, pad_options options, std::source_location at) {
   if (!g)
     return x;
   const int rank = x.rank();
-  const auto differ = [&](const std::string& why) { return refuse(*g, "pad", why + " does not fit " + describe(x), at); };
-  if (!complete(options.low, rank, 0, 0)) return differ("low " + list_of(options.low));
-  if (!complete(options.high, rank, 0, 0)) return differ("high " + list_of(options.high));
-  if (!complete(options.between, rank, 0, 0)) return differ("between " + list_of(options.between));
+  const auto differ = [&](const std::string& why) {
+    return refuse(*g, "pad", why + " does not fit " + describe(x), at);
+  };
+  if (!complete(options.low, rank, 0, 0))
+    return differ("low " + list_of(options.low));
+  if (!complete(options.high, rank, 0, 0))
+    return differ("high " + list_of(options.high));
+  if (!complete(options.between, rank, 0, 0))
+    return differ("between " + list_of(options.between));
   symbol_shape dims;
   attributes attr;
   for (size_t i = 0; i < x.dims().size(); ++i) {
@@ -336,7 +358,9 @@ symbol tile(symbol x, std::vector<int64_t> times, std::source_location at) {
   if (times.size() != x.dims().size() || std::any_of(times.begin(), times.end(), [](int64_t t) { return t < 1; })
       || x.rank() + std::count_if(times.begin(), times.end(), [](int64_t t) { return t > 1; }) > shape::max_rank)
     return refuse(*g, "tile",
-                  "times " + list_of(times) + " does not fit " + describe(x) + ": one number of at least 1 for each axis, 8 axes with what is repeated", at);
+                  "times " + list_of(times) + " does not fit " + describe(x)
+                      + ": one number of at least 1 for each axis, 8 axes with what is repeated",
+                  at);
   symbol_shape dims = x.dims();
   for (size_t i = 0; i < dims.size(); ++i)
     // Too large: refused later, with the whole shape.

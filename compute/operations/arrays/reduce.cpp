@@ -1,7 +1,8 @@
 // Reductions. The shape alone fixes the order of additions, so bits depend on neither addresses nor threads.
+#include "compute/operations/arrays/reduce.hpp"
+
 #include "compute/kernels/simd.hpp"
 #include "compute/kernels/sums.hpp"
-#include "compute/operations/arrays/reduce.hpp"
 #include "compute/operations/elementwise/elementwise.hpp"
 #include "words/text.hpp"
 
@@ -16,7 +17,8 @@ std::optional<std::vector<int>> normal_axes(const std::vector<int>& axes, int ra
   for (int i = 0; axes.empty() && i < rank; ++i)
     all.push_back(i);
   std::sort(all.begin(), all.end());
-  if (std::adjacent_find(all.begin(), all.end()) != all.end() || (!all.empty() && (all.front() < 0 || all.back() >= rank)))
+  if (std::adjacent_find(all.begin(), all.end()) != all.end()
+      || (!all.empty() && (all.front() < 0 || all.back() >= rank)))
     return {};
   return all;
 }
@@ -31,7 +33,8 @@ symbol_shape without(const symbol_shape& dims, const std::vector<int>& axes, boo
   return out;
 }
 
-symbol reduce(const operation& op, domain of, symbol x, const reduce_options& options, dtype type, std::source_location at) {
+symbol reduce(const operation& op, domain of, symbol x, const reduce_options& options, dtype type,
+              std::source_location at) {
   graph* g = common_graph(op.name, {x}, at);
   if (!g)
     return x;
@@ -40,7 +43,8 @@ symbol reduce(const operation& op, domain of, symbol x, const reduce_options& op
   attributes attr;
   auto axes = normal_axes(options.axes, x.rank());
   if (!axes)
-    return refuse(*g, op.name, "axes {" + joined(options.axes) + "} are not distinct axes of " + to_string(*g, x.dims()), at);
+    return refuse(*g, op.name,
+                  "axes {" + joined(options.axes) + "} are not distinct axes of " + to_string(*g, x.dims()), at);
   attr.axes = std::move(*axes);
   attr.keep = options.keep;
   auto dims = without(x.dims(), attr.axes, options.keep);
@@ -70,7 +74,8 @@ template <class T>
 void sum_columns_kernel(const kernel_call& c, run_state& s) {
   const int64_t rows = c.n[reduced], stride = c.n[row_stride];
   for (int64_t o = 0; o < c.n[outer]; ++o)
-    sum_columns(c.to<const T>(s, 0) + o * rows * stride, rows, c.n[inner], stride, c.to<T>(s, 1) + o * stride, {c.number, c.number2});
+    sum_columns(c.to<const T>(s, 0) + o * rows * stride, rows, c.n[inner], stride, c.to<T>(s, 1) + o * stride,
+                {c.number, c.number2});
 }
 
 /// Reduces any axes and dtypes: folds each element, in the operand's order, into its output element.
@@ -191,7 +196,9 @@ void lower_walk(lowering& l) {
 
 void divide_outer(lowering& l) {
   const auto& n = l.kernel.n;
-  l.division = {.items = n[outer], .extent = outer, .step = {n[reduced] * n[inner] * size_of(l.in(0).type), n[inner] * size_of(l.out().type)}};
+  l.division = {.items = n[outer],
+                .extent = outer,
+                .step = {n[reduced] * n[inner] * size_of(l.in(0).type), n[inner] * size_of(l.out().type)}};
 }
 
 void lower_sum(lowering& l) {
@@ -199,7 +206,8 @@ void lower_sum(lowering& l) {
   if (!is_floating(l.in(0).type) || !three_parts(l.in(0).dims, l.call.attr.axes, l.kernel.n)) {
     lower_walk(l);
     l.kernel.at[2] = l.workspace();
-    l.run(l.in(0).type, sum_any_kernel<float>, sum_any_kernel<double>, sum_integers_kernel<int32_t>, sum_integers_kernel<int64_t>);
+    l.run(l.in(0).type, sum_any_kernel<float>, sum_any_kernel<double>, sum_integers_kernel<int32_t>,
+          sum_integers_kernel<int64_t>);
   } else if (l.kernel.n[inner] == 1) {
     divide_outer(l);
     l.run(l.in(0).type, sum_rows_kernel<float>, sum_rows_kernel<double>);
@@ -208,7 +216,10 @@ void lower_sum(lowering& l) {
     if (l.kernel.n[outer] >= l.call.shares)
       divide_outer(l);
     else if (l.kernel.n[outer] == 1)
-      l.division = {.items = l.kernel.n[inner], .unit = 64 / size_of(l.in(0).type), .extent = inner, .step = {size_of(l.in(0).type), size_of(l.in(0).type)}};
+      l.division = {.items = l.kernel.n[inner],
+                    .unit = 64 / size_of(l.in(0).type),
+                    .extent = inner,
+                    .step = {size_of(l.in(0).type), size_of(l.in(0).type)}};
     l.run(l.in(0).type, sum_columns_kernel<float>, sum_columns_kernel<double>);
   }
 }
@@ -216,7 +227,9 @@ void lower_sum(lowering& l) {
 /// For float32 over axes that are not adjacent: a float64 for each element of the output.
 int64_t workspace_of_sum(const lowering& l) {
   int64_t n[7];
-  return l.in(0).type == dtype::float32 && !three_parts(l.in(0).dims, l.call.attr.axes, n) ? l.out().dims.elements() * static_cast<int64_t>(sizeof(double)) : 0;
+  return l.in(0).type == dtype::float32 && !three_parts(l.in(0).dims, l.call.attr.axes, n)
+             ? l.out().dims.elements() * static_cast<int64_t>(sizeof(double))
+             : 0;
 }
 
 void lower_max(lowering& l) {
@@ -236,7 +249,8 @@ void lower_argmax(lowering& l) {
   lower_ends(l);
   three_parts(l.in(0).dims, l.call.attr.axes, l.kernel.n);
   divide_outer(l);
-  l.run(l.in(0).type, argmax_kernel<float, Least>, argmax_kernel<double, Least>, argmax_kernel<int32_t, Least>, argmax_kernel<int64_t, Least>);
+  l.run(l.in(0).type, argmax_kernel<float, Least>, argmax_kernel<double, Least>, argmax_kernel<int32_t, Least>,
+        argmax_kernel<int64_t, Least>);
 }
 
 /// Broadcasts y, which lacks the reduced axes, to x's shape.
@@ -257,17 +271,25 @@ constexpr std::string_view is_index = "its value is an index";
 }  // namespace
 
 namespace ops {
-const operation reduce_sum{.name = "reduce_sum", .gradient = [](const gradient_input& in) { return std::vector<symbol>{stretch(in, in.dy)}; },
-                           .lower = lower_sum, .workspace = workspace_of_sum};
+const operation reduce_sum{.name = "reduce_sum",
+                           .gradient = [](const gradient_input& in) { return std::vector<symbol>{stretch(in, in.dy)}; },
+                           .lower = lower_sum,
+                           .workspace = workspace_of_sum};
 const operation reduce_max{.name = "reduce_max", .gradient = extreme_gradient, .lower = lower_max};
 const operation reduce_min{.name = "reduce_min", .gradient = extreme_gradient, .lower = lower_min};
 const operation argmax{.name = "argmax", .no_gradient = is_index, .lower = lower_argmax<false>};
 const operation argmin{.name = "argmin", .no_gradient = is_index, .lower = lower_argmax<true>};
 }  // namespace ops
 
-symbol reduce_sum(symbol x, reduce_options options, std::source_location at) { return reduce(ops::reduce_sum, domain::number, x, options, x.type(), at); }
-symbol reduce_max(symbol x, reduce_options options, std::source_location at) { return reduce(ops::reduce_max, domain::number, x, options, x.type(), at); }
-symbol reduce_min(symbol x, reduce_options options, std::source_location at) { return reduce(ops::reduce_min, domain::number, x, options, x.type(), at); }
+symbol reduce_sum(symbol x, reduce_options options, std::source_location at) {
+  return reduce(ops::reduce_sum, domain::number, x, options, x.type(), at);
+}
+symbol reduce_max(symbol x, reduce_options options, std::source_location at) {
+  return reduce(ops::reduce_max, domain::number, x, options, x.type(), at);
+}
+symbol reduce_min(symbol x, reduce_options options, std::source_location at) {
+  return reduce(ops::reduce_min, domain::number, x, options, x.type(), at);
+}
 
 symbol reduce_logsumexp(symbol x, reduce_options options, std::source_location at) {
   const symbol most = stop_gradient(reduce_max(x, {options.axes, true}, at), at);
@@ -294,8 +316,12 @@ symbol reduce_mean(symbol x, reduce_options options, std::source_location at) {
   return scale_per(sum, 1, std::move(per), at);
 }
 
-symbol argmax(symbol x, int axis, std::source_location at) { return reduce(ops::argmax, domain::number, x, {{axis}}, dtype::int64, at); }
-symbol argmin(symbol x, int axis, std::source_location at) { return reduce(ops::argmin, domain::number, x, {{axis}}, dtype::int64, at); }
+symbol argmax(symbol x, int axis, std::source_location at) {
+  return reduce(ops::argmax, domain::number, x, {{axis}}, dtype::int64, at);
+}
+symbol argmin(symbol x, int axis, std::source_location at) {
+  return reduce(ops::argmin, domain::number, x, {{axis}}, dtype::int64, at);
+}
 
 symbol sum_to(symbol x, const symbol_shape& dims, std::source_location at) {
   if (!x.valid() || x.dims() == dims)

@@ -10,7 +10,9 @@ void lower_along(lowering& l, int axis) {
   const shape& x = l.in(0).dims;
   l.kernel.n[outer] = l.kernel.n[inner] = 1;
   for (int i = 0; i < x.rank(); ++i)
-    l.kernel.n[i < axis ? outer : i == axis ? along : inner] = i == axis ? x[i] : l.kernel.n[i < axis ? outer : inner] * x[i];
+    l.kernel.n[i < axis    ? outer
+               : i == axis ? along
+                           : inner] = i == axis ? x[i] : l.kernel.n[i < axis ? outer : inner] * x[i];
   for (int i = 0; i < static_cast<int>(l.call.in.size()); ++i)
     l.kernel.at[i] = l.in_at(i);
 }
@@ -35,9 +37,13 @@ void for_each_column(const kernel_call& c, F f) {
 }
 
 template <class T>
-T times(T a, T b) { return modular(a, b, [](auto x, auto y) { return x * y; }); }
+T times(T a, T b) {
+  return modular(a, b, [](auto x, auto y) { return x * y; });
+}
 template <class T>
-T plus(T a, T b) { return modular(a, b, [](auto x, auto y) { return x + y; }); }
+T plus(T a, T b) {
+  return modular(a, b, [](auto x, auto y) { return x + y; });
+}
 
 template <class T>
 void product_kernel(const kernel_call& c, run_state& s) {
@@ -161,19 +167,30 @@ using list = std::vector<symbol>;
 }  // namespace
 
 namespace ops {
-const operation reduce_prod{.name = "reduce_prod", .gradient = [](in i) {
-                              const int axis = i.n.attr.axes[0];
-                              const symbol dy = troupe::reshape(i.dy, without(i.x[0].dims(), i.n.attr.axes, true), i.at);
-                              return list{troupe::mul(dy, troupe::product_without(i.x[0], axis, i.at), i.at)};
-                            }, .lower = lower_product};
-const operation product_without{.name = "product_without", .gradient = [](in i) {
-                                  return list{troupe::product_without_gradient(i.x[0], i.dy, i.n.attr.axis, i.at)};
-                                }, .lower = lower_product_without};
-const operation product_without_gradient{.name = "product_without_gradient", .no_gradient = "the third derivative of reduce_prod is not there",
-                                         .lower = lower_product_without_gradient, .workspace = workspace_of_gradient};
-const operation cumsum{.name = "cumsum", .gradient = [](in i) {
-                         return list{troupe::cumsum(i.dy, i.n.attr.axis, {i.n.attr.exclusive, !i.n.attr.reverse}, i.at)};
-                       }, .lower = lower_cumsum};
+const operation reduce_prod{.name = "reduce_prod",
+                            .gradient =
+                                [](in i) {
+                                  const int axis = i.n.attr.axes[0];
+                                  const symbol dy = troupe::reshape(i.dy, without(i.x[0].dims(), i.n.attr.axes, true),
+                                                                    i.at);
+                                  return list{troupe::mul(dy, troupe::product_without(i.x[0], axis, i.at), i.at)};
+                                },
+                            .lower = lower_product};
+const operation product_without{
+    .name = "product_without",
+    .gradient = [](in i) { return list{troupe::product_without_gradient(i.x[0], i.dy, i.n.attr.axis, i.at)}; },
+    .lower = lower_product_without};
+const operation product_without_gradient{.name = "product_without_gradient",
+                                         .no_gradient = "the third derivative of reduce_prod is not there",
+                                         .lower = lower_product_without_gradient,
+                                         .workspace = workspace_of_gradient};
+const operation cumsum{
+    .name = "cumsum",
+    .gradient =
+        [](in i) {
+          return list{troupe::cumsum(i.dy, i.n.attr.axis, {i.n.attr.exclusive, !i.n.attr.reverse}, i.at)};
+        },
+    .lower = lower_cumsum};
 }  // namespace ops
 
 symbol reduce_prod(symbol x, reduce_options options, std::source_location at) {
@@ -197,7 +214,8 @@ symbol product_without_gradient(symbol x, symbol dy, int axis, std::source_locat
     return x.valid() ? dy : x;
   attributes attr;
   attr.axis = axis;
-  return append(*x.owner(), ops::product_without_gradient, {x, dy}, x.type(), symbol_shape{x.dims()}, at, std::move(attr));
+  return append(*x.owner(), ops::product_without_gradient, {x, dy}, x.type(), symbol_shape{x.dims()}, at,
+                std::move(attr));
 }
 
 symbol cumsum(symbol x, int axis, cumsum_options options, std::source_location at) {

@@ -30,13 +30,15 @@ void lower_search_sorted(lowering& l) {
   l.kernel.n[0] = l.out().dims.elements();
   l.kernel.n[1] = l.in(0).dims.elements();
   l.division = {.items = l.kernel.n[0], .step = {0, size_of(l.in(1).type), size_of(dtype::int32)}};
-  l.run(l.in(0).type, search_sorted_kernel<float>, search_sorted_kernel<double>, search_sorted_kernel<int32_t>, search_sorted_kernel<int64_t>);
+  l.run(l.in(0).type, search_sorted_kernel<float>, search_sorted_kernel<double>, search_sorted_kernel<int32_t>,
+        search_sorted_kernel<int64_t>);
 }
 
 }  // namespace
 
 namespace ops {
-const operation search_sorted{.name = "search_sorted", .no_gradient = "its result is an integer", .lower = lower_search_sorted};
+const operation search_sorted{
+    .name = "search_sorted", .no_gradient = "its result is an integer", .lower = lower_search_sorted};
 }  // namespace ops
 
 symbol search_sorted(symbol sorted, symbol x, std::source_location at) {
@@ -45,8 +47,10 @@ symbol search_sorted(symbol sorted, symbol x, std::source_location at) {
     return sorted.valid() ? x : sorted;
   const auto n = known_elements(sorted.dims());
   if (!is_number(x.type()) || sorted.type() != x.type() || sorted.rank() != 1 || !n || *n > (int64_t{1} << 30))
-    return refuse(*g, "search_sorted", "needs numbers of one dtype, the first of them a row of a known extent of at most 2^30, not " + describe(sorted)
-                                         + " and " + describe(x), at);
+    return refuse(*g, "search_sorted",
+                  "needs numbers of one dtype, the first of them a row of a known extent of at most 2^30, not "
+                      + describe(sorted) + " and " + describe(x),
+                  at);
   return append(*g, ops::search_sorted, {sorted, x}, dtype::int32, symbol_shape{x.dims()}, at);
 }
 

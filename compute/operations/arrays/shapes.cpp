@@ -21,9 +21,12 @@ std::pair<int64_t, std::vector<int32_t>> product(const symbol_shape& dims) {
 
 namespace ops {
 
-const operation reshape{.name = "reshape", .gradient = [](const gradient_input& in) {
-                          return std::vector<symbol>{troupe::reshape(in.dy, symbol_shape{in.x[0].dims()}, in.at)};
-                        }, .view = true};
+const operation reshape{.name = "reshape",
+                        .gradient =
+                            [](const gradient_input& in) {
+                              return std::vector<symbol>{troupe::reshape(in.dy, symbol_shape{in.x[0].dims()}, in.at)};
+                            },
+                        .view = true};
 
 }  // namespace ops
 
@@ -44,9 +47,10 @@ symbol reshape(symbol x, symbol_shape dims, std::source_location at) {
     const auto want = product(dims);
     *hole = inferred;
     std::vector<int32_t> left;
-    std::set_difference(have.second.begin(), have.second.end(), want.second.begin(), want.second.end(), std::back_inserter(left));
-    if (want.first <= 0 || have.first % want.first != 0 || left.size() > 1 || left.size() + want.second.size() != have.second.size()
-        || std::count(dims.begin(), dims.end(), inferred) > 1)
+    std::set_difference(have.second.begin(), have.second.end(), want.second.begin(), want.second.end(),
+                        std::back_inserter(left));
+    if (want.first <= 0 || have.first % want.first != 0 || left.size() > 1
+        || left.size() + want.second.size() != have.second.size() || std::count(dims.begin(), dims.end(), inferred) > 1)
       return differ();
     *hole = left.empty() ? extent{have.first / want.first} : extent::of_unknown(left[0], have.first / want.first);
   }
@@ -61,7 +65,8 @@ symbol expand_dims(symbol x, int axis, std::source_location at) {
     return x;
   const auto a = normal_axis(axis, x.rank() + 1);
   if (!a)
-    return refuse(*g, "expand_dims", "there is no place " + std::to_string(axis) + " among the axes of " + describe(x), at);
+    return refuse(*g, "expand_dims", "there is no place " + std::to_string(axis) + " among the axes of " + describe(x),
+                  at);
   symbol_shape dims = x.dims();
   dims.insert(dims.begin() + *a, extent{1});
   return reshape(x, std::move(dims), at);
@@ -72,7 +77,8 @@ symbol squeeze(symbol x, std::vector<int> axes, std::source_location at) {
   if (!g || axes.empty())
     return x;
   const auto all = normal_axes(axes, x.rank());
-  if (!all || std::any_of(all->begin(), all->end(), [&](int a) { return x.dims()[static_cast<size_t>(a)] != extent{1}; }))
+  if (!all
+      || std::any_of(all->begin(), all->end(), [&](int a) { return x.dims()[static_cast<size_t>(a)] != extent{1}; }))
     return refuse(*g, "squeeze", "the axes must be distinct ones of extent 1 of " + describe(x), at);
   return reshape(x, without(x.dims(), *all, false), at);
 }

@@ -22,7 +22,8 @@ symbol expression(std::string_view name, symbol x, std::source_location at, F bu
 }  // namespace
 
 symbol leaky_relu(symbol x, double slope, std::source_location at) {
-  return expression("leaky_relu", x, at, [&](symbol zero, symbol) { return select(greater(x, zero, at), x, scale(x, slope, at), at); });
+  return expression("leaky_relu", x, at,
+                    [&](symbol zero, symbol) { return select(greater(x, zero, at), x, scale(x, slope, at), at); });
 }
 
 symbol elu(symbol x, std::source_location at) {

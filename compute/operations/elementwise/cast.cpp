@@ -14,7 +14,7 @@ void cast_kernel(const kernel_call& c, run_state& s) {
     if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>)
       // Values out of range become the nearest one in range, and NaN becomes 0, so that there is no undefined
       // behaviour.
-      y[i] = x[i] != x[i] ? To{0}
+      y[i] = x[i] != x[i]                                                ? To{0}
              : x[i] >= static_cast<From>(std::numeric_limits<To>::max()) ? std::numeric_limits<To>::max()
              : x[i] <= static_cast<From>(std::numeric_limits<To>::min()) ? std::numeric_limits<To>::min()
                                                                          : static_cast<To>(x[i]);
@@ -57,14 +57,19 @@ void lower_cast(lowering& l) {
 std::vector<symbol> cast_gradient(const gradient_input& in) {
   if (is_floating(in.x[0].type()) && is_floating(in.n.type))
     return {cast(in.dy, in.x[0].type(), in.at)};
-  return {refuse(in.g, "cast", "no gradient between " + std::string{to_string(in.x[0].type())} + " and " + std::string{to_string(in.n.type)}, in.n.at)};
+  return {refuse(
+      in.g, "cast",
+      "no gradient between " + std::string{to_string(in.x[0].type())} + " and " + std::string{to_string(in.n.type)},
+      in.n.at)};
 }
 
 }  // namespace
 
 namespace ops {
 const operation cast{.name = "cast", .gradient = cast_gradient, .lower = lower_cast, .elementwise = true};
-const operation stop_gradient{.name = "stop_gradient", .gradient = [](const gradient_input&) { return std::vector<symbol>{symbol{}}; }, .view = true};
+const operation stop_gradient{.name = "stop_gradient",
+                              .gradient = [](const gradient_input&) { return std::vector<symbol>{symbol{}}; },
+                              .view = true};
 }  // namespace ops
 
 symbol cast(symbol x, dtype type, std::source_location at) {

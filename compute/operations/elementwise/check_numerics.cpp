@@ -29,9 +29,14 @@ void lower_check_numerics(lowering& l) {
 }  // namespace
 
 namespace ops {
-const operation check_numerics{.name = "check_numerics", .gradient = [](const gradient_input& in) {
-                                 return std::vector<symbol>{troupe::check_numerics(in.dy, "gradient of " + in.n.attr.key, in.at)};
-                               }, .lower = lower_check_numerics, .in_place = true};
+const operation check_numerics{
+    .name = "check_numerics",
+    .gradient =
+        [](const gradient_input& in) {
+          return std::vector<symbol>{troupe::check_numerics(in.dy, "gradient of " + in.n.attr.key, in.at)};
+        },
+    .lower = lower_check_numerics,
+    .in_place = true};
 }  // namespace ops
 
 symbol check_numerics(symbol x, std::string_view message, std::source_location at) {

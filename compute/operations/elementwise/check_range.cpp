@@ -15,9 +15,11 @@ void check_range_kernel(const kernel_call& c, run_state& s) {
   const auto fits = [&](T value) {
     // A double cannot hold every int64, but it holds each finite bound exactly, so int64 are compared.
     if constexpr (std::is_same_v<T, int64_t>)
-      return (std::isinf(c.number) || value >= static_cast<int64_t>(c.number)) && (std::isinf(c.number2) || value <= static_cast<int64_t>(c.number2));
+      return (std::isinf(c.number) || value >= static_cast<int64_t>(c.number))
+             && (std::isinf(c.number2) || value <= static_cast<int64_t>(c.number2));
     else
-      return static_cast<double>(value) >= c.number && static_cast<double>(value) <= c.number2 && std::isfinite(static_cast<double>(value));
+      return static_cast<double>(value) >= c.number && static_cast<double>(value) <= c.number2
+             && std::isfinite(static_cast<double>(value));
   };
   bool all = true;
   for (int64_t i = 0; i < c.n[0]; ++i)
@@ -35,14 +37,17 @@ void lower_check_range(lowering& l) {
   l.kernel.n[0] = l.out().dims.elements();
   l.kernel.number = l.call.attr.number;
   l.kernel.number2 = l.call.attr.number2;
-  l.run(l.out().type, check_range_kernel<float>, check_range_kernel<double>, check_range_kernel<int32_t>, check_range_kernel<int64_t>);
+  l.run(l.out().type, check_range_kernel<float>, check_range_kernel<double>, check_range_kernel<int32_t>,
+        check_range_kernel<int64_t>);
 }
 
 }  // namespace
 
 namespace ops {
-const operation check_range{.name = "check_range", .gradient = [](const gradient_input& in) { return std::vector<symbol>{in.dy}; },
-                            .lower = lower_check_range, .in_place = true};
+const operation check_range{.name = "check_range",
+                            .gradient = [](const gradient_input& in) { return std::vector<symbol>{in.dy}; },
+                            .lower = lower_check_range,
+                            .in_place = true};
 }  // namespace ops
 
 symbol check_range(symbol x, double least, double greatest, std::string_view message, std::source_location at) {
@@ -51,10 +56,14 @@ symbol check_range(symbol x, double least, double greatest, std::string_view mes
     return x;
   if (!is_number(x.type()))
     return refuse(*g, "check_range", "its operand must be a number, not " + describe(x), at);
-  const auto whole = [](double bound) { return std::isinf(bound) || (std::floor(bound) == bound && std::abs(bound) <= 0x1p53); };
+  const auto whole = [](double bound) {
+    return std::isinf(bound) || (std::floor(bound) == bound && std::abs(bound) <= 0x1p53);
+  };
   if (!(least <= greatest) || (is_integer(x.type()) && (!whole(least) || !whole(greatest))))
-    return refuse(*g, "check_range", "least must be at most greatest, and both whole numbers for an integer operand, not " + std::to_string(least) + " and "
-                                       + std::to_string(greatest) + " for " + describe(x), at);
+    return refuse(*g, "check_range",
+                  "least must be at most greatest, and both whole numbers for an integer operand, not "
+                      + std::to_string(least) + " and " + std::to_string(greatest) + " for " + describe(x),
+                  at);
   attributes attr;
   attr.number = least;
   attr.number2 = greatest;

@@ -4,14 +4,48 @@
 namespace troupe {
 namespace {
 
-struct equal_of { template <class T> static bool f(T a, T b) { return a == b; } };
-struct not_equal_of { template <class T> static bool f(T a, T b) { return a != b; } };
-struct less_of { template <class T> static bool f(T a, T b) { return a < b; } };
-struct less_equal_of { template <class T> static bool f(T a, T b) { return a <= b; } };
-struct greater_of { template <class T> static bool f(T a, T b) { return a > b; } };
-struct greater_equal_of { template <class T> static bool f(T a, T b) { return a >= b; } };
-struct and_of { static bool f(uint8_t a, uint8_t b) { return (a & b) != 0; } };
-struct or_of { static bool f(uint8_t a, uint8_t b) { return (a | b) != 0; } };
+struct equal_of {
+  template <class T>
+  static bool f(T a, T b) {
+    return a == b;
+  }
+};
+struct not_equal_of {
+  template <class T>
+  static bool f(T a, T b) {
+    return a != b;
+  }
+};
+struct less_of {
+  template <class T>
+  static bool f(T a, T b) {
+    return a < b;
+  }
+};
+struct less_equal_of {
+  template <class T>
+  static bool f(T a, T b) {
+    return a <= b;
+  }
+};
+struct greater_of {
+  template <class T>
+  static bool f(T a, T b) {
+    return a > b;
+  }
+};
+struct greater_equal_of {
+  template <class T>
+  static bool f(T a, T b) {
+    return a >= b;
+  }
+};
+struct and_of {
+  static bool f(uint8_t a, uint8_t b) { return (a & b) != 0; }
+};
+struct or_of {
+  static bool f(uint8_t a, uint8_t b) { return (a | b) != 0; }
+};
 
 template <class Op>
 void lower_comparison(lowering& l) {
@@ -75,7 +109,8 @@ void select_kernel(const kernel_call& c, run_state& s) {
 
 void lower_select(lowering& l) {
   const shape& out = l.out().dims;
-  lower_walk(l, make_walk(out, {stretched(out, l.in(0).dims), stretched(out, l.in(1).dims), stretched(out, l.in(2).dims)}));
+  lower_walk(
+      l, make_walk(out, {stretched(out, l.in(0).dims), stretched(out, l.in(1).dims), stretched(out, l.in(2).dims)}));
   for (int i = 0; i < 3; ++i)
     l.kernel.at[i] = l.in_at(i);
   l.kernel.at[3] = l.out_at();
@@ -90,21 +125,41 @@ std::vector<symbol> select_gradient(const gradient_input& in) {
 
 constexpr std::string_view is_boolean = "its value is boolean";
 
-symbol compare(const operation& op, symbol a, symbol b, std::source_location at) { return binary(op, domain::any, a, b, at, dtype::boolean); }
+symbol compare(const operation& op, symbol a, symbol b, std::source_location at) {
+  return binary(op, domain::any, a, b, at, dtype::boolean);
+}
 
 }  // namespace
 
 namespace ops {
-const operation equal{.name = "equal", .no_gradient = is_boolean, .lower = lower_comparison<equal_of>, .elementwise = true};
-const operation not_equal{.name = "not_equal", .no_gradient = is_boolean, .lower = lower_comparison<not_equal_of>, .elementwise = true};
-const operation less{.name = "less", .no_gradient = is_boolean, .lower = lower_comparison<less_of>, .elementwise = true};
-const operation less_equal{.name = "less_equal", .no_gradient = is_boolean, .lower = lower_comparison<less_equal_of>, .elementwise = true};
-const operation greater{.name = "greater", .no_gradient = is_boolean, .lower = lower_comparison<greater_of>, .elementwise = true};
-const operation greater_equal{.name = "greater_equal", .no_gradient = is_boolean, .lower = lower_comparison<greater_equal_of>, .elementwise = true};
-const operation logical_and{.name = "logical_and", .no_gradient = is_boolean, .lower = lower_logic<and_of>, .in_place = true, .elementwise = true};
-const operation logical_or{.name = "logical_or", .no_gradient = is_boolean, .lower = lower_logic<or_of>, .in_place = true, .elementwise = true};
-const operation logical_not{.name = "logical_not", .no_gradient = is_boolean, .lower = lower_not, .in_place = true, .elementwise = true};
-const operation select{.name = "select", .gradient = select_gradient, .lower = lower_select, .in_place = true, .elementwise = true};
+const operation equal{
+    .name = "equal", .no_gradient = is_boolean, .lower = lower_comparison<equal_of>, .elementwise = true};
+const operation not_equal{
+    .name = "not_equal", .no_gradient = is_boolean, .lower = lower_comparison<not_equal_of>, .elementwise = true};
+const operation less{
+    .name = "less", .no_gradient = is_boolean, .lower = lower_comparison<less_of>, .elementwise = true};
+const operation less_equal{
+    .name = "less_equal", .no_gradient = is_boolean, .lower = lower_comparison<less_equal_of>, .elementwise = true};
+const operation greater{
+    .name = "greater", .no_gradient = is_boolean, .lower = lower_comparison<greater_of>, .elementwise = true};
+const operation greater_equal{.name = "greater_equal",
+                              .no_gradient = is_boolean,
+                              .lower = lower_comparison<greater_equal_of>,
+                              .elementwise = true};
+const operation logical_and{.name = "logical_and",
+                            .no_gradient = is_boolean,
+                            .lower = lower_logic<and_of>,
+                            .in_place = true,
+                            .elementwise = true};
+const operation logical_or{.name = "logical_or",
+                           .no_gradient = is_boolean,
+                           .lower = lower_logic<or_of>,
+                           .in_place = true,
+                           .elementwise = true};
+const operation logical_not{
+    .name = "logical_not", .no_gradient = is_boolean, .lower = lower_not, .in_place = true, .elementwise = true};
+const operation select{
+    .name = "select", .gradient = select_gradient, .lower = lower_select, .in_place = true, .elementwise = true};
 }  // namespace ops
 
 symbol equal(symbol a, symbol b, std::source_location at) { return compare(ops::equal, a, b, at); }
@@ -113,8 +168,12 @@ symbol less(symbol a, symbol b, std::source_location at) { return compare(ops::l
 symbol less_equal(symbol a, symbol b, std::source_location at) { return compare(ops::less_equal, a, b, at); }
 symbol greater(symbol a, symbol b, std::source_location at) { return compare(ops::greater, a, b, at); }
 symbol greater_equal(symbol a, symbol b, std::source_location at) { return compare(ops::greater_equal, a, b, at); }
-symbol logical_and(symbol a, symbol b, std::source_location at) { return binary(ops::logical_and, domain::boolean, a, b, at); }
-symbol logical_or(symbol a, symbol b, std::source_location at) { return binary(ops::logical_or, domain::boolean, a, b, at); }
+symbol logical_and(symbol a, symbol b, std::source_location at) {
+  return binary(ops::logical_and, domain::boolean, a, b, at);
+}
+symbol logical_or(symbol a, symbol b, std::source_location at) {
+  return binary(ops::logical_or, domain::boolean, a, b, at);
+}
 symbol logical_not(symbol x, std::source_location at) { return unary(ops::logical_not, domain::boolean, x, at); }
 
 symbol select(symbol condition, symbol a, symbol b, std::source_location at) {
@@ -122,13 +181,17 @@ symbol select(symbol condition, symbol a, symbol b, std::source_location at) {
   if (!g)
     return condition.owner() ? symbol_of(*condition.owner(), -1) : symbol{};
   if (condition.type() != dtype::boolean || a.type() != b.type())
-    return refuse(*g, "select", "the condition must be boolean and both values of one dtype, not " + describe(condition) + ", " + describe(a) + " and "
-                                  + describe(b), at);
+    return refuse(*g, "select",
+                  "the condition must be boolean and both values of one dtype, not " + describe(condition) + ", "
+                      + describe(a) + " and " + describe(b),
+                  at);
   const auto values = broadcast(a.dims(), b.dims());
   auto dims = values ? broadcast(condition.dims(), *values) : std::nullopt;
   if (!dims)
-    return refuse(*g, "select", "shapes " + to_string(*g, condition.dims()) + ", " + to_string(*g, a.dims()) + " and " + to_string(*g, b.dims())
-                                  + " do not broadcast", at);
+    return refuse(*g, "select",
+                  "shapes " + to_string(*g, condition.dims()) + ", " + to_string(*g, a.dims()) + " and "
+                      + to_string(*g, b.dims()) + " do not broadcast",
+                  at);
   return append(*g, ops::select, {condition, a, b}, a.type(), std::move(*dims), at);
 }
 

@@ -15,7 +15,8 @@ void dropout_kernel(const kernel_call& c, run_state& s) {
   const T keep = static_cast<T>(1.0 / (1.0 - c.number));
   const auto step = static_cast<uint64_t>(s.step);
   const auto counter = [&](int64_t i) -> random::block {
-    return {static_cast<uint32_t>((c.first + i) / 4), static_cast<uint32_t>(s.shard), static_cast<uint32_t>(step), static_cast<uint32_t>(step >> 32)};
+    return {static_cast<uint32_t>((c.first + i) / 4), static_cast<uint32_t>(s.shard), static_cast<uint32_t>(step),
+            static_cast<uint32_t>(step >> 32)};
   };
   const auto drop = [&](int64_t i, uint32_t bits) { y[i] = random::unit_float(bits) < rate ? T{0} : x[i] * keep; };
   int64_t i = 0;
@@ -42,9 +43,13 @@ void lower_dropout(lowering& l) {
 }  // namespace
 
 namespace ops {
-const operation dropout{.name = "dropout", .gradient = [](const gradient_input& in) {
-                          return std::vector<symbol>{keyed_dropout(in.dy, in.n.attr.number, in.n.attr.key, in.at)};
-                        }, .lower = lower_dropout, .in_place = true};
+const operation dropout{.name = "dropout",
+                        .gradient =
+                            [](const gradient_input& in) {
+                              return std::vector<symbol>{keyed_dropout(in.dy, in.n.attr.number, in.n.attr.key, in.at)};
+                            },
+                        .lower = lower_dropout,
+                        .in_place = true};
 }  // namespace ops
 
 symbol dropout(symbol x, double rate, bool training, std::source_location at) {
@@ -52,7 +57,8 @@ symbol dropout(symbol x, double rate, bool training, std::source_location at) {
   if (!g)
     return x;
   if (!is_floating(x.type()))
-    return refuse(*g, "dropout", "no such operation on " + std::string{to_string(x.type())} + " " + to_string(*g, x.dims()), at);
+    return refuse(*g, "dropout",
+                  "no such operation on " + std::string{to_string(x.type())} + " " + to_string(*g, x.dims()), at);
   if (!(rate >= 0 && rate < 1))
     return refuse(*g, "dropout", "rate " + std::to_string(rate) + " is outside [0, 1)", at);
   if (!training || rate == 0)

@@ -25,7 +25,8 @@ bool is_in(domain d, dtype type) noexcept;
 /// x -> op(x), of x's dtype and shape.
 symbol unary(const operation& op, domain of, symbol x, std::source_location at, attributes attr = {});
 /// a, b -> op(a, b), of a common dtype (or `result`) and the broadcast shape.
-symbol binary(const operation& op, domain of, symbol a, symbol b, std::source_location at, std::optional<dtype> result = {});
+symbol binary(const operation& op, domain of, symbol a, symbol b, std::source_location at,
+              std::optional<dtype> result = {});
 /// The gradients of two operands, summed over the axes that were broadcast.
 std::vector<symbol> to_operands(const gradient_input& in, symbol da, symbol db);
 
@@ -75,8 +76,8 @@ void lower_floating(lowering& l) {
 template <class Op>
 void lower_number(lowering& l) {
   lower_operands(l);
-  l.run(l.in(0).type, binary_kernel<Op, float, float>, binary_kernel<Op, double, double>, binary_kernel<Op, int32_t, int32_t>,
-        binary_kernel<Op, int64_t, int64_t>);
+  l.run(l.in(0).type, binary_kernel<Op, float, float>, binary_kernel<Op, double, double>,
+        binary_kernel<Op, int32_t, int32_t>, binary_kernel<Op, int64_t, int64_t>);
 }
 
 }  // namespace troupe

@@ -14,7 +14,8 @@ bool is_in(domain d, dtype type) noexcept {
   return false;
 }
 
-symbol binary(const operation& op, domain of, symbol a, symbol b, std::source_location at, std::optional<dtype> result) {
+symbol binary(const operation& op, domain of, symbol a, symbol b, std::source_location at,
+              std::optional<dtype> result) {
   graph* g = common_graph(op.name, {a, b}, at);
   if (!g)
     return a.owner() ? symbol_of(*a.owner(), -1) : symbol{};
@@ -22,7 +23,8 @@ symbol binary(const operation& op, domain of, symbol a, symbol b, std::source_lo
     return refuse(*g, op.name, "no such operation on " + describe(a) + " and " + describe(b), at);
   auto dims = broadcast(a.dims(), b.dims());
   if (!dims)
-    return refuse(*g, op.name, "shapes " + to_string(*g, a.dims()) + " and " + to_string(*g, b.dims()) + " do not broadcast", at);
+    return refuse(*g, op.name,
+                  "shapes " + to_string(*g, a.dims()) + " and " + to_string(*g, b.dims()) + " do not broadcast", at);
   return append(*g, op, {a, b}, result.value_or(a.type()), std::move(*dims), at);
 }
 
@@ -41,14 +43,54 @@ std::vector<symbol> to_operands(const gradient_input& in, symbol da, symbol db) 
 namespace {
 
 // The functions of two numbers.
-struct add_of { template <class T> static T f(T a, T b) { return modular(a, b, [](auto x, auto y) { return x + y; }); } };
-struct sub_of { template <class T> static T f(T a, T b) { return modular(a, b, [](auto x, auto y) { return x - y; }); } };
-struct mul_of { template <class T> static T f(T a, T b) { return modular(a, b, [](auto x, auto y) { return x * y; }); } };
-struct div_of { template <class T> static T f(T a, T b) { return a / b; } };
-struct pow_of { template <class T> static T f(T a, T b) { return elementary::pow(a, b); } };
-struct maximum_of { template <class T> static T f(T a, T b) { return a < b || b != b ? b : a; } };
-struct minimum_of { template <class T> static T f(T a, T b) { return b < a || b != b ? b : a; } };
-struct relu_gradient_of { template <class T> static T f(T dy, T y) { return y > T{0} ? dy : T{0}; } };
+struct add_of {
+  template <class T>
+  static T f(T a, T b) {
+    return modular(a, b, [](auto x, auto y) { return x + y; });
+  }
+};
+struct sub_of {
+  template <class T>
+  static T f(T a, T b) {
+    return modular(a, b, [](auto x, auto y) { return x - y; });
+  }
+};
+struct mul_of {
+  template <class T>
+  static T f(T a, T b) {
+    return modular(a, b, [](auto x, auto y) { return x * y; });
+  }
+};
+struct div_of {
+  template <class T>
+  static T f(T a, T b) {
+    return a / b;
+  }
+};
+struct pow_of {
+  template <class T>
+  static T f(T a, T b) {
+    return elementary::pow(a, b);
+  }
+};
+struct maximum_of {
+  template <class T>
+  static T f(T a, T b) {
+    return a < b || b != b ? b : a;
+  }
+};
+struct minimum_of {
+  template <class T>
+  static T f(T a, T b) {
+    return b < a || b != b ? b : a;
+  }
+};
+struct relu_gradient_of {
+  template <class T>
+  static T f(T dy, T y) {
+    return y > T{0} ? dy : T{0};
+  }
+};
 
 using in = const gradient_input&;
 using list = std::vector<symbol>;
@@ -79,29 +121,60 @@ list pow_gradient(in i) {
 
 namespace ops {
 
-const operation add{.name = "add", .gradient = [](in i) { return to_operands(i, i.dy, i.dy); },
-                    .lower = lower_number<add_of>, .in_place = true, .elementwise = true};
-const operation sub{.name = "sub", .gradient = [](in i) { return to_operands(i, i.dy, troupe::neg(i.dy, i.at)); },
-                    .lower = lower_number<sub_of>, .in_place = true, .elementwise = true};
-const operation mul{.name = "mul", .gradient = [](in i) {
-                      return to_operands(i, troupe::mul(i.dy, i.x[1], i.at), troupe::mul(i.dy, i.x[0], i.at));
-                    }, .lower = lower_number<mul_of>, .in_place = true, .elementwise = true};
+const operation add{.name = "add",
+                    .gradient = [](in i) { return to_operands(i, i.dy, i.dy); },
+                    .lower = lower_number<add_of>,
+                    .in_place = true,
+                    .elementwise = true};
+const operation sub{.name = "sub",
+                    .gradient = [](in i) { return to_operands(i, i.dy, troupe::neg(i.dy, i.at)); },
+                    .lower = lower_number<sub_of>,
+                    .in_place = true,
+                    .elementwise = true};
+const operation mul{
+    .name = "mul",
+    .gradient = [](in i) { return to_operands(i, troupe::mul(i.dy, i.x[1], i.at), troupe::mul(i.dy, i.x[0], i.at)); },
+    .lower = lower_number<mul_of>,
+    .in_place = true,
+    .elementwise = true};
 // d(a/b) = da/b - (a/b)·db/b
-const operation div{.name = "div", .gradient = [](in i) {
-                      // y/b · dy, not dy/b · y: dy/b may be 0 or infinite where the result is not.
-                      const symbol down = troupe::div(i.y, i.x[1], i.at);
-                      return to_operands(i, troupe::div(i.dy, i.x[1], i.at), troupe::neg(troupe::mul(i.dy, down, i.at), i.at));
-                    }, .lower = lower_floating<div_of>, .in_place = true, .elementwise = true};
-const operation pow{.name = "pow", .gradient = pow_gradient, .lower = lower_floating<pow_of>, .in_place = true, .elementwise = true};
-const operation maximum{.name = "maximum", .gradient = [](in i) {
-                          return chosen_gradient(i, troupe::greater_equal(i.x[0], i.x[1], i.at), troupe::greater_equal(i.x[1], i.x[0], i.at));
-                        }, .lower = lower_number<maximum_of>, .in_place = true, .elementwise = true};
-const operation minimum{.name = "minimum", .gradient = [](in i) {
-                          return chosen_gradient(i, troupe::less_equal(i.x[0], i.x[1], i.at), troupe::less_equal(i.x[1], i.x[0], i.at));
-                        }, .lower = lower_number<minimum_of>, .in_place = true, .elementwise = true};
-const operation relu_gradient{.name = "relu_gradient", .gradient = [](in i) {
-                                return to_operands(i, troupe::relu_gradient(i.dy, i.x[1], i.at), symbol{});
-                              }, .lower = lower_floating<relu_gradient_of>, .in_place = true, .elementwise = true};
+const operation div{.name = "div",
+                    .gradient =
+                        [](in i) {
+                          // y/b · dy, not dy/b · y: dy/b may be 0 or infinite where the result is not.
+                          const symbol down = troupe::div(i.y, i.x[1], i.at);
+                          return to_operands(i, troupe::div(i.dy, i.x[1], i.at),
+                                             troupe::neg(troupe::mul(i.dy, down, i.at), i.at));
+                        },
+                    .lower = lower_floating<div_of>,
+                    .in_place = true,
+                    .elementwise = true};
+const operation pow{
+    .name = "pow", .gradient = pow_gradient, .lower = lower_floating<pow_of>, .in_place = true, .elementwise = true};
+const operation maximum{.name = "maximum",
+                        .gradient =
+                            [](in i) {
+                              return chosen_gradient(i, troupe::greater_equal(i.x[0], i.x[1], i.at),
+                                                     troupe::greater_equal(i.x[1], i.x[0], i.at));
+                            },
+                        .lower = lower_number<maximum_of>,
+                        .in_place = true,
+                        .elementwise = true};
+const operation minimum{.name = "minimum",
+                        .gradient =
+                            [](in i) {
+                              return chosen_gradient(i, troupe::less_equal(i.x[0], i.x[1], i.at),
+                                                     troupe::less_equal(i.x[1], i.x[0], i.at));
+                            },
+                        .lower = lower_number<minimum_of>,
+                        .in_place = true,
+                        .elementwise = true};
+const operation relu_gradient{
+    .name = "relu_gradient",
+    .gradient = [](in i) { return to_operands(i, troupe::relu_gradient(i.dy, i.x[1], i.at), symbol{}); },
+    .lower = lower_floating<relu_gradient_of>,
+    .in_place = true,
+    .elementwise = true};
 
 }  // namespace ops
 
@@ -112,6 +185,8 @@ symbol div(symbol a, symbol b, std::source_location at) { return binary(ops::div
 symbol pow(symbol a, symbol b, std::source_location at) { return binary(ops::pow, domain::floating, a, b, at); }
 symbol maximum(symbol a, symbol b, std::source_location at) { return binary(ops::maximum, domain::number, a, b, at); }
 symbol minimum(symbol a, symbol b, std::source_location at) { return binary(ops::minimum, domain::number, a, b, at); }
-symbol relu_gradient(symbol dy, symbol y, std::source_location at) { return binary(ops::relu_gradient, domain::floating, dy, y, at); }
+symbol relu_gradient(symbol dy, symbol y, std::source_location at) {
+  return binary(ops::relu_gradient, domain::floating, dy, y, at);
+}
 
 }  // namespace troupe

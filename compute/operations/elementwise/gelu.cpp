@@ -18,7 +18,9 @@ inline simd::packet<float> tanh_of(const simd::packet<float>& x) { return simd::
 inline double tanh_of(double x) { return elementary::tanh(x); }
 
 template <class P>
-P number(double x) { return Eigen::internal::pset1<P>(static_cast<typename Eigen::internal::unpacket_traits<P>::type>(x)); }
+P number(double x) {
+  return Eigen::internal::pset1<P>(static_cast<typename Eigen::internal::unpacket_traits<P>::type>(x));
+}
 
 /// Returns t = tanh(u) (see above), given x and x².
 template <class P>
@@ -32,9 +34,13 @@ constexpr double far = 1e4;
 
 /// The lesser or the greater of x and the bound; NaN where x is NaN.
 template <class P>
-P at_most(const P& x, double most) { return simd::pmin(x, number<P>(most)); }
+P at_most(const P& x, double most) {
+  return simd::pmin(x, number<P>(most));
+}
 template <class P>
-P at_least(const P& x, double least) { return simd::pmax(x, number<P>(least)); }
+P at_least(const P& x, double least) {
+  return simd::pmax(x, number<P>(least));
+}
 
 template <class P>
 P gelu_of(const P& x) {
@@ -105,15 +111,26 @@ symbol curvature(symbol any, std::source_location at) {
 }  // namespace
 
 namespace ops {
-const operation gelu_tanh{.name = "gelu_tanh", .gradient = [](in i) { return list{troupe::gelu_tanh_gradient(i.dy, i.x[0], i.at)}; },
-                          .lower = lower_gelu, .in_place = true, .elementwise = true};
-const operation gelu_tanh_gradient{.name = "gelu_tanh_gradient", .gradient = [](in i) {
-                                     return list{troupe::gelu_tanh_gradient(i.dy, i.x[1], i.at),
-                                                 troupe::mul(troupe::mul(i.dy, i.x[0], i.at), curvature(i.x[1], i.at), i.at)};
-                                   }, .lower = lower_gradient, .in_place = true, .elementwise = true};
+const operation gelu_tanh{.name = "gelu_tanh",
+                          .gradient = [](in i) { return list{troupe::gelu_tanh_gradient(i.dy, i.x[0], i.at)}; },
+                          .lower = lower_gelu,
+                          .in_place = true,
+                          .elementwise = true};
+const operation gelu_tanh_gradient{
+    .name = "gelu_tanh_gradient",
+    .gradient =
+        [](in i) {
+          return list{troupe::gelu_tanh_gradient(i.dy, i.x[1], i.at),
+                      troupe::mul(troupe::mul(i.dy, i.x[0], i.at), curvature(i.x[1], i.at), i.at)};
+        },
+    .lower = lower_gradient,
+    .in_place = true,
+    .elementwise = true};
 }  // namespace ops
 
 symbol gelu_tanh(symbol x, std::source_location at) { return unary(ops::gelu_tanh, domain::floating, x, at); }
-symbol gelu_tanh_gradient(symbol dy, symbol x, std::source_location at) { return binary(ops::gelu_tanh_gradient, domain::floating, dy, x, at); }
+symbol gelu_tanh_gradient(symbol dy, symbol x, std::source_location at) {
+  return binary(ops::gelu_tanh_gradient, domain::floating, dy, x, at);
+}
 
 }  // namespace troupe

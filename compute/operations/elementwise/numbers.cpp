@@ -58,7 +58,10 @@ symbol number_like(symbol x, double value, std::source_location at) {
     return x;
   const auto scalar = scalar_of(x.type(), value);
   if (!scalar)
-    return refuse(*g, "number_like", "no " + std::string{to_string(x.type())} + " holds the number " + text_of(value) + " beside " + describe(x), at);
+    return refuse(
+        *g, "number_like",
+        "no " + std::string{to_string(x.type())} + " holds the number " + text_of(value) + " beside " + describe(x),
+        at);
   return g->constant(*scalar, at);
 }
 

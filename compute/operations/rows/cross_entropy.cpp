@@ -42,7 +42,7 @@ void cross_entropy_kernel(const kernel_call& c, run_state& s) {
   constexpr int64_t w = simd::width<T>;
   // Up to this many classes, columns are gathered once and kept; with more, each time.
   constexpr int64_t classes_kept = 32;
-  constexpr int64_t chunk = 512;        // This many classes are added in one chain.
+  constexpr int64_t chunk = 512;  // This many classes are added in one chain.
   const int64_t rows = c.n[0], classes = c.n[1];
   const bool keeps = classes <= classes_kept;
   const Label* labels = c.to<const Label>(s, labels_at);
@@ -114,8 +114,12 @@ void lower_common(lowering& l) {
   // The steps are in the order of `enum at`.
   l.division = {.items = l.kernel.n[0], .unit = 64, .step = {row, size_of(l.in(1).type), size, row, size}};
   switch (l.in(1).type) {
-    case dtype::int32: l.run(l.in(0).type, cross_entropy_kernel<float, int32_t>, cross_entropy_kernel<double, int32_t>); break;
-    case dtype::int64: l.run(l.in(0).type, cross_entropy_kernel<float, int64_t>, cross_entropy_kernel<double, int64_t>); break;
+    case dtype::int32:
+      l.run(l.in(0).type, cross_entropy_kernel<float, int32_t>, cross_entropy_kernel<double, int32_t>);
+      break;
+    case dtype::int64:
+      l.run(l.in(0).type, cross_entropy_kernel<float, int64_t>, cross_entropy_kernel<double, int64_t>);
+      break;
     default: l.run(l.in(0).type, cross_entropy_kernel<float, uint8_t>, cross_entropy_kernel<double, uint8_t>); break;
   }
 }
@@ -153,10 +157,14 @@ graph* checked(std::string_view name, symbol logits, symbol labels, std::source_
   graph* g = common_graph(name, {logits, labels}, at);
   if (!g)
     return nullptr;
-  const bool fits = logits.rank() == 2 && labels.rank() == 1 && logits.dims()[0] == labels.dims()[0] && logits.dims()[1].known();
+  const bool fits = logits.rank() == 2 && labels.rank() == 1 && logits.dims()[0] == labels.dims()[0]
+                    && logits.dims()[1].known();
   if (fits && is_floating(logits.type()) && is_integer(labels.type()))
     return g;
-  refuse(*g, name, "labels must be integers [rows] and logits, after them, floating [rows, classes], not " + describe(labels) + " and " + describe(logits), at);
+  refuse(*g, name,
+         "labels must be integers [rows] and logits, after them, floating [rows, classes], not " + describe(labels)
+             + " and " + describe(logits),
+         at);
   return nullptr;
 }
 
@@ -164,13 +172,23 @@ graph* checked(std::string_view name, symbol logits, symbol labels, std::source_
 
 namespace ops {
 const operation sparse_softmax_cross_entropy{
-  .name = "sparse_softmax_cross_entropy", .gradient = [](const gradient_input& in) {
-    return std::vector<symbol>{troupe::cross_entropy_gradient(in.x[0], in.x[1], in.dy, in.at), symbol{}};
-  }, .lower = lower_loss, .index_is = "label"};
-const operation cross_entropy_gradient{.name = "cross_entropy_gradient", .gradient = gradient_of_gradient, .lower = lower_gradient, .in_place = true,
-                                        .index_is = "label"};
-const operation cross_entropy_with_gradient{.name = "cross_entropy_with_gradient", .no_gradient = "made by the planner", .lower = lower_both,
-                                            .in_place = true, .index_is = "label"};
+    .name = "sparse_softmax_cross_entropy",
+    .gradient =
+        [](const gradient_input& in) {
+          return std::vector<symbol>{troupe::cross_entropy_gradient(in.x[0], in.x[1], in.dy, in.at), symbol{}};
+        },
+    .lower = lower_loss,
+    .index_is = "label"};
+const operation cross_entropy_gradient{.name = "cross_entropy_gradient",
+                                       .gradient = gradient_of_gradient,
+                                       .lower = lower_gradient,
+                                       .in_place = true,
+                                       .index_is = "label"};
+const operation cross_entropy_with_gradient{.name = "cross_entropy_with_gradient",
+                                            .no_gradient = "made by the planner",
+                                            .lower = lower_both,
+                                            .in_place = true,
+                                            .index_is = "label"};
 }  // namespace ops
 
 symbol sparse_softmax_cross_entropy(symbol labels, symbol logits, std::source_location at) {

@@ -26,14 +26,19 @@ struct moments {
 
   moments(const T* x, int64_t n, double epsilon) {
     const double count = static_cast<double>(n);
-    mean = simd::set(static_cast<T>(simd::sum<T>(n, [&](int64_t j, int64_t c) { return simd::load_some(x + j, c); }) / count));
-    const double variance = simd::sum<T>(n, [&](int64_t j, int64_t c) {
-      const auto centred = simd::psub(simd::load_some(x + j, c), mean);
-      return simd::pmul(centred, centred);
-    }) / count;
+    mean = simd::set(
+        static_cast<T>(simd::sum<T>(n, [&](int64_t j, int64_t c) { return simd::load_some(x + j, c); }) / count));
+    const double variance = simd::sum<T>(n,
+                                         [&](int64_t j, int64_t c) {
+                                           const auto centred = simd::psub(simd::load_some(x + j, c), mean);
+                                           return simd::pmul(centred, centred);
+                                         })
+                            / count;
     reciprocal = simd::set(static_cast<T>(1 / std::sqrt(variance + epsilon)));
   }
-  simd::packet<T> normal(const T* x, int64_t count) const { return simd::pmul(simd::psub(simd::load_some(x, count), mean), reciprocal); }
+  simd::packet<T> normal(const T* x, int64_t count) const {
+    return simd::pmul(simd::psub(simd::load_some(x, count), mean), reciprocal);
+  }
 };
 
 template <class T>
@@ -54,9 +59,11 @@ void gradient_kernel(const kernel_call& c, run_state& s) {
     const moments<T> m{x, n, c.number};
     const auto mean = [n](double sum) { return simd::set(static_cast<T>(sum / static_cast<double>(n))); };
     const auto plain = mean(simd::sum<T>(n, [&](int64_t j, int64_t k) { return simd::load_some(dy + j, k); }));
-    const auto along = mean(simd::sum<T>(n, [&](int64_t j, int64_t k) { return simd::pmul(simd::load_some(dy + j, k), m.normal(x + j, k)); }));
+    const auto along = mean(simd::sum<T>(
+        n, [&](int64_t j, int64_t k) { return simd::pmul(simd::load_some(dy + j, k), m.normal(x + j, k)); }));
     fill_row(c.to<T>(s, 2) + i * n, n, [&](int64_t j, int64_t k) {
-      const auto rest = simd::psub(simd::psub(simd::load_some(dy + j, k), plain), simd::pmul(m.normal(x + j, k), along));
+      const auto rest = simd::psub(simd::psub(simd::load_some(dy + j, k), plain),
+                                   simd::pmul(m.normal(x + j, k), along));
       return simd::pmul(m.reciprocal, rest);
     });
   }
@@ -89,23 +96,31 @@ list gradient_of_gradient(in i) {
   const symbol variance = mean(square(sub(x, mean(x), i.at), i.at));
   const symbol r = rsqrt(add(variance, fill(i.g, epsilon, x.type(), {}, i.at), i.at), i.at);
   const symbol turned = add(product(u, mean(product(dy, h))), product(dy, mean(product(u, h))), i.at);
-  const symbol by_scale = product(h, product(r, mean(product(u, i.y)))), by_turn = product(r, normalise_rows_gradient(turned, x, epsilon, i.at));
+  const symbol by_scale = product(h, product(r, mean(product(u, i.y)))),
+               by_turn = product(r, normalise_rows_gradient(turned, x, epsilon, i.at));
   return {normalise_rows_gradient(u, x, epsilon, i.at), neg(add(by_scale, by_turn, i.at), i.at)};
 }
 
 }  // namespace
 
 namespace ops {
-const operation normalise_rows{.name = "normalise_rows", .gradient = [](in i) {
-                                 return list{troupe::normalise_rows_gradient(i.dy, i.x[0], i.n.attr.number, i.at)};
-                               }, .lower = [](lowering& l) {
-                                 lower_rows(l);
-                                 l.run(l.in(0).type, normalise_kernel<float>, normalise_kernel<double>);
-                               }, .in_place = true};
-const operation normalise_rows_gradient{.name = "normalise_rows_gradient", .gradient = gradient_of_gradient, .lower = [](lowering& l) {
-                                          lower_rows(l);
-                                          l.run(l.in(0).type, gradient_kernel<float>, gradient_kernel<double>);
-                                        }, .in_place = true};
+const operation normalise_rows{
+    .name = "normalise_rows",
+    .gradient = [](in i) { return list{troupe::normalise_rows_gradient(i.dy, i.x[0], i.n.attr.number, i.at)}; },
+    .lower =
+        [](lowering& l) {
+          lower_rows(l);
+          l.run(l.in(0).type, normalise_kernel<float>, normalise_kernel<double>);
+        },
+    .in_place = true};
+const operation normalise_rows_gradient{.name = "normalise_rows_gradient",
+                                        .gradient = gradient_of_gradient,
+                                        .lower =
+                                            [](lowering& l) {
+                                              lower_rows(l);
+                                              l.run(l.in(0).type, gradient_kernel<float>, gradient_kernel<double>);
+                                            },
+                                        .in_place = true};
 }  // namespace ops
 
 symbol normalise_rows(symbol x, double epsilon, std::source_location at) {
@@ -121,7 +136,8 @@ symbol normalise_rows_gradient(symbol dy, symbol x, double epsilon, std::source_
     return x.valid() ? dy : x;
   attributes attr;
   attr.number = epsilon;
-  return append(*x.owner(), ops::normalise_rows_gradient, {dy, x}, x.type(), symbol_shape{x.dims()}, at, std::move(attr));
+  return append(*x.owner(), ops::normalise_rows_gradient, {dy, x}, x.type(), symbol_shape{x.dims()}, at,
+                std::move(attr));
 }
 
 }  // namespace troupe

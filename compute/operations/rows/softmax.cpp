@@ -35,7 +35,9 @@ void softmax_kernel(const kernel_call& c, run_state& s) {
     T* y = c.to<T>(s, 1) + i * n;
     // The maximum may ignore a NaN here, because the sum becomes NaN.
     auto highest_lanes = simd::set(x[0]);
-    over_row(x, n, [&](const simd::packet<T>& v, int64_t, int64_t count) { highest_lanes = simd::pmax(filled<T>(v, count, x[0]), highest_lanes); });
+    over_row(x, n, [&](const simd::packet<T>& v, int64_t, int64_t count) {
+      highest_lanes = simd::pmax(filled<T>(v, count, x[0]), highest_lanes);
+    });
     const T highest = simd::fold<T>(highest_lanes, [](T a, T b) { return a > b ? a : b; });
     const auto shift = simd::set(highest);
     const T sum = static_cast<T>(simd::sum<T>(n, [&](int64_t j, int64_t count) {
@@ -46,10 +48,14 @@ void softmax_kernel(const kernel_call& c, run_state& s) {
     }));
     if constexpr (Log) {  // Not v - (max + log Σ), where a large maximum would absorb log Σ.
       const auto all = simd::set(elementary::log(sum));
-      over_row(x, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) { simd::store_part(y + j, simd::psub(simd::psub(v, shift), all), count); });
+      over_row(x, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) {
+        simd::store_part(y + j, simd::psub(simd::psub(v, shift), all), count);
+      });
     } else {
       const auto all = simd::set(T{1} / sum);
-      over_row(y, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) { simd::store_part(y + j, simd::pmul(v, all), count); });
+      over_row(y, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) {
+        simd::store_part(y + j, simd::pmul(v, all), count);
+      });
     }
   }
 }
@@ -71,7 +77,9 @@ symbol over_last_axis(const operation& op, symbol x, std::source_location at) {
   if (!g)
     return x;
   if (!is_floating(x.type()) || x.rank() < 1)
-    return refuse(*g, op.name, "no last axis to normalise in " + std::string{to_string(x.type())} + " " + to_string(*g, x.dims()), at);
+    return refuse(*g, op.name,
+                  "no last axis to normalise in " + std::string{to_string(x.type())} + " " + to_string(*g, x.dims()),
+                  at);
   return append(*g, op, {x}, x.type(), symbol_shape{x.dims()}, at);
 }
 
@@ -81,15 +89,25 @@ symbol sum_last(symbol x, std::source_location at) { return reduce_sum(x, {{-1},
 
 namespace ops {
 // dx = y·(dy - Σ dy·y)
-const operation softmax{.name = "softmax", .gradient = [](const gradient_input& in) {
-                          const symbol weighted = troupe::mul(in.dy, in.y, in.at);
-                          return std::vector<symbol>{troupe::mul(in.y, troupe::sub(in.dy, sum_last(weighted, in.at), in.at), in.at)};
-                        }, .lower = lower_softmax<false>, .in_place = true};
+const operation softmax{
+    .name = "softmax",
+    .gradient =
+        [](const gradient_input& in) {
+          const symbol weighted = troupe::mul(in.dy, in.y, in.at);
+          return std::vector<symbol>{troupe::mul(in.y, troupe::sub(in.dy, sum_last(weighted, in.at), in.at), in.at)};
+        },
+    .lower = lower_softmax<false>,
+    .in_place = true};
 // dx = dy - e^y·Σ dy
-const operation log_softmax{.name = "log_softmax", .gradient = [](const gradient_input& in) {
-                              const symbol p = troupe::exp(in.y, in.at);
-                              return std::vector<symbol>{troupe::sub(in.dy, troupe::mul(p, sum_last(in.dy, in.at), in.at), in.at)};
-                            }, .lower = lower_softmax<true>, .in_place = true};
+const operation log_softmax{
+    .name = "log_softmax",
+    .gradient =
+        [](const gradient_input& in) {
+          const symbol p = troupe::exp(in.y, in.at);
+          return std::vector<symbol>{troupe::sub(in.dy, troupe::mul(p, sum_last(in.dy, in.at), in.at), in.at)};
+        },
+    .lower = lower_softmax<true>,
+    .in_place = true};
 }  // namespace ops
 
 symbol softmax(symbol x, std::source_location at) { return over_last_axis(ops::softmax, x, at); }

@@ -3,6 +3,7 @@
 // The three operations are each other's gradients: y = x * k is linear in both operands, and each of y, dx and dk is
 // the product of the other two under the same windows. Kernels of one element are matrix products.
 #include "compute/kernels/convolution.hpp"
+
 #include "compute/operations/lowering.hpp"
 #include "compute/operations/windows/windows.hpp"
 
@@ -18,8 +19,8 @@ enum product_extent_of { rows, columns, depth, row_a = 4, row_b, row_c };
 
 /// The extents that all three operations share, whichever of them are operands.
 struct geometry {
-  int64_t batch, height, width, channels;   ///< Extents of x.
-  int64_t rows, columns, outputs;           ///< Extents of y.
+  int64_t batch, height, width, channels;  ///< Extents of x.
+  int64_t rows, columns, outputs;          ///< Extents of y.
   windows w;
   int64_t taps() const { return w.y.size * w.x.size; }
   int64_t group_channels() const { return channels / w.groups; }
@@ -30,7 +31,9 @@ struct geometry {
   bool pixel_by_pixel() const { return taps() == 1 && w.groups == 1 && w.y.stride == 1 && w.x.stride == 1; }
 };
 
-geometry geometry_of(const shape& x, const shape& y, const windows& w) { return {x[0], x[1], x[2], x[3], y[1], y[2], y[3], w}; }
+geometry geometry_of(const shape& x, const shape& y, const windows& w) {
+  return {x[0], x[1], x[2], x[3], y[1], y[2], y[3], w};
+}
 geometry forward_geometry(const lowering& l) { return geometry_of(l.in(0).dims, l.out().dims, l.call.attr.window); }
 geometry kernel_geometry(const lowering& l) { return geometry_of(l.in(0).dims, l.in(1).dims, l.call.attr.window); }
 geometry image_geometry(const lowering& l) { return geometry_of(l.out().dims, l.in(0).dims, l.call.attr.window); }
@@ -39,19 +42,31 @@ geometry image_geometry(const lowering& l) { return geometry_of(l.out().dims, l.
 convolution forward_of(const geometry& g) {
   const auto axis = [](const windows::axis& a) { return image_windows::axis{a.size, a.stride, a.dilation, a.pad, 1}; };
   return {{g.height, g.width, g.group_channels(), g.channels, g.rows, g.columns, axis(g.w.y), axis(g.w.x)},
-          g.batch, g.group_outputs(), g.outputs, g.outputs, false};
+          g.batch,
+          g.group_outputs(),
+          g.outputs,
+          g.outputs,
+          false};
 }
 
 /// The transposed convolution: a pixel's gradient sums over the windows that contain it, each with a different element
 /// of the kernel.
 convolution backward_of(const geometry& g) {
-  const auto axis = [](const windows::axis& a) { return image_windows::axis{a.size, 1, a.dilation, (a.size - 1) * a.dilation - a.pad, a.stride}; };
+  const auto axis = [](const windows::axis& a) {
+    return image_windows::axis{a.size, 1, a.dilation, (a.size - 1) * a.dilation - a.pad, a.stride};
+  };
   return {{g.rows, g.columns, g.group_outputs(), g.outputs, g.height, g.width, axis(g.w.y), axis(g.w.x)},
-          g.batch, g.group_channels(), g.channels, g.outputs, true};
+          g.batch,
+          g.group_channels(),
+          g.channels,
+          g.outputs,
+          true};
 }
 
 gemm_shape forward_product(const geometry& g) { return {g.batch * g.rows * g.columns, g.outputs, g.channels}; }
-gemm_shape backward_product(const geometry& g) { return {g.batch * g.rows * g.columns, g.channels, g.outputs, false, true}; }
+gemm_shape backward_product(const geometry& g) {
+  return {g.batch * g.rows * g.columns, g.channels, g.outputs, false, true};
+}
 gemm_shape kernel_product(const geometry& g) { return {g.channels, g.outputs, g.batch * g.rows * g.columns, true}; }
 
 /// The share of the convolution that a call computes.
@@ -67,34 +82,45 @@ void convolve_kernel(const kernel_call& c, run_state& s) {
   const convolution g = share_of(c);
   const T* bias = c.maybe<const T>(s, bias_at);
   for (int64_t i = 0; i < c.n[groups]; ++i)
-    convolve<T>(g, c.to<const T>(s, image_at) + i * g.windows.channels, c.to<const T>(s, kernel_at) + i * (g.turned ? g.windows.channels : g.outputs),
-                bias ? bias + i * g.outputs : nullptr, c.to<T>(s, output_at) + i * g.outputs, c.maybe<std::byte>(s, workspace_at));
+    convolve<T>(g, c.to<const T>(s, image_at) + i * g.windows.channels,
+                c.to<const T>(s, kernel_at) + i * (g.turned ? g.windows.channels : g.outputs),
+                bias ? bias + i * g.outputs : nullptr, c.to<T>(s, output_at) + i * g.outputs,
+                c.maybe<std::byte>(s, workspace_at));
 }
 
 template <class T>
 void kernel_gradient_kernel(const kernel_call& c, run_state& s) {
   const convolution g = share_of(c);
   for (int64_t i = 0; i < c.n[groups]; ++i)
-    convolve_kernel_gradient<T>(g, c.to<const T>(s, image_at) + i * g.windows.channels, c.to<const T>(s, kernel_at) + i * g.outputs,
-                                c.to<T>(s, output_at) + i * g.outputs, c.maybe<std::byte>(s, workspace_at));
+    convolve_kernel_gradient<T>(g, c.to<const T>(s, image_at) + i * g.windows.channels,
+                                c.to<const T>(s, kernel_at) + i * g.outputs, c.to<T>(s, output_at) + i * g.outputs,
+                                c.maybe<std::byte>(s, workspace_at));
 }
 
 template <class T>
 void depthwise_kernel(const kernel_call& c, run_state& s) {
-  convolve_depthwise<T>(share_of(c), c.n[groups], c.to<const T>(s, image_at), c.to<const T>(s, kernel_at), c.to<T>(s, output_at));
+  convolve_depthwise<T>(share_of(c), c.n[groups], c.to<const T>(s, image_at), c.to<const T>(s, kernel_at),
+                        c.to<T>(s, output_at));
 }
 
 template <class T>
 void depthwise_gradient_kernel(const kernel_call& c, run_state& s) {
-  depthwise_kernel_gradient<T>(share_of(c), c.n[groups], c.to<const T>(s, image_at), c.to<const T>(s, kernel_at), c.to<T>(s, output_at));
+  depthwise_kernel_gradient<T>(share_of(c), c.n[groups], c.to<const T>(s, image_at), c.to<const T>(s, kernel_at),
+                               c.to<T>(s, output_at));
 }
 
 /// A kernel of one element as a matrix product.
 template <class T>
 void product_kernel(const kernel_call& c, run_state& s) {
   gemm<T>({c.n[rows], c.n[columns], c.n[depth], (c.flags & 1) != 0, (c.flags & 2) != 0},
-          {.a = c.to<const T>(s, image_at), .b = c.to<const T>(s, kernel_at), .c = c.to<T>(s, output_at), .bias = c.maybe<const T>(s, bias_at),
-           .relu = (c.flags & 4) != 0, .lda = c.n[row_a], .ldb = c.n[row_b], .ldc = c.n[row_c]},
+          {.a = c.to<const T>(s, image_at),
+           .b = c.to<const T>(s, kernel_at),
+           .c = c.to<T>(s, output_at),
+           .bias = c.maybe<const T>(s, bias_at),
+           .relu = (c.flags & 4) != 0,
+           .lda = c.n[row_a],
+           .ldb = c.n[row_b],
+           .ldc = c.n[row_c]},
           c.maybe<std::byte>(s, workspace_at));
 }
 
@@ -111,7 +137,8 @@ void lower_operands(lowering& l) {
 /// Divides the call by images, each of which is `each` units of n[extent].
 void divide_images(lowering& l, int extent, int64_t each) {
   const auto bytes_of = [](const planned_value& v) { return v.dims.inner().elements() * size_of(v.type); };
-  l.division = {.items = l.out().dims[0], .extent = extent, .each = each, .step = {bytes_of(l.in(0)), 0, bytes_of(l.out())}};
+  l.division = {
+      .items = l.out().dims[0], .extent = extent, .each = each, .step = {bytes_of(l.in(0)), 0, bytes_of(l.out())}};
 }
 
 /// Divides the call by outputs, at whole vectors.
@@ -198,7 +225,9 @@ int64_t workspace_of(const lowering& l, const geometry& g, const gemm_shape& pro
   return of(l.out().type == dtype::float64);
 }
 
-int64_t bytes_to_convolve(const convolution& one, bool wide) { return wide ? convolve_workspace<double>(one) : convolve_workspace<float>(one); }
+int64_t bytes_to_convolve(const convolution& one, bool wide) {
+  return wide ? convolve_workspace<double>(one) : convolve_workspace<float>(one);
+}
 
 int64_t workspace_forward(const lowering& l) {
   const geometry g = forward_geometry(l);
@@ -221,11 +250,17 @@ using list = std::vector<symbol>;
 }  // namespace
 
 namespace ops {
-const operation conv2d{.name = "conv2d", .gradient = [](in i) {
-                         const auto& w = i.n.attr.window;
-                         return list{troupe::conv2d_image_gradient(i.dy, i.x[1], symbol_shape{i.x[0].dims()}, w, i.at),
-                                     troupe::conv2d_kernel_gradient(i.x[0], i.dy, symbol_shape{i.x[1].dims()}, w, i.at)};
-                       }, .lower = lower_conv2d, .workspace = workspace_forward, .flops = [](const lowering& l) { return forward_geometry(l).flops(); }};
+const operation conv2d{.name = "conv2d",
+                       .gradient =
+                           [](in i) {
+                             const auto& w = i.n.attr.window;
+                             return list{
+                                 troupe::conv2d_image_gradient(i.dy, i.x[1], symbol_shape{i.x[0].dims()}, w, i.at),
+                                 troupe::conv2d_kernel_gradient(i.x[0], i.dy, symbol_shape{i.x[1].dims()}, w, i.at)};
+                           },
+                       .lower = lower_conv2d,
+                       .workspace = workspace_forward,
+                       .flops = [](const lowering& l) { return forward_geometry(l).flops(); }};
 }  // namespace ops
 
 symbol convolve(symbol x, symbol kernel, symbol_shape dims, const windows& w, std::source_location at) {
@@ -235,18 +270,28 @@ symbol convolve(symbol x, symbol kernel, symbol_shape dims, const windows& w, st
 }
 
 namespace ops {
-const operation conv2d_image_gradient{.name = "conv2d_image_gradient", .gradient = [](in i) {
-                                        const auto& w = i.n.attr.window;
-                                        return list{convolve(i.dy, i.x[1], symbol_shape{i.x[0].dims()}, w, i.at),
-                                                    troupe::conv2d_kernel_gradient(i.dy, i.x[0], symbol_shape{i.x[1].dims()}, w, i.at)};
-                                      }, .lower = lower_image_gradient, .workspace = workspace_image,
-                                      .flops = [](const lowering& l) { return image_geometry(l).flops(); }};
-const operation conv2d_kernel_gradient{.name = "conv2d_kernel_gradient", .gradient = [](in i) {
-                                         const auto& w = i.n.attr.window;
-                                         return list{troupe::conv2d_image_gradient(i.x[1], i.dy, symbol_shape{i.x[0].dims()}, w, i.at),
-                                                     convolve(i.x[0], i.dy, symbol_shape{i.x[1].dims()}, w, i.at)};
-                                       }, .lower = lower_kernel_gradient, .workspace = workspace_kernel,
-                                       .flops = [](const lowering& l) { return kernel_geometry(l).flops(); }};
+const operation conv2d_image_gradient{
+    .name = "conv2d_image_gradient",
+    .gradient =
+        [](in i) {
+          const auto& w = i.n.attr.window;
+          return list{convolve(i.dy, i.x[1], symbol_shape{i.x[0].dims()}, w, i.at),
+                      troupe::conv2d_kernel_gradient(i.dy, i.x[0], symbol_shape{i.x[1].dims()}, w, i.at)};
+        },
+    .lower = lower_image_gradient,
+    .workspace = workspace_image,
+    .flops = [](const lowering& l) { return image_geometry(l).flops(); }};
+const operation conv2d_kernel_gradient{
+    .name = "conv2d_kernel_gradient",
+    .gradient =
+        [](in i) {
+          const auto& w = i.n.attr.window;
+          return list{troupe::conv2d_image_gradient(i.x[1], i.dy, symbol_shape{i.x[0].dims()}, w, i.at),
+                      convolve(i.x[0], i.dy, symbol_shape{i.x[1].dims()}, w, i.at)};
+        },
+    .lower = lower_kernel_gradient,
+    .workspace = workspace_kernel,
+    .flops = [](const lowering& l) { return kernel_geometry(l).flops(); }};
 }  // namespace ops
 
 symbol conv2d_image_gradient(symbol dy, symbol kernel, symbol_shape image, const windows& w, std::source_location at) {
@@ -254,7 +299,8 @@ symbol conv2d_image_gradient(symbol dy, symbol kernel, symbol_shape image, const
     return dy.valid() ? kernel : dy;
   attributes attr;
   attr.window = w;
-  return append(*dy.owner(), ops::conv2d_image_gradient, {dy, kernel}, dy.type(), std::move(image), at, std::move(attr));
+  return append(*dy.owner(), ops::conv2d_image_gradient, {dy, kernel}, dy.type(), std::move(image), at,
+                std::move(attr));
 }
 
 symbol conv2d_kernel_gradient(symbol x, symbol dy, symbol_shape kernel, const windows& w, std::source_location at) {

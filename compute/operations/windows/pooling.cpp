@@ -52,7 +52,9 @@ template <class V>
 using pixel_number = std::conditional_t<std::is_same_v<count_of<V>, bool>, int32_t, count_of<V>>;
 
 template <class V, class T>
-__attribute__((always_inline)) inline void read(V& v, const T* p) { std::memcpy(&v, p, sizeof v); }
+__attribute__((always_inline)) inline void read(V& v, const T* p) {
+  std::memcpy(&v, p, sizeof v);
+}
 
 /// Each channel's maximum in a window and its position, counted pixel by pixel: the first of equals. NaN is greater
 /// than all numbers.
@@ -73,7 +75,9 @@ struct greatest {
         at = more ? pixel_number<V>{} + static_cast<int32_t>(r * columns + q) : at;
       }
   }
-  auto is(int64_t pixel) const __attribute__((always_inline)) { return at == pixel_number<V>{} + static_cast<int32_t>(pixel); }
+  auto is(int64_t pixel) const __attribute__((always_inline)) {
+    return at == pixel_number<V>{} + static_cast<int32_t>(pixel);
+  }
 };
 
 /// For each window and some channels at a time, calls f(their maxima, first element in x, first element in the result,
@@ -83,10 +87,11 @@ void for_each_greatest(const kernel_call& c, const T* x, F f) {
   const image_windows& g = c.convolution->windows;
   for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
     const auto window = [&](int64_t high, int64_t wide) __attribute__((always_inline)) {
-      for_each_channels<T>(g.channels, [&]<class V>(V, int64_t i) __attribute__((always_inline)) {
-        const int64_t first = pixel * g.channels + i;
-        f(greatest<V>{x + first, g, high, wide}, first, pooled + i, high, wide);
-      });
+      for_each_channels<T>(
+          g.channels, [&]<class V>(V, int64_t i) __attribute__((always_inline)) {
+            const int64_t first = pixel * g.channels + i;
+            f(greatest<V>{x + first, g, high, wide}, first, pooled + i, high, wide);
+          });
     };
     if (rows == 2 && columns == 2)  // The usual size: known to the compiler, which unrolls the loops.
       window(2, 2);
@@ -100,25 +105,28 @@ void pick_kernel(const kernel_call& c, run_state& s) {
   const T* from = c.to<const T>(s, 1);
   T* y = c.to<T>(s, 2);
   const image_windows& g = c.convolution->windows;
-  for_each_greatest(c, c.to<const T>(s, 0), [&]<class V>(const greatest<V>& found, int64_t first, int64_t pooled, int64_t rows,
-                                                         int64_t columns) __attribute__((always_inline)) {
-    V picked{};
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t q = 0; q < columns; ++q) {
-        V v;
-        read(v, from + first + (r * g.width + q) * g.channels);
-        picked = found.is(r * columns + q) ? v : picked;
-      }
-    std::memcpy(y + pooled, &picked, sizeof picked);
-  });
+  for_each_greatest(
+      c, c.to<const T>(s, 0),
+      [&]<class V>(const greatest<V>& found, int64_t first, int64_t pooled, int64_t rows, int64_t columns)
+          __attribute__((always_inline)) {
+            V picked{};
+            for (int64_t r = 0; r < rows; ++r)
+              for (int64_t q = 0; q < columns; ++q) {
+                V v;
+                read(v, from + first + (r * g.width + q) * g.channels);
+                picked = found.is(r * columns + q) ? v : picked;
+              }
+            std::memcpy(y + pooled, &picked, sizeof picked);
+          });
 }
 
 template <class T>
 void max_kernel(const kernel_call& c, run_state& s) {
   T* y = c.to<T>(s, 1);
-  for_each_greatest(c, c.to<const T>(s, 0), [&]<class V>(const greatest<V>& found, int64_t, int64_t pooled, int64_t, int64_t) __attribute__((always_inline)) {
-    std::memcpy(y + pooled, &found.most, sizeof found.most);
-  });
+  for_each_greatest(
+      c, c.to<const T>(s, 0),
+      [&]<class V>(const greatest<V>& found, int64_t, int64_t pooled, int64_t, int64_t)
+          __attribute__((always_inline)) { std::memcpy(y + pooled, &found.most, sizeof found.most); });
 }
 
 /// Whether every pixel is in exactly one window.
@@ -138,24 +146,26 @@ void max_gradient_kernel(const kernel_call& c, run_state& s) {
   const bool once = tiled(g), positive = c.flags != 0;
   if (!once)
     std::fill_n(dx, c.n[0] * g.height * g.width * g.channels, T{0});
-  for_each_greatest(c, c.to<const T>(s, 0), [&]<class V>(const greatest<V>& found, int64_t first, int64_t pooled, int64_t rows,
-                                                         int64_t columns) __attribute__((always_inline)) {
-    V d;
-    read(d, dy + pooled);
-    if (positive)
-      d = found.most > V{} ? d : V{};
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t q = 0; q < columns; ++q) {
-        T* const to = dx + first + (r * g.width + q) * g.channels;
-        V share = found.is(r * columns + q) ? d : V{};
-        if (!once) {
-          V before;
-          read(before, to);
-          share = before + share;
-        }
-        std::memcpy(to, &share, sizeof share);
-      }
-  });
+  for_each_greatest(
+      c, c.to<const T>(s, 0),
+      [&]<class V>(const greatest<V>& found, int64_t first, int64_t pooled, int64_t rows, int64_t columns)
+          __attribute__((always_inline)) {
+            V d;
+            read(d, dy + pooled);
+            if (positive)
+              d = found.most > V{} ? d : V{};
+            for (int64_t r = 0; r < rows; ++r)
+              for (int64_t q = 0; q < columns; ++q) {
+                T* const to = dx + first + (r * g.width + q) * g.channels;
+                V share = found.is(r * columns + q) ? d : V{};
+                if (!once) {
+                  V before;
+                  read(before, to);
+                  share = before + share;
+                }
+                std::memcpy(to, &share, sizeof share);
+              }
+          });
 }
 
 constexpr int64_t pixels_in_chain = 512;
@@ -257,7 +267,8 @@ void lower_average_gradient(lowering& l) {
   l.run(l.out().type, average_gradient_kernel<float>, average_gradient_kernel<double>);
 }
 
-symbol windowed(const operation& op, std::initializer_list<symbol> inputs, symbol_shape dims, const windows& w, std::source_location at) {
+symbol windowed(const operation& op, std::initializer_list<symbol> inputs, symbol_shape dims, const windows& w,
+                std::source_location at) {
   for (symbol x : inputs)
     if (!x.valid())
       return x;
@@ -267,36 +278,56 @@ symbol windowed(const operation& op, std::initializer_list<symbol> inputs, symbo
   return append(*first.owner(), op, inputs, first.type(), std::move(dims), at, std::move(attr));
 }
 
-symbol average(symbol x, symbol_shape dims, const windows& w, std::source_location at) { return windowed(ops::average_pool, {x}, std::move(dims), w, at); }
+symbol average(symbol x, symbol_shape dims, const windows& w, std::source_location at) {
+  return windowed(ops::average_pool, {x}, std::move(dims), w, at);
+}
 
 symbol pool(const operation& op, symbol x, const pool_options& o, std::source_location at) {
   graph* g = common_graph(op.name, {x}, at);
   if (!g)
     return x;
   if (!is_image(x))
-    return refuse(*g, op.name, "needs floating [batch, height, width, channels] with known extents, not " + describe(x), at);
+    return refuse(*g, op.name, "needs floating [batch, height, width, channels] with known extents, not " + describe(x),
+                  at);
   windows w{{o.size[0], o.strides[0], 1, 0}, {o.size[1], o.strides[1], 1, 0}, 1};
   const auto count = place_windows(op.name, w, x, o.padding, at);
-  return count ? windowed(op, {x}, {x.dims()[0], extent{(*count)[0]}, extent{(*count)[1]}, x.dims()[3]}, w, at) : symbol_of(*g, -1);
+  return count ? windowed(op, {x}, {x.dims()[0], extent{(*count)[0]}, extent{(*count)[1]}, x.dims()[3]}, w, at)
+               : symbol_of(*g, -1);
 }
 
 }  // namespace
 
 namespace ops {
-const operation max_pool{.name = "max_pool", .gradient = [](in i) { return list{troupe::max_pool_gradient(i.x[0], i.dy, i.n.attr.window, i.at)}; },
-                         .lower = lower_max};
-const operation max_pool_pick{.name = "max_pool_pick", .gradient = [](in i) {
-                                return list{symbol{}, troupe::max_pool_gradient(i.x[0], i.dy, i.n.attr.window, i.at)};
-                              }, .lower = lower_pick};
-const operation max_pool_gradient{.name = "max_pool_gradient", .gradient = [](in i) {
-                                    return list{symbol{}, troupe::max_pool_pick(i.x[0], i.dy, symbol_shape{i.x[1].dims()}, i.n.attr.window, i.at)};
-                                  }, .lower = lower_max_gradient};
-const operation average_pool{.name = "average_pool", .gradient = [](in i) {
-                               return list{troupe::average_pool_gradient(i.dy, symbol_shape{i.x[0].dims()}, i.n.attr.window, i.at)};
-                             }, .lower = lower_average};
-const operation average_pool_gradient{.name = "average_pool_gradient", .gradient = [](in i) {
-                                        return list{average(i.dy, symbol_shape{i.x[0].dims()}, i.n.attr.window, i.at)};
-                                      }, .lower = lower_average_gradient};
+const operation max_pool{
+    .name = "max_pool",
+    .gradient = [](in i) { return list{troupe::max_pool_gradient(i.x[0], i.dy, i.n.attr.window, i.at)}; },
+    .lower = lower_max};
+const operation max_pool_pick{
+    .name = "max_pool_pick",
+    .gradient =
+        [](in i) {
+          return list{symbol{}, troupe::max_pool_gradient(i.x[0], i.dy, i.n.attr.window, i.at)};
+        },
+    .lower = lower_pick};
+const operation max_pool_gradient{
+    .name = "max_pool_gradient",
+    .gradient =
+        [](in i) {
+          return list{symbol{},
+                      troupe::max_pool_pick(i.x[0], i.dy, symbol_shape{i.x[1].dims()}, i.n.attr.window, i.at)};
+        },
+    .lower = lower_max_gradient};
+const operation average_pool{
+    .name = "average_pool",
+    .gradient =
+        [](in i) {
+          return list{troupe::average_pool_gradient(i.dy, symbol_shape{i.x[0].dims()}, i.n.attr.window, i.at)};
+        },
+    .lower = lower_average};
+const operation average_pool_gradient{
+    .name = "average_pool_gradient",
+    .gradient = [](in i) { return list{average(i.dy, symbol_shape{i.x[0].dims()}, i.n.attr.window, i.at)}; },
+    .lower = lower_average_gradient};
 }  // namespace ops
 
 symbol max_pool_pick(symbol x, symbol from, symbol_shape pooled, const windows& w, std::source_location at) {
@@ -312,7 +343,9 @@ symbol average_pool_gradient(symbol dy, symbol_shape image, const windows& w, st
 }
 
 symbol max_pool(symbol x, pool_options options, std::source_location at) { return pool(ops::max_pool, x, options, at); }
-symbol average_pool(symbol x, pool_options options, std::source_location at) { return pool(ops::average_pool, x, options, at); }
+symbol average_pool(symbol x, pool_options options, std::source_location at) {
+  return pool(ops::average_pool, x, options, at);
+}
 symbol global_max_pool(symbol x, std::source_location at) { return reduce_max(x, {{1, 2}}, at); }
 symbol global_average_pool(symbol x, std::source_location at) { return reduce_mean(x, {{1, 2}}, at); }
 

@@ -13,7 +13,8 @@ constexpr int64_t window_most = int64_t{1} << 20;
 /// first.
 std::optional<int64_t> place_windows(windows::axis& axis, int64_t extent, padding p);
 /// The same for both axes of an image. If none fits, keeps an error in the graph.
-std::optional<std::array<int64_t, 2>> place_windows(std::string_view operation, windows& w, symbol x, padding p, std::source_location at);
+std::optional<std::array<int64_t, 2>> place_windows(std::string_view operation, windows& w, symbol x, padding p,
+                                                    std::source_location at);
 
 /// conv2d. `w` comes from `place_windows`; `dims` is the shape of the result.
 symbol convolve(symbol x, symbol kernel, symbol_shape dims, const windows& w, std::source_location at);

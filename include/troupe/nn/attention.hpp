@@ -27,7 +27,11 @@ TROUPE_API symbol relative_shift(symbol x, TROUPE_AT);
 /// Position encodings [count, features] for the positions first, first + step, ...: the sines of
 /// position / 10000^(2i / features), then the cosines. `features` is even. Vaswani et al. 2017, 3.5, in the order of
 /// tensor2tensor and Transformer-XL.
-struct sinusoid_options { int64_t first = 0; int64_t step = 1; dtype type = dtype::float32; };
+struct sinusoid_options {
+  int64_t first = 0;
+  int64_t step = 1;
+  dtype type = dtype::float32;
+};
 TROUPE_API symbol sinusoids(graph& g, int64_t count, int64_t features, sinusoid_options options = {}, TROUPE_AT);
 
 struct multi_head_attention_options {
@@ -40,7 +44,7 @@ struct multi_head_attention_options {
   bool causal = false;     ///< Hides keys after a query's own position (`causal_mask`).
   bool relative = false;   ///< Scores also depend on the distance; implies `causal`. t <= r + s, all known.
   bool bias = true;
-  double dropout = 0;      ///< Dropout rate of the attention weights while `training`, in [0, 1).
+  double dropout = 0;  ///< Dropout rate of the attention weights while `training`, in [0, 1).
   bool training = false;
   initializer kernel = init::glorot_uniform();
   std::string name = "attention";

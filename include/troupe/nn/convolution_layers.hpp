@@ -13,13 +13,13 @@
 namespace troupe::nn {
 
 struct conv2d_options {
-  int64_t filters = 0;                       ///< Output channels.
+  int64_t filters = 0;  ///< Output channels.
   std::array<int64_t, 2> kernel_size{0, 0};
   std::array<int64_t, 2> strides{1, 1};
-  std::array<int64_t, 2> dilation{1, 1};     ///< Distance between adjacent kernel elements.
+  std::array<int64_t, 2> dilation{1, 1};  ///< Distance between adjacent kernel elements.
   troupe::padding padding = padding::valid;
-  int64_t groups = 1;                        ///< Group g of the filters reads only group g of the channels.
-  troupe::activation activation = nullptr;   ///< Null: linear.
+  int64_t groups = 1;                       ///< Group g of the filters reads only group g of the channels.
+  troupe::activation activation = nullptr;  ///< Null: linear.
   bool bias = true;
   initializer kernel = init::glorot_uniform();
   std::string name = "conv2d";
@@ -47,7 +47,7 @@ struct depthwise_conv2d_options {
   std::array<int64_t, 2> strides{1, 1};
   std::array<int64_t, 2> dilation{1, 1};
   troupe::padding padding = padding::valid;
-  int64_t depth_multiplier = 1;              ///< Outputs per channel.
+  int64_t depth_multiplier = 1;  ///< Outputs per channel.
   troupe::activation activation = nullptr;
   bool bias = true;
   initializer kernel = init::glorot_uniform();
@@ -76,14 +76,14 @@ TROUPE_API symbol separable_conv2d(symbol x, separable_conv2d_options options, T
 
 struct max_pool_options {
   std::array<int64_t, 2> size{2, 2};
-  std::array<int64_t, 2> strides{0, 0};      ///< {0, 0}: equal to `size`, so that windows do not overlap.
+  std::array<int64_t, 2> strides{0, 0};  ///< {0, 0}: equal to `size`, so that windows do not overlap.
   troupe::padding padding = padding::valid;
 };
 /// The operations of the same names (operations.hpp), with the options of a layer.
 TROUPE_API symbol max_pool(symbol x, max_pool_options options = {}, TROUPE_AT);
 struct average_pool_options {
   std::array<int64_t, 2> size{2, 2};
-  std::array<int64_t, 2> strides{0, 0};      ///< As in max_pool_options.
+  std::array<int64_t, 2> strides{0, 0};  ///< As in max_pool_options.
   troupe::padding padding = padding::valid;
 };
 TROUPE_API symbol average_pool(symbol x, average_pool_options options = {}, TROUPE_AT);
@@ -94,7 +94,9 @@ TROUPE_API symbol global_average_pool(symbol x, TROUPE_AT);
 /// Joins all axes but the first: [batch, ...] -> [batch, n], any dtype. All extents but the first must be known.
 TROUPE_API symbol flatten(symbol x, TROUPE_AT);
 
-struct dropout_options { double rate = 0.5; };
+struct dropout_options {
+  double rate = 0.5;
+};
 /// The operation dropout: x itself unless `training`. The rate is in [0, 1).
 TROUPE_API symbol dropout(symbol x, bool training, dropout_options options = {}, TROUPE_AT);
 

@@ -30,10 +30,10 @@ struct embedding_options {
 TROUPE_API symbol embedding(symbol indices, embedding_options options, TROUPE_AT);
 
 struct feed_forward_options {
-  int64_t hidden = 0;                       ///< Units of the hidden layer, at least 1.
-  int64_t units = 0;                        ///< Outputs; 0: as many as x has.
-  troupe::activation activation = relu;     ///< Of the hidden layer.
-  double dropout = 0;                       ///< Dropout rate of the hidden layer while `training`, in [0, 1).
+  int64_t hidden = 0;                    ///< Units of the hidden layer, at least 1.
+  int64_t units = 0;                     ///< Outputs; 0: as many as x has.
+  troupe::activation activation = relu;  ///< Of the hidden layer.
+  double dropout = 0;                    ///< Dropout rate of the hidden layer while `training`, in [0, 1).
   bool training = false;
   initializer kernel = init::glorot_uniform();
   std::string name = "feed_forward";
@@ -43,7 +43,7 @@ struct feed_forward_options {
 TROUPE_API symbol feed_forward(symbol x, feed_forward_options options, TROUPE_AT);
 
 struct residual_options {
-  double dropout = 0;                       ///< Dropout rate of y while `training`, in [0, 1).
+  double dropout = 0;  ///< Dropout rate of y while `training`, in [0, 1).
   bool training = false;
 };
 /// x + y, where both have one dtype and shape; nothing is broadcast. He et al. 2016, eq. 1, y = F(x); with dropout of

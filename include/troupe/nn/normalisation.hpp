@@ -18,7 +18,7 @@ struct layer_norm_options {
 TROUPE_API symbol layer_norm(symbol x, layer_norm_options options = {}, TROUPE_AT);
 
 struct rms_norm_options {
-  int axes = 1;           ///< As in layer_norm_options.
+  int axes = 1;  ///< As in layer_norm_options.
   double epsilon = 1e-6;
   bool gamma = true;
   std::string name = "rms_norm";

@@ -25,15 +25,17 @@ namespace troupe::nn {
 
 struct lstm_options {
   int64_t units = 0;
-  double forget_bias = 1;            ///< Added to f, so that a new cell forgets little.
+  double forget_bias = 1;  ///< Added to f, so that a new cell forgets little.
   troupe::activation activation = troupe::tanh;
   initializer kernel = init::glorot_uniform();
-  symbol lengths = {};               ///< Only for sequences: see `lstm`.
+  symbol lengths = {};  ///< Only for sequences: see `lstm`.
   std::string name = "lstm";
 };
-struct lstm_state { symbol c, h; };  ///< Each [batch, units].
+struct lstm_state {
+  symbol c, h;
+};  ///< Each [batch, units].
 struct lstm_weights {
-  symbol kernel = {}, bias = {};     ///< [n + units, 4 · units], [4 · units]
+  symbol kernel = {}, bias = {};  ///< [n + units, 4 · units], [4 · units]
   double forget_bias = 1;
   troupe::activation activation = troupe::tanh;
 };

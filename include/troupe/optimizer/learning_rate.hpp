@@ -58,7 +58,7 @@ struct inverse_sqrt_decay {
   int64_t decay_steps = 0;
 };
 
-using learning_rate_schedule = std::variant<constant_rate, exponential_decay, polynomial_decay, piecewise_constant, cosine_decay,
-                                            cosine_decay_restarts, inverse_sqrt_decay>;
+using learning_rate_schedule = std::variant<constant_rate, exponential_decay, polynomial_decay, piecewise_constant,
+                                            cosine_decay, cosine_decay_restarts, inverse_sqrt_decay>;
 
 }  // namespace troupe

@@ -138,7 +138,7 @@ struct lamb {
 
 // NOLINTEND(google-explicit-constructor)
 
-using update_rule = std::variant<gradient_descent, momentum, adagrad, rmsprop, adadelta, adam, adamw, adamax, amsgrad, ftrl, lamb,
-                                 proximal_gradient_descent>;
+using update_rule = std::variant<gradient_descent, momentum, adagrad, rmsprop, adadelta, adam, adamw, adamax, amsgrad,
+                                 ftrl, lamb, proximal_gradient_descent>;
 
 }  // namespace troupe

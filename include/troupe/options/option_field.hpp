@@ -40,7 +40,9 @@ struct field_range {
   /// The same numbers and infinity.
   constexpr field_range or_infinite() const { return {least, most, above, false}; }
 
-  constexpr bool has(double x) const noexcept { return (above ? x > least : x >= least) && (below ? x < most : x <= most); }
+  constexpr bool has(double x) const noexcept {
+    return (above ? x > least : x >= least) && (below ? x < most : x <= most);
+  }
   friend constexpr bool operator==(const field_range&, const field_range&) = default;
 };
 /// "at least 1", "above 0", "in [1, 1024]", "finite"
@@ -50,9 +52,9 @@ TROUPE_API std::string to_text(const field_range& range);
 enum class option_kind : uint8_t {
   text,
   integer,
-  natural,   ///< An unsigned integer of 64 bits.
+  natural,  ///< An unsigned integer of 64 bits.
   number,
-  single,    ///< A floating number of 32 bits.
+  single,  ///< A floating number of 32 bits.
   boolean,
   integers,  ///< "256,128"; brackets are allowed.
   numbers,   ///< "0.1,0.01"; brackets are allowed.
@@ -64,8 +66,8 @@ enum class option_kind : uint8_t {
 struct option_values {
   option_kind kind = option_kind::text;
   field_range range = {};
-  bool may_be_none = false;                     ///< Whether "none" is accepted: off, or never set.
-  std::vector<std::string> choices = {};        ///< The accepted texts; empty: any text except the empty one.
+  bool may_be_none = false;               ///< Whether "none" is accepted: off, or never set.
+  std::vector<std::string> choices = {};  ///< The accepted texts; empty: any text except the empty one.
 
   TROUPE_API bool accept(std::string_view value) const;
 };
@@ -81,9 +83,10 @@ struct field_row {
 };
 template <class Owner, class T>
 struct option_field : field_row {
-  T Owner::* member;
+  T Owner::*member;
 
-  constexpr option_field(const char* its_name, T Owner::* its_member, std::string_view its_purpose, field_range accepted = {}, bool effect = true)
+  constexpr option_field(const char* its_name, T Owner::*its_member, std::string_view its_purpose,
+                         field_range accepted = {}, bool effect = true)
     : field_row{its_name, its_purpose, accepted, effect}, member(its_member) {}
 };
 
@@ -91,10 +94,11 @@ struct option_field : field_row {
 /// row `without`.
 template <class Owner, class Part>
 struct option_part {
-  Part Owner::* member;
+  Part Owner::*member;
   std::string_view without = {};
 
-  explicit constexpr option_part(Part Owner::* its_member, std::string_view left_out = {}) : member(its_member), without(left_out) {}
+  explicit constexpr option_part(Part Owner::*its_member, std::string_view left_out = {})
+    : member(its_member), without(left_out) {}
 };
 
 /// The table of a struct: `static constexpr std::tuple all{option_field{...}, ...}`.
@@ -103,7 +107,7 @@ struct option_fields;
 
 /// The name of a struct. Only for structs whose table has a `name`, such as update rules.
 template <class Options>
-  requires requires { option_fields<Options>::name; }
+requires requires { option_fields<Options>::name; }
 constexpr std::string_view name_of(const Options&) { return option_fields<Options>::name; }
 
 /// The names of an enumeration's values, or of another type's: `static const inline std::pair<std::string_view, T>
@@ -111,7 +115,9 @@ constexpr std::string_view name_of(const Options&) { return option_fields<Option
 template <class T>
 struct option_choices;
 template <class T>
-concept chosen_by_name = requires { option_choices<T>::all; };
+concept chosen_by_name = requires {
+  option_choices<T>::all;
+};
 
 // -- values as text --------------------------------------------------------------
 
@@ -132,7 +138,9 @@ std::string option_text(const T& value) {
   return {};
 }
 template <class T>
-std::string option_text(const std::optional<T>& value) { return value ? option_text(*value) : "none"; }
+std::string option_text(const std::optional<T>& value) {
+  return value ? option_text(*value) : "none";
+}
 template <class T>
 std::string option_text(const std::vector<T>& list) {
   std::string text = "[";
@@ -172,9 +180,15 @@ bool parse_option(std::string_view text, std::optional<T>& into) {
 
 /// The type of a field's value without std::optional, and whether the field may be none.
 template <class T>
-struct option_value { using type = T; static constexpr bool may_be_none = false; };
+struct option_value {
+  using type = T;
+  static constexpr bool may_be_none = false;
+};
 template <class T>
-struct option_value<std::optional<T>> { using type = T; static constexpr bool may_be_none = true; };
+struct option_value<std::optional<T>> {
+  using type = T;
+  static constexpr bool may_be_none = true;
+};
 
 template <class T>
 constexpr option_kind kind_of_option() {
@@ -234,7 +248,8 @@ void visit_row(Options& options, const option_part<Owner, Part>& part, F& f) {
 
 template <class Options, class F>
 void each_field(Options& options, F f) {
-  std::apply([&](const auto&... row) { (visit_row(options, row, f), ...); }, option_fields<std::remove_const_t<Options>>::all);
+  std::apply([&](const auto&... row) { (visit_row(options, row, f), ...); },
+             option_fields<std::remove_const_t<Options>>::all);
 }
 
 /// A struct of options in which every field has its default.
@@ -247,18 +262,24 @@ const Options& defaults_of() {
 /// Checks a value: invalid_argument, "LABEL must be in [1, 1024], not 0". A text that is given must not be empty.
 TROUPE_API expected<void> check_option(std::string_view label, int64_t value, const field_range& range);
 TROUPE_API expected<void> check_option(std::string_view label, double value, const field_range& range);
-inline expected<void> check_option(std::string_view label, int32_t value, const field_range& range) { return check_option(label, int64_t{value}, range); }
+inline expected<void> check_option(std::string_view label, int32_t value, const field_range& range) {
+  return check_option(label, int64_t{value}, range);
+}
 TROUPE_API expected<void> check_option(std::string_view label, float value, const field_range& range);
 template <class T>
-expected<void> check_option(std::string_view, const T&, const field_range&) { return {}; }
+expected<void> check_option(std::string_view, const T&, const field_range&) {
+  return {};
+}
 template <class T>
 expected<void> check_option(std::string_view label, const std::vector<T>& list, const field_range& range) {
   for (size_t i = 0; i < list.size(); ++i)
-    if (auto right = check_option(std::string{label}.append("[").append(std::to_string(i)).append("]"), list[i], range); !right)
+    if (auto right = check_option(std::string{label}.append("[").append(std::to_string(i)).append("]"), list[i], range);
+        !right)
       return right;
   return {};
 }
-inline expected<void> check_option(std::string_view label, const std::array<int64_t, 2>& pair, const field_range& range) {
+inline expected<void> check_option(std::string_view label, const std::array<int64_t, 2>& pair,
+                                   const field_range& range) {
   return check_option(label, pair[0], range).and_then([&] { return check_option(label, pair[1], range); });
 }
 template <class T>
@@ -271,14 +292,18 @@ expected<void> check_option(std::string_view label, const std::optional<T>& valu
 
 /// Checks the value of one row. Errors name the field as `before` followed by its name.
 template <class T>
-[[gnu::noinline]] expected<void> check_row(const field_row& row, std::string_view before, const T& value, const T& standard) {
+[[gnu::noinline]] expected<void> check_row(const field_row& row, std::string_view before, const T& value,
+                                           const T& standard) {
   const std::string label = std::string{before}.append(row.name);
   if (auto right = check_option(label, value, row.range); !right)
     return right;
   if (row.has_effect || value == standard)
     return {};
-  return fail(errc::unimplemented, std::string{label}.append(" has no effect yet: it must be left at ").append(option_text(standard)).append(", not ")
-                                     .append(option_text(value)));
+  return fail(errc::unimplemented, std::string{label}
+                                       .append(" has no effect yet: it must be left at ")
+                                       .append(option_text(standard))
+                                       .append(", not ")
+                                       .append(option_text(value)));
 }
 
 /// Checks all fields and returns the first error: invalid_argument, or unimplemented for a field that has no effect yet

@@ -41,7 +41,9 @@ TEST_CASE_FIXTURE(chief_alone, "the board shows an evaluation from the question 
   CHECK(board->newest.evaluating.empty());
 }
 
-TEST_CASE_FIXTURE(chief_alone, "no report is awaited while training waits for an evaluation, though the last report showed hooks a step") {
+TEST_CASE_FIXTURE(
+    chief_alone,
+    "no report is awaited while training waits for an evaluation, though the last report showed hooks a step") {
   add(role::evaluator);
   add(role::callbacks);
   options.evaluations = {{.throttle_secs = 0}};
@@ -64,7 +66,8 @@ TEST_CASE_FIXTURE(chief_alone, "no report is awaited while training waits for an
   CHECK(granted() > 10);
 }
 
-TEST_CASE_FIXTURE(chief_alone, "a job that grew a model commits it at the step that it came from, as news, and names its iteration") {
+TEST_CASE_FIXTURE(
+    chief_alone, "a job that grew a model commits it at the step that it came from, as news, and names its iteration") {
   add(role::evaluator);
   options.evaluations = {{.throttle_secs = 0}};
   options.stored.iteration.number = 1;
@@ -92,7 +95,9 @@ TEST_CASE_FIXTURE(chief_alone, "a job that grew a model commits it at the step t
   CHECK(node(role::checkpoint_writer).last<unlease>().id == checkpoint_id{30, 1});
 }
 
-TEST_CASE_FIXTURE(chief_alone, "evaluations that a hook holds are gates, though they take place beside training; others' saves are none") {
+TEST_CASE_FIXTURE(
+    chief_alone,
+    "evaluations that a hook holds are gates, though they take place beside training; others' saves are none") {
   add(role::evaluator);
   add(role::callbacks);
   options.evaluations = {{.throttle_secs = 0, .when = evaluation_mode::beside}};
@@ -126,7 +131,8 @@ TEST_CASE_FIXTURE(chief_alone, "evaluations that a hook holds are gates, though 
   }
 }
 
-TEST_CASE_FIXTURE(chief_alone, "training waits for all evaluations of a checkpoint, and keeps it until the last of them is done") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "training waits for all evaluations of a checkpoint, and keeps it until the last of them is done") {
   add(role::evaluator);
   add(role::evaluator);
   options.evaluations = {{.name = "test", .throttle_secs = 0}, {.name = "train", .throttle_secs = 0}};
@@ -149,7 +155,10 @@ TEST_CASE_FIXTURE(chief_alone, "training waits for all evaluations of a checkpoi
     CHECK(granted() > 10);
     CHECK(given_up() == 10);
     const auto& told = board->events;
-    CHECK(std::count_if(told.begin(), told.end(), [](const job_event& e) { return e.what == job_event::kind::evaluated && e.evaluation == "train"; }) == 1);
+    CHECK(std::count_if(
+              told.begin(), told.end(),
+              [](const job_event& e) { return e.what == job_event::kind::evaluated && e.evaluation == "train"; })
+          == 1);
     tell(boss, request{request::stop});
     let_finish([&](int64_t step) {
       for (int32_t which : {1, 0})
@@ -189,7 +198,8 @@ TEST_CASE_FIXTURE(chief_alone, "a rule ends a job at exactly the evaluated step,
     REQUIRE(writer.count<late_properties>() == 2);
     CHECK(writer.all<late_properties>()[0].properties.at("best") == "10");
     CHECK(writer.last<late_properties>().id == checkpoint_id{10});
-    CHECK(writer.last<late_properties>().properties.at("ended") == "early: loss lower than 0.3: loss was 0.25 at step 10");
+    CHECK(writer.last<late_properties>().properties.at("ended")
+          == "early: loss lower than 0.3: loss was 0.25 at step 10");
     SUBCASE("it becomes durable") {
       tell(boss, late_properties_kept{1, {10}});  // For the property "best".
       CHECK_FALSE(board->result);
@@ -206,7 +216,8 @@ TEST_CASE_FIXTURE(chief_alone, "a rule ends a job at exactly the evaluated step,
       let_pass(std::chrono::seconds{35});
       let_finish();
       REQUIRE_FALSE(board->result->has_value());
-      CHECK(board->result->error().message == "chief waited too long for the verdict on the checkpoint of step 10 to be kept");
+      CHECK(board->result->error().message
+            == "chief waited too long for the verdict on the checkpoint of step 10 to be kept");
     }
   }
   SUBCASE("it is not") {
@@ -216,7 +227,9 @@ TEST_CASE_FIXTURE(chief_alone, "a rule ends a job at exactly the evaluated step,
   }
 }
 
-TEST_CASE_FIXTURE(chief_alone, "where a rule looks at an evaluation beside training, the job ends at the horizon, whose books say so") {
+TEST_CASE_FIXTURE(
+    chief_alone,
+    "where a rule looks at an evaluation beside training, the job ends at the horizon, whose books say so") {
   add(role::evaluator);
   options.evaluations = {{.throttle_secs = 0, .when = evaluation_mode::beside}};
   options.judged = {{stop_if_lower("loss", 0.3)}, {}, {{"", {}}}};
@@ -260,10 +273,12 @@ TEST_CASE_FIXTURE(chief_alone, "a job that a rule has ended trains nothing, unle
   }
 }
 
-TEST_CASE_FIXTURE(chief_alone, "training that waits for an evaluation waits for its predicate too, which the chief does not call") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "training that waits for an evaluation waits for its predicate too, which the chief does not call") {
   add(role::evaluator);
   options.evaluations = {{.throttle_secs = 0}};
-  options.judged = {{stop_if("mine", [](const evaluation_history&) -> bool { throw std::runtime_error{"called"}; })}, {}, {{"", {}}}};
+  options.judged = {
+      {stop_if("mine", [](const evaluation_history&) -> bool { throw std::runtime_error{"called"}; })}, {}, {{"", {}}}};
   train();
   commit(0);
   while (granted() < 10)
@@ -354,7 +369,9 @@ TEST_CASE_FIXTURE(chief_alone, "an evaluator that may fail takes its gates with 
   CHECK(board->warned());
 }
 
-TEST_CASE_FIXTURE(chief_alone, "an evaluation that waits for its evaluator is of its own checkpoint, also where an attempt has begun at an earlier one") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "an evaluation that waits for its evaluator is of its own checkpoint, also where an attempt has "
+                  "begun at an earlier one") {
   add(role::evaluator);
   options.recovery = {.attempts_max = 3, .first_delay_secs = 1};
   options.evaluations = {{.throttle_secs = 0, .when = evaluation_mode::beside}};

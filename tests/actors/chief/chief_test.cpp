@@ -6,7 +6,8 @@ namespace troupe::test {
 
 using shown_phase = job_progress::phase;
 
-TEST_CASE_FIXTURE(chief_alone, "a failure of nobody, and credit of a node that writes no records of evaluations, are not heard") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "a failure of nobody, and credit of a node that writes no records of evaluations, are not heard") {
   train();
   tell(boss, failure{1, node_id{99}, {errc::data_loss, "nobody's"}});
   for (const auto from : {node_id{99}, node_id{-1}, number_of(role::replica)})
@@ -16,7 +17,8 @@ TEST_CASE_FIXTURE(chief_alone, "a failure of nobody, and credit of a node that w
   CHECK_FALSE(board->result);
 }
 
-TEST_CASE_FIXTURE(chief_alone, "starting: the nodes of the plan are started in its order, and the newest checkpoint is asked for") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "starting: the nodes of the plan are started in its order, and the newest checkpoint is asked for") {
   start();
   CHECK(agent->started == std::vector<node_id>{0_node, 1_node, 2_node, 3_node});
   CHECK(node(role::checkpoint_writer).order() == order_of<restore>());
@@ -24,7 +26,8 @@ TEST_CASE_FIXTURE(chief_alone, "starting: the nodes of the plan are started in i
   CHECK(node(role::replica).order() == after_connecting<>());
 }
 
-TEST_CASE_FIXTURE(chief_alone, "a job whose agent does not start its nodes in time fails, and the error names the agent") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "a job whose agent does not start its nodes in time fails, and the error names the agent") {
   agent->answers = false;
   start();
   CHECK(node(role::checkpoint_writer).count<restore>() == 0);
@@ -36,7 +39,8 @@ TEST_CASE_FIXTURE(chief_alone, "a job whose agent does not start its nodes in ti
   CHECK(test::has(board->result->error().message, "waited too long for agent to start the nodes"));
 }
 
-TEST_CASE_FIXTURE(chief_alone, "an abort while nodes are being started ends the job once they are there, and they end with it") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "an abort while nodes are being started ends the job once they are there, and they end with it") {
   agent->answers = false;
   start();
   tell(boss, request{request::abort});
@@ -65,7 +69,9 @@ TEST_CASE_FIXTURE(chief_alone, "the death of an agent ends the job, and no other
   CHECK(agent->attempts_begun() == 0);
 }
 
-TEST_CASE_FIXTURE(chief_alone, "starting to restoring to training: everyone begins where the checkpoint stands, and hooks begin before the first grant") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "starting to restoring to training: everyone begins where the checkpoint stands, and hooks begin "
+                  "before the first grant") {
   add(role::callbacks);
   start();
   tell(boss, restored{1, true, {20}, "/m/model.ckpt-20", {{"infeed/0", "here"}}, {}, {}});
@@ -79,7 +85,9 @@ TEST_CASE_FIXTURE(chief_alone, "starting to restoring to training: everyone begi
   CHECK_MESSAGE(marked(mark_snapshot) == std::vector<int64_t>{20}, "a resumed job lists again what it came from");
 }
 
-TEST_CASE_FIXTURE(chief_alone, "training: the horizon grows with the reports, by two blocks at least, and saves are marked before it gets there") {
+TEST_CASE_FIXTURE(
+    chief_alone,
+    "training: the horizon grows with the reports, by two blocks at least, and saves are marked before it gets there") {
   train();
   const auto first = granted();
   CHECK(first >= 2);
@@ -95,7 +103,8 @@ TEST_CASE_FIXTURE(chief_alone, "training: the horizon grows with the reports, by
   CHECK(marked(mark_snapshot).at(2) == 20);
 }
 
-TEST_CASE_FIXTURE(chief_alone, "training to draining to ending to finished: the end is marked, saved, and everyone is sent home") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "training to draining to ending to finished: the end is marked, saved, and everyone is sent home") {
   train();
   let_finish();
   REQUIRE(board->result->has_value());
@@ -103,11 +112,13 @@ TEST_CASE_FIXTURE(chief_alone, "training to draining to ending to finished: the 
   CHECK_FALSE((*board->result)->stopped);
   CHECK(marked(mark_end | mark_snapshot) == std::vector<int64_t>{100});
   CHECK(board->phases
-        == std::vector<shown_phase>{shown_phase::starting, shown_phase::restoring, shown_phase::training, shown_phase::draining, shown_phase::finished});
+        == std::vector<shown_phase>{shown_phase::starting, shown_phase::restoring, shown_phase::training,
+                                    shown_phase::draining, shown_phase::finished});
   CHECK(node(role::infeed).address()->get()->getf(caf::abstract_actor::is_terminated_flag));
 }
 
-TEST_CASE_FIXTURE(chief_alone, "training to draining: a stop marks the end at the horizon, and the job can go on later") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "training to draining: a stop marks the end at the horizon, and the job can go on later") {
   train();
   reach(2);
   const auto until = granted();
@@ -138,7 +149,8 @@ TEST_CASE_FIXTURE(chief_alone, "training to draining: data that end cancel the s
   CHECK((*board->result)->remark == "the data ended at step 3, before max_steps 100");
 }
 
-TEST_CASE_FIXTURE(chief_alone, "training to draining: an input that fails beyond the end of the data is nobody's failure") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "training to draining: an input that fails beyond the end of the data is nobody's failure") {
   options.save_steps = std::nullopt;
   train();
   reach(2);
@@ -161,7 +173,8 @@ TEST_CASE_FIXTURE(chief_alone, "restoring to ending: a job that has nothing left
   CHECK(node(role::replica).count<troupe::run>() == 0);
 }
 
-TEST_CASE_FIXTURE(chief_alone, "ending: hooks see the end before anyone is sent home, and who does not go home in time is named") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "ending: hooks see the end before anyone is sent home, and who does not go home in time is named") {
   add(role::callbacks);
   train();
   reach(2);
@@ -182,7 +195,9 @@ TEST_CASE_FIXTURE(chief_alone, "ending: hooks see the end before anyone is sent 
   }
 }
 
-TEST_CASE_FIXTURE(chief_alone, "from any phase to ending: a failure ends the job as itself, and nothing is saved before there is anything to save") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "from any phase to ending: a failure ends the job as itself, and nothing is saved before there is "
+                  "anything to save") {
   add(role::callbacks);
   start();
   SUBCASE("starting") {}
@@ -211,7 +226,9 @@ TEST_CASE_FIXTURE(chief_alone, "a gate holds the horizon until the hooks have an
   CHECK(granted() > 4);
 }
 
-TEST_CASE_FIXTURE(chief_alone, "nothing is granted past a save that a hook holds before the hook has heard of it, and a stop there ends the job there") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "nothing is granted past a save that a hook holds before the hook has heard of it, and a stop there "
+                  "ends the job there") {
   add(role::callbacks);
   start();
   tell(boss, restored{1, false, {0}, "", {}, {}, {}});
@@ -245,7 +262,9 @@ TEST_CASE_FIXTURE(chief_alone, "nothing is granted past a save that a hook holds
   }
 }
 
-TEST_CASE_FIXTURE(chief_alone, "without an outfeed a state is reached when the slowest replica has reported it, whoever reports last") {
+TEST_CASE_FIXTURE(
+    chief_alone,
+    "without an outfeed a state is reached when the slowest replica has reported it, whoever reports last") {
   add(role::replica);
   add(role::replica);
   train();
@@ -257,7 +276,8 @@ TEST_CASE_FIXTURE(chief_alone, "without an outfeed a state is reached when the s
   };
   commit(until);
   const auto is_told = [&] {
-    return std::any_of(board->events.begin(), board->events.end(), [&](const job_event& e) { return e.what == job_event::kind::saved && e.step == until; });
+    return std::any_of(board->events.begin(), board->events.end(),
+                       [&](const job_event& e) { return e.what == job_event::kind::saved && e.step == until; });
   };
   report(2_node, until);
   report(4_node, until - 1);

@@ -1,4 +1,5 @@
 #include "actors/chief/decisions.hpp"
+
 #include "actors/chief/failures.hpp"
 #include "tests/support/has.hpp"
 #include "words/need.hpp"
@@ -54,7 +55,8 @@ TEST_CASE("an input error outranks its consequences, whichever was recorded firs
   const error input{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5};
   const error cancelled{errc::cancelled, "the replica was cancelled", {}, "replica/0"};
   const error aborted{errc::aborted, "the outfeed ended", {}, "outfeed"};
-  for (const auto& order : std::vector<std::vector<error>>{{cancelled, aborted, input}, {input, aborted, cancelled}, {aborted, input, cancelled}}) {
+  for (const auto& order : std::vector<std::vector<error>>{
+           {cancelled, aborted, input}, {input, aborted, cancelled}, {aborted, input, cancelled}}) {
     const auto root = root_cause(order);
     CHECK(root.category == errc::data_loss);
     CHECK(root.source == "infeed/0");
@@ -65,7 +67,8 @@ TEST_CASE("an input error outranks its consequences, whichever was recorded firs
 }
 
 TEST_CASE("a cancellation is the cause only where there is nothing else") {
-  const error cancelled{errc::cancelled, "one"}, other{errc::cancelled, "two"}, unavailable{errc::unavailable, "three"}, aborted{errc::aborted, "four"};
+  const error cancelled{errc::cancelled, "one"}, other{errc::cancelled, "two"}, unavailable{errc::unavailable, "three"},
+      aborted{errc::aborted, "four"};
   CHECK(root_cause(std::vector{cancelled, other}).message == "one");
   CHECK(root_cause(std::vector{cancelled, unavailable, aborted}).message == "three");
   CHECK(root_cause(std::vector{aborted, unavailable}).message == "four");
@@ -78,7 +81,8 @@ TEST_CASE("of several errors of one weight the earliest is the cause") {
 }
 
 TEST_CASE("[DF-51] of two errors from one source the earlier is the cause, and the later is its note") {
-  const error first{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5}, second{errc::not_found, "part 2 is gone", {}, "infeed/0", 6};
+  const error first{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5},
+      second{errc::not_found, "part 2 is gone", {}, "infeed/0", 6};
   CHECK(root_cause(std::vector{first, second}).message == first.message);
   CHECK(root_cause(std::vector{first, second}).notes == std::vector{to_text(second)});
 }
@@ -90,7 +94,8 @@ TEST_CASE("the cause keeps its own notes first, and no error becomes a note twic
 }
 
 TEST_CASE("a wait that was in vain is not the cause of what had failed before it") {
-  const error died{errc::aborted, "replica/0 ended"}, late{errc::deadline_exceeded, "waited too long"}, input{errc::data_loss, "a"};
+  const error died{errc::aborted, "replica/0 ended"}, late{errc::deadline_exceeded, "waited too long"},
+      input{errc::data_loss, "a"};
   CHECK(root_cause(std::vector{died, late}).message == "replica/0 ended");
   CHECK(root_cause(std::vector{late, died}).message == "waited too long");
   CHECK(root_cause(std::vector{late, input}).message == "a");
@@ -103,7 +108,9 @@ TEST_CASE("two progress events are joined to the newer, with the mean over the s
   CHECK(both.loss == doctest::Approx(2.5));
 }
 
-TEST_CASE("a checkpoint that does not have the position of every infeed, or has one too many, is refused and both counts are named") {
+TEST_CASE(
+    "a checkpoint that does not have the position of every infeed, or has one too many, is refused and both counts are "
+    "named") {
   const std::map<std::string, std::string> two{{"infeed/0", "a"}, {"infeed/1", "b"}, {"books", "c"}};
   CHECK(check_positions("m/model.ckpt-5", two, 2));
   const auto fewer = check_positions("m/model.ckpt-5", two, 1);
@@ -115,8 +122,12 @@ TEST_CASE("a checkpoint that does not have the position of every infeed, or has 
   CHECK(has(none.error().message, "of 0 infeeds, the job has 1 (infeed/0 is missing)"));
 }
 
-TEST_CASE("a job begins where it was planned to, or at another checkpoint of the same iteration, and is refused without one") {
-  const auto found = [](checkpoint_id id) { return restored{1, true, id, "/m/model.ckpt-" + to_string(id), {}, {}, {}}; };
+TEST_CASE(
+    "a job begins where it was planned to, or at another checkpoint of the same iteration, and is refused without "
+    "one") {
+  const auto found = [](checkpoint_id id) {
+    return restored{1, true, id, "/m/model.ckpt-" + to_string(id), {}, {}, {}};
+  };
   CHECK(check_origin({}, restored{}));
   CHECK(check_origin({}, found({10})));
   CHECK(check_origin(checkpoint_id{10}, found({10})));
@@ -125,7 +136,8 @@ TEST_CASE("a job begins where it was planned to, or at another checkpoint of the
   const auto gone = check_origin(checkpoint_id{10}, restored{1, false, {}, "", {}, {}, {}});
   REQUIRE_FALSE(gone);
   CHECK(gone.error().category == errc::failed_precondition);
-  CHECK(gone.error().message == "the job was planned from the checkpoint of step 10, and no checkpoint is there any more: another process has "
+  CHECK(gone.error().message == "the job was planned from the checkpoint of step 10, and no checkpoint is there "
+                                "any more: another process has "
                                 "changed the directory meanwhile; start the job again");
   CHECK_FALSE(check_origin(checkpoint_id{10, 1}, found({10, 2})));
 }

@@ -62,7 +62,8 @@ TEST_CASE_FIXTURE(draining, "a job ends when every step is reported, every save 
   }
 }
 
-TEST_CASE_FIXTURE(draining, "the last checkpoint is evaluated once, if anything was trained and no signal stopped the job") {
+TEST_CASE_FIXTURE(draining,
+                  "the last checkpoint is evaluated once, if anything was trained and no signal stopped the job") {
   there.evaluates = true;
   ahead.reach(20);
   SUBCASE("it is") {
@@ -115,9 +116,16 @@ TEST_CASE("a job that ends for two reasons ends for the stronger one: a signal, 
   struct row {
     end_cause first, then, is;
   };
-  for (const auto& [first, then, is] : {row{none, stop, stop}, {none, not_finite, not_finite}, {none, signal, signal}, {stop, stop, stop},
-                                        {stop, not_finite, not_finite}, {stop, signal, signal}, {not_finite, stop, not_finite},
-                                        {not_finite, signal, signal}, {signal, stop, signal}, {signal, not_finite, signal}}) {
+  for (const auto& [first, then, is] : {row{none, stop, stop},
+                                        {none, not_finite, not_finite},
+                                        {none, signal, signal},
+                                        {stop, stop, stop},
+                                        {stop, not_finite, not_finite},
+                                        {stop, signal, signal},
+                                        {not_finite, stop, not_finite},
+                                        {not_finite, signal, signal},
+                                        {signal, stop, signal},
+                                        {signal, not_finite, signal}}) {
     ending how;
     CHECK_FALSE(how.stops());
     how.because(first);
@@ -135,8 +143,15 @@ TEST_CASE("an end goes forward only, and is entered once") {
     end_state at, to;
     bool goes;
   };
-  for (const auto& [at, to, goes] : {row{open, cut, true}, {open, ended, true}, {cut, cut, false}, {cut, ended, true}, {ended, cut, false},
-                                     {ended, ended, false}, {ended, exported, true}, {exported, ended, false}, {exported, cut, false}}) {
+  for (const auto& [at, to, goes] : {row{open, cut, true},
+                                     {open, ended, true},
+                                     {cut, cut, false},
+                                     {cut, ended, true},
+                                     {ended, cut, false},
+                                     {ended, ended, false},
+                                     {ended, exported, true},
+                                     {exported, ended, false},
+                                     {exported, cut, false}}) {
     ending how;
     CHECK(how.goes_to(at) == (at != open));
     CHECK(how.goes_to(to) == goes);

@@ -74,7 +74,8 @@ TEST_CASE("only an evaluation that is to be made waits for its event file") {
   CHECK_MESSAGE(e.decide({.recorded = true}) == next::begin, "room is never taken back");
 }
 
-TEST_CASE("a state that was shown is seen, also while its evaluation runs; one that was checked before training is not") {
+TEST_CASE(
+    "a state that was shown is seen, also while its evaluation runs; one that was checked before training is not") {
   evaluation_schedule e{0};
   e.check({10});
   CHECK_FALSE(e.has_seen({10}));

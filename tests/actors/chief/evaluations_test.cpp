@@ -12,12 +12,15 @@ constexpr bool held = true, not_held = false;
 
 /// Two evaluations: training waits for the first; the second runs beside training.
 evaluations two() {
-  return evaluations{{{.name = "waits", .throttle_secs = 0}, {.name = "beside", .throttle_secs = 0, .when = evaluation_mode::beside}}};
+  return evaluations{
+      {{.name = "waits", .throttle_secs = 0}, {.name = "beside", .throttle_secs = 0, .when = evaluation_mode::beside}}};
 }
 
 }  // namespace
 
-TEST_CASE("a checkpoint is needed until every evaluation is done with it, and holds training until those are that it waits for") {
+TEST_CASE(
+    "a checkpoint is needed until every evaluation is done with it, and holds training until those are that it waits "
+    "for") {
   auto all = two();
   CHECK(all.are_gates(not_held));
   CHECK(all.offer({10}).empty());
@@ -66,7 +69,8 @@ TEST_CASE("an evaluation that is lost holds nothing, is offered nothing, and wha
   CHECK_FALSE(all.any());
 }
 
-TEST_CASE("an evaluation takes no part in states that lack one of its groups, until an attempt begins where that is back") {
+TEST_CASE(
+    "an evaluation takes no part in states that lack one of its groups, until an attempt begins where that is back") {
   evaluations all{{{.name = "a", .throttle_secs = 0, .every_steps = 10, .groups = {group_id{1}, group_id{2}}},
                    {.name = "b", .throttle_secs = 0, .groups = {group_id{3}}}}};
   CHECK(all.leave(group_id{2}, 13) == std::vector<size_t>{0});

@@ -29,10 +29,13 @@ std::vector<failure_rule> failure_rules() {
 /// Trains to step 2 while the save of step 0 is in progress, then meets the trouble of one row.
 struct failing_chief : chief_alone {
   explicit failing_chief(bool go_on = false) {
-    for (const auto what : {role::reducer, role::summary_writer, role::evaluator, role::eval_summary_writer, role::callbacks})
+    for (const auto what :
+         {role::reducer, role::summary_writer, role::evaluator, role::eval_summary_writer, role::callbacks})
       add(what);
     options.max_steps = 1'000;
-    options.evaluations = {{.throttle_secs = 0, .when = evaluation_mode::beside, .on_failure = go_on ? failure_policy::go_on : failure_policy::fail}};
+    options.evaluations = {{.throttle_secs = 0,
+                            .when = evaluation_mode::beside,
+                            .on_failure = go_on ? failure_policy::go_on : failure_policy::fail}};
     start();
     tell(boss, restored{1, false, {0}, "", {}, {}, {}});
     answer_hooks({.steps = {{.first = 4, .every = 0, .gate = true}}});
@@ -52,19 +55,16 @@ struct failing_chief : chief_alone {
       return say(rule.who, cause);
     switch (rule.who) {
       case role::checkpoint_writer: return keep_on(std::chrono::seconds{30 + 1 + 3 + 1}, false);
-      case role::evaluator:
-        evaluate(10);
-        return keep_on(std::chrono::seconds{41}, true);
+      case role::evaluator: evaluate(10); return keep_on(std::chrono::seconds{41}, true);
       case role::eval_summary_writer:
         for (int64_t step = 10; step <= 60; step += 10) {
           evaluate(step);
           if (node(role::evaluator).last<evaluate_at>().which.step == step)
-            tell(boss, evaluated{1, {step}, true, {{"loss", 0.5}}, 1, 0.1, {}, "/m/model.ckpt-" + std::to_string(step)});
+            tell(boss,
+                 evaluated{1, {step}, true, {{"loss", 0.5}}, 1, 0.1, {}, "/m/model.ckpt-" + std::to_string(step)});
         }
         return keep_on(std::chrono::seconds{31}, true);
-      case role::callbacks:
-        pass_gate(false);
-        return let_pass(std::chrono::seconds{6});
+      case role::callbacks: pass_gate(false); return let_pass(std::chrono::seconds{6});
       default: return let_pass(std::chrono::seconds{20 + 1 + 3 + 1});  // No node reports progress.
     }
   }
@@ -72,9 +72,7 @@ struct failing_chief : chief_alone {
     switch (who) {
       case role::infeed: return tell(boss, input_failed{1, 3_node, 1, cause});
       case role::replica: return tell(boss, stream_end{1, 2_node, 2, cause, end_kind::failed});
-      case role::evaluator:
-        evaluate(10);
-        return tell(boss, evaluated{1, {10}, false, {}, 0, 0.1, cause, ""});
+      case role::evaluator: evaluate(10); return tell(boss, evaluated{1, {10}, false, {}, 0, 0.1, cause, ""});
       default: return tell(boss, failure{1, number_of(who), cause});
     }
   }
@@ -113,13 +111,18 @@ struct failing_chief : chief_alone {
 
   // These show which response the chief has chosen.
   bool saved_last() { return !marked(mark_end | mark_snapshot).empty(); }
-  bool settled() { return node(role::checkpoint_writer).count<settle>() > 0 || board->result || node(role::summary_writer).count<finish_log>() > 0; }
-  int writers_started() const { return static_cast<int>(std::count(agent->started.begin(), agent->started.end(), 0_node)); }
+  bool settled() {
+    return node(role::checkpoint_writer).count<settle>() > 0 || board->result
+           || node(role::summary_writer).count<finish_log>() > 0;
+  }
+  int writers_started() const {
+    return static_cast<int>(std::count(agent->started.begin(), agent->started.end(), 0_node));
+  }
 };
 
 std::string line_of(const failure_rule& r) {
-  return "| " + std::string{r.who == role::eval_summary_writer ? "summary_writer of evaluations" : to_string(r.who)} + " | "
-         + std::string{to_string(r.what)} + " | " + std::string{to_string(r.then)} + " |";
+  return "| " + std::string{r.who == role::eval_summary_writer ? "summary_writer of evaluations" : to_string(r.who)}
+         + " | " + std::string{to_string(r.what)} + " | " + std::string{to_string(r.then)} + " |";
 }
 
 }  // namespace
@@ -160,10 +163,13 @@ TEST_CASE("every row of the failure table is what a chief does") {
     }
 }
 
-TEST_CASE_FIXTURE(chief_alone, "[DF-51] the end of a source that has failed does not erase its error, nor does that of its data, nor a second error") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "[DF-51] the end of a source that has failed does not erase its error, nor does that of its data, "
+                  "nor a second error") {
   train();
   reach(2);
-  const error first{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed", 2}, second{errc::not_found, "part 2 is gone", {}, "infeed", 2};
+  const error first{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed", 2},
+      second{errc::not_found, "part 2 is gone", {}, "infeed", 2};
   tell(boss, input_failed{1, 3_node, 2, first});
   tell(boss, stream_end{1, 2_node, 2, {}, end_kind::data});
   tell(boss, input_failed{1, 3_node, 2, second});
@@ -185,12 +191,14 @@ TEST_CASE("the table in docs/actors.md is the one that the chief goes by") {
     CHECK(has(text, "\n" + line_of(rule)));
   }
   for (const auto what : {"dies", "hangs", "throws"})
-    for (size_t at = text.find("| " + std::string{what} + " | "); at != std::string::npos; at = text.find("| " + std::string{what} + " | ", at + 1))
+    for (size_t at = text.find("| " + std::string{what} + " | "); at != std::string::npos;
+         at = text.find("| " + std::string{what} + " | ", at + 1))
       ++rows;
   CHECK(rows == failure_rules().size());
 }
 
-TEST_CASE("a log can be cured by another attempt where each cause can, and where there is more than what was cancelled") {
+TEST_CASE(
+    "a log can be cured by another attempt where each cause can, and where there is more than what was cancelled") {
   failure_log log;
   CHECK_FALSE(log.curable());
   log.add({errc::cancelled, "reading was cancelled"});
@@ -201,7 +209,9 @@ TEST_CASE("a log can be cured by another attempt where each cause can, and where
   log.add({errc::unavailable, "the file server does not answer"});
   CHECK(log.curable());
   SUBCASE("an error of the user's") { log.add({errc::nan_loss, "the loss is not finite"}); }
-  SUBCASE("a failure after which the job ends, whatever its category") { log.add({errc::aborted, "outfeed ended"}, cure::none); }
+  SUBCASE("a failure after which the job ends, whatever its category") {
+    log.add({errc::aborted, "outfeed ended"}, cure::none);
+  }
   SUBCASE("an abort") { log.abort({errc::cancelled, "the job was aborted"}); }
   CHECK_FALSE(log.curable());
 }

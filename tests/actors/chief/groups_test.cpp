@@ -9,7 +9,9 @@ namespace {
 const error not_finite{errc::nan_loss, "the loss is not finite", {}, "b/replica/0", 12};
 
 groups of_three() {
-  return groups{{{group_id{0}, "mixture"}, {group_id{1}, "a", leaves_on::numbers_and_death}, {group_id{2}, "b", leaves_on::numbers_and_death}}};
+  return groups{{{group_id{0}, "mixture"},
+                 {group_id{1}, "a", leaves_on::numbers_and_death},
+                 {group_id{2}, "b", leaves_on::numbers_and_death}}};
 }
 
 }  // namespace
@@ -19,7 +21,8 @@ TEST_CASE("a group leaves for its own numbers, by its policy, and once") {
   CHECK(g.leaves_for(group_id{2}, not_finite));
   CHECK_FALSE(g.leaves_for(group_id{0}, not_finite));
   CHECK_FALSE(g.leaves_for(group_id{7}, not_finite));
-  for (const auto category : {errc::invalid_argument, errc::resource_exhausted, errc::aborted, errc::cancelled, errc::out_of_range})
+  for (const auto category :
+       {errc::invalid_argument, errc::resource_exhausted, errc::aborted, errc::cancelled, errc::out_of_range})
     CHECK_FALSE(g.leaves_for(group_id{2}, error{category, "what happens to one group happens to all"}));
   CHECK(g.leave_at(12, group_id{2}, not_finite) == std::vector<group_id>{group_id{2}});
   CHECK(g.has_left(group_id{2}));
@@ -59,10 +62,14 @@ TEST_CASE("books of groups that the plan does not have, or that are damaged, rem
   CHECK(g.left().at(group_id{1}) == departure{INT64_MAX, 15, "nan_loss: x"});
 }
 
-TEST_CASE("a group leaves where the first of those does with which it falls, and so do its own followers, with one text whoever was the first") {
+TEST_CASE(
+    "a group leaves where the first of those does with which it falls, and so do its own followers, with one text "
+    "whoever was the first") {
   const auto of_four = [] {
-    return groups{{{group_id{0}, "top", leaves_on::never, {group_id{1}}}, {group_id{1}, "mixture", leaves_on::never, {group_id{2}, group_id{3}}},
-                   {group_id{2}, "a", leaves_on::numbers}, {group_id{3}, "b", leaves_on::numbers_and_death}}};
+    return groups{{{group_id{0}, "top", leaves_on::never, {group_id{1}}},
+                   {group_id{1}, "mixture", leaves_on::never, {group_id{2}, group_id{3}}},
+                   {group_id{2}, "a", leaves_on::numbers},
+                   {group_id{3}, "b", leaves_on::numbers_and_death}}};
   };
   auto g = of_four(), other = of_four();
   CHECK(g.leave_at(12, group_id{3}, not_finite) == std::vector<group_id>{group_id{3}, group_id{1}, group_id{0}});
@@ -100,7 +107,9 @@ TEST_CASE("a group whose death leaves nobody is not dropped, and who falls with 
   CHECK_FALSE(g.has_left(group_id{2}));
 }
 
-TEST_CASE("a group that is dropped for a death stays out of all later attempts, from the checkpoint on from which they begin") {
+TEST_CASE(
+    "a group that is dropped for a death stays out of all later attempts, from the checkpoint on from which they "
+    "begin") {
   auto g = of_three();
   CHECK(g.may_drop(group_id{2}));
   CHECK_FALSE(g.may_drop(group_id{0}));

@@ -68,7 +68,8 @@ TEST_CASE("a grant ends before the save for which there is no room") {
   CHECK(g.until == 13);
 }
 
-TEST_CASE("a grant ends before the state for which the hooks have no room, and before records that nobody could write") {
+TEST_CASE(
+    "a grant ends before the state for which the hooks have no room, and before records that nobody could write") {
   gates shown;
   shown.set_needs({{.first = 1, .every = 1}}, {});
   const auto h = at_the_start({});

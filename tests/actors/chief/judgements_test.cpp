@@ -68,10 +68,12 @@ TEST_CASE("where an attempt begins the rules of all evaluations look at what is 
   CHECK(books_of(all, true).ended->rule == "loss lower than 0.5 in evaluation 'train'");
 }
 
-TEST_CASE("a predicate is not asked here: the rules after it follow its answer, and none is asked before its first step") {
+TEST_CASE(
+    "a predicate is not asked here: the rules after it follow its answer, and none is asked before its first step") {
   bool called = false;
   const auto mine = [&called](const evaluation_history&) { return called = true; };
-  judgements all{with({stop_if("late", mine, {.min_steps = 11}), stop_if("mine", mine), stop_if_lower("loss", 0.5), stop_if("last", mine)})};
+  judgements all{with({stop_if("late", mine, {.min_steps = 11}), stop_if("mine", mine), stop_if_lower("loss", 0.5),
+                       stop_if("last", mine)})};
   all.begin(0, {});
   const auto found = judged(all, 10, 0.4);
   CHECK_FALSE(found.ends);
@@ -101,7 +103,8 @@ TEST_CASE("a state that was judged before it was saved is the best once it is, a
 }
 
 TEST_CASE("the best checkpoint is the first with the smallest value, or the greatest") {
-  judgements small{with({}, keep_best{})}, great{with({}, keep_best{.goal = {.smaller_is_better = false}, .restore_best = true})};
+  judgements small{with({}, keep_best{})},
+      great{with({}, keep_best{.goal = {.smaller_is_better = false}, .restore_best = true})};
   for (auto* all : {&small, &great})
     all->begin(0, {});
   const double values[] = {0.5, 0.4, 0.4, 0.6};
@@ -116,7 +119,8 @@ TEST_CASE("the best checkpoint is the first with the smallest value, or the grea
   CHECK_FALSE(judged(small, 5, std::numeric_limits<double>::quiet_NaN()).is_best);
 }
 
-TEST_CASE("the results of the best checkpoint are known after going back, and after a restart as the event file has them") {
+TEST_CASE(
+    "the results of the best checkpoint are known after going back, and after a restart as the event file has them") {
   auto settings = with({}, keep_best{.restore_best = true});
   judgements first{settings};
   first.begin(0, {});

@@ -33,7 +33,9 @@ TEST_CASE("a rate is above 0 and finite, also after all factors before") {
   CHECK_FALSE(r.allows(0, HUGE_VAL));
 }
 
-TEST_CASE("an attempt that begins at the state of the last fact that hooks have answered gets their factor, and no other one does") {
+TEST_CASE(
+    "an attempt that begins at the state of the last fact that hooks have answered gets their factor, and no other one "
+    "does") {
   learning_rates r;
   r.begin(0, 1);
   r.answered(7, 20, 0.5);
@@ -48,7 +50,8 @@ TEST_CASE("an attempt that begins at the state of the last fact that hooks have 
   }
 }
 
-TEST_CASE("a save whose books are older than a factor for its state is corrected once it is committed, in this attempt") {
+TEST_CASE(
+    "a save whose books are older than a factor for its state is corrected once it is committed, in this attempt") {
   learning_rates r;
   r.begin(0, 1);
   r.correct({10});

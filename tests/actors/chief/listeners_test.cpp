@@ -21,7 +21,9 @@ TEST_CASE("a save and a commit wait until listeners have returned from the fact 
   CHECK_FALSE(l.hear_any_commit());
 }
 
-TEST_CASE("what listeners were hearing of is handed over when nobody waits for them, and forgotten when another attempt begins") {
+TEST_CASE(
+    "what listeners were hearing of is handed over when nobody waits for them, and forgotten when another attempt "
+    "begins") {
   listeners l;
   l.begin(true);
   l.hear_saving(1, 10);

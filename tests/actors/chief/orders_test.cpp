@@ -32,8 +32,9 @@ enum class moment {
   recovering,  ///< A replica has died; the delay before the next attempt runs. An evaluation of the failed one goes on.
   closing,     ///< The event files are being closed.
 };
-const std::pair<moment, std::string> moments[] = {{moment::starting, "starting"}, {moment::restoring, "restoring"}, {moment::gated, "gated"},
-                                                  {moment::training, "training"}, {moment::shown, "shown"},         {moment::draining, "draining"},
+const std::pair<moment, std::string> moments[] = {{moment::starting, "starting"},     {moment::restoring, "restoring"},
+                                                  {moment::gated, "gated"},           {moment::training, "training"},
+                                                  {moment::shown, "shown"},           {moment::draining, "draining"},
                                                   {moment::recovering, "recovering"}, {moment::closing, "closing"}};
 
 struct ordered_chief : answering_nodes {
@@ -110,7 +111,8 @@ struct ordered_chief : answering_nodes {
       all.push_back({std::move(who), std::move(what), harmless, std::move(say)});
     };
     const auto answer_offer = [&](std::string who, std::string what, std::function<void()> say) {
-      const bool is_later = std::any_of(all.begin(), all.end(), [&](const offer& o) { return o.is_answer && o.who == who; });
+      const bool is_later = std::any_of(all.begin(), all.end(),
+                                        [&](const offer& o) { return o.is_answer && o.who == who; });
       all.push_back({std::move(who), std::move(what), true, std::move(say), true, is_later});
     };
     for (const auto& x : news<restore>(role::checkpoint_writer))
@@ -123,7 +125,14 @@ struct ordered_chief : answering_nodes {
     for (const auto& x : news<evaluate_at>(role::evaluator)) {
       answer_offer("evaluator", "evaluated " + std::to_string(x.which.step), [this, x] { say_evaluated(x); });
       add_offer("evaluator", "failed evaluation", false, [this, x] {
-        tell(boss, evaluated{x.attempt, {x.which.step, x.which.iteration}, false, {}, 0, 0, error{errc::data_loss, "bad data"}, x.prefix});
+        tell(boss, evaluated{x.attempt,
+                             {x.which.step, x.which.iteration},
+                             false,
+                             {},
+                             0,
+                             0,
+                             error{errc::data_loss, "bad data"},
+                             x.prefix});
       });
     }
     for (const auto& x : news<troupe::record>(role::eval_summary_writer))
@@ -131,7 +140,8 @@ struct ordered_chief : answering_nodes {
         tell(boss, record_credit{attempt, x.number + 1 + initial_record_credit, number_of(role::eval_summary_writer)});
       });
     if (granted_to > reached && alive(role::outfeed) && alive(role::replica)) {
-      add_offer("outfeed", "progress " + std::to_string(granted_to), true, [this, to = granted_to] { say_progress(to); });
+      add_offer("outfeed", "progress " + std::to_string(granted_to), true,
+                [this, to = granted_to] { say_progress(to); });
       add_offer("outfeed", "end of data", false, [this, at = granted_to] {
         stream_ends = at;
         std::erase_if(pending, [at](int64_t step) { return step > at; });
@@ -139,11 +149,13 @@ struct ordered_chief : answering_nodes {
           if (step > at)
             watches.erase(step);
         say_progress(at);
-        tell(boss, stream_end{attempt, number_of(role::replica), at, error{errc::out_of_range, "the data ended"}, end_kind::data});
+        tell(boss, stream_end{attempt, number_of(role::replica), at, error{errc::out_of_range, "the data ended"},
+                              end_kind::data});
       });
       add_offer("outfeed", "a failed step", false, [this, at = granted_to] {
         stream_ends = at;
-        tell(boss, stream_end{attempt, number_of(role::replica), at, error{errc::aborted, "lost", {}, "replica/0", at}, end_kind::failed});
+        tell(boss, stream_end{attempt, number_of(role::replica), at, error{errc::aborted, "lost", {}, "replica/0", at},
+                              end_kind::failed});
       });
     }
     for (const auto step : pending) {
@@ -153,7 +165,8 @@ struct ordered_chief : answering_nodes {
           tell(boss, save_failed{attempt, step, error{errc::unavailable, "the disk is away"}});
         });
       if (with_books.contains(step) && step <= granted_to)
-        add_offer("checkpoint_writer", "committed " + std::to_string(step), true, [this, step] { say_committed(step); });
+        add_offer("checkpoint_writer", "committed " + std::to_string(step), true,
+                  [this, step] { say_committed(step); });
       break;
     }
     for (const auto& x : news<show_state>(role::checkpoint_writer))
@@ -161,24 +174,29 @@ struct ordered_chief : answering_nodes {
     for (const auto what : {role::summary_writer, role::eval_summary_writer})
       for (const auto& x : news<finish_log>(what)) {
         static_cast<void>(x);
-        answer_offer(what == role::summary_writer ? "summary_writer" : "eval_summary_writer", "its file is closed", [this, what] {
-          caf::anon_send_exit(node(what).address(), caf::exit_reason::user_shutdown);
-          run();
-        });
+        answer_offer(what == role::summary_writer ? "summary_writer" : "eval_summary_writer", "its file is closed",
+                     [this, what] {
+                       caf::anon_send_exit(node(what).address(), caf::exit_reason::user_shutdown);
+                       run();
+                     });
       }
     if (alive(role::infeed)) {
-      add_offer("infeed", "a warning", true, [this] { tell(boss, input_warned{attempt, number_of(role::infeed), "a short batch"}); });
+      add_offer("infeed", "a warning", true, [this] {
+        tell(boss, input_warned{attempt, number_of(role::infeed), "a short batch"});
+      });
       add_offer("infeed", "a failure", false, [this] {
-        tell(boss, input_failed{attempt, number_of(role::infeed), granted_to + 1, error{errc::unavailable, "no file", {}, "infeed/0", granted_to + 1}});
+        tell(boss, input_failed{attempt, number_of(role::infeed), granted_to + 1,
+                                error{errc::unavailable, "no file", {}, "infeed/0", granted_to + 1}});
       });
     }
-    for (const auto what : {role::checkpoint_writer, role::outfeed, role::replica, role::infeed, role::summary_writer, role::eval_summary_writer,
-                            role::evaluator, role::callbacks})
+    for (const auto what : {role::checkpoint_writer, role::outfeed, role::replica, role::infeed, role::summary_writer,
+                            role::eval_summary_writer, role::evaluator, role::callbacks})
       if (alive(what))
-        add_offer(what == role::eval_summary_writer ? "eval_summary_writer" : std::string{to_string(what)}, "its death", false, [this, what] {
-          if (alive(what))
-            kill(what);
-        });
+        add_offer(what == role::eval_summary_writer ? "eval_summary_writer" : std::string{to_string(what)}, "its death",
+                  false, [this, what] {
+                    if (alive(what))
+                      kill(what);
+                  });
     add_offer("timer", "a tick", true, [this] { let_pass(std::chrono::milliseconds{400}); });
     const auto ask = [&](const char* what, request x) { add_offer("user", what, false, [this, x] { tell(boss, x); }); };
     ask("save", {request::save});
@@ -209,20 +227,23 @@ struct ordered_chief : answering_nodes {
     std::vector<std::string> lines;
     for (const auto& e : board->events)
       if (e.what != job_event::kind::progress && e.what != job_event::kind::warning)
-        lines.push_back(std::to_string(static_cast<int>(e.what)) + "@" + std::to_string(e.step) + (e.metrics.contains("loss") ? "l" : ""));
+        lines.push_back(std::to_string(static_cast<int>(e.what)) + "@" + std::to_string(e.step)
+                        + (e.metrics.contains("loss") ? "l" : ""));
     for (const auto& [kind, step] : marks)
       lines.push_back("mark " + std::to_string(kind) + "@" + std::to_string(step));
     for (const auto step : durable)
       lines.push_back("commit " + std::to_string(step));
     std::sort(lines.begin(), lines.end());
-    std::string text = board->result ? (*board->result ? "well at " + std::to_string((*board->result)->global_step) : to_text(board->result->error()))
+    std::string text = board->result ? (*board->result ? "well at " + std::to_string((*board->result)->global_step)
+                                                       : to_text(board->result->error()))
                                      : "no end";
     for (const auto& l : lines)
       text += "\n" + l;
     return text;
   }
   bool forgot() const {
-    return std::any_of(board->events.begin(), board->events.end(), [](const job_event& e) { return e.text == forgotten_text; });
+    return std::any_of(board->events.begin(), board->events.end(),
+                       [](const job_event& e) { return e.text == forgotten_text; });
   }
 };
 
@@ -245,8 +266,8 @@ tried try_orders(moment m, int64_t every) {
   for (size_t a = 0; a < n; ++a)
     for (size_t b = a + 1; b < n; ++b)
       for (size_t c = b + 1; c < n; ++c) {
-        if (names[a].who == names[b].who || names[b].who == names[c].who || names[a].who == names[c].who || names[a].is_later || names[b].is_later
-            || names[c].is_later)
+        if (names[a].who == names[b].who || names[b].who == names[c].who || names[a].who == names[c].who
+            || names[a].is_later || names[b].is_later || names[c].is_later)
           continue;
         const bool harmless = names[a].harmless && names[b].harmless && names[c].harmless;
         if (!harmless && number++ % every != 0)
@@ -286,7 +307,9 @@ tried try_orders(moment m, int64_t every) {
 
 }  // namespace
 
-TEST_CASE("three messages of different neighbours lead to an end in each phase and each order, and harmless ones to the same facts") {
+TEST_CASE(
+    "three messages of different neighbours lead to an end in each phase and each order, and harmless ones to the same "
+    "facts") {
   const auto* const given = std::getenv("TROUPE_ORDERS_EVERY");
   const int64_t every = given ? std::max(std::atoi(given), 1) : 20;
   int64_t orders = 0, harmless = 0;

@@ -48,7 +48,9 @@ using node_ids = std::vector<node_id>;
 
 }  // namespace
 
-TEST_CASE_FIXTURE(recovering_chief, "draining to recovering: nobody is asked to restore before everyone is halted, and the delay is over") {
+TEST_CASE_FIXTURE(
+    recovering_chief,
+    "draining to recovering: nobody is asked to restore before everyone is halted, and the delay is over") {
   kill(role::replica);
   CHECK_MESSAGE(halts() == 0, "first the outfeed passes on what it holds");
   answer_flush();
@@ -70,7 +72,9 @@ TEST_CASE_FIXTURE(recovering_chief, "draining to recovering: nobody is asked to 
   CHECK_MESSAGE((agent->started == node_ids{0_node, 1_node, 2_node, 3_node, 2_node}), "only the replica starts anew");
 }
 
-TEST_CASE_FIXTURE(recovering_chief, "recovering to restoring to training: everyone begins the next attempt at the commit, which is listed again") {
+TEST_CASE_FIXTURE(
+    recovering_chief,
+    "recovering to restoring to training: everyone begins the next attempt at the commit, which is listed again") {
   fail_and_halt();
   let_pass(std::chrono::seconds{2});
   REQUIRE(restores());
@@ -87,10 +91,13 @@ TEST_CASE_FIXTURE(recovering_chief, "recovering to restoring to training: everyo
   CHECK(events_of(job_event::kind::recovered) == std::vector<int64_t>{10});
   CHECK(events_of(job_event::kind::started) == std::vector<int64_t>{0});
   tell(boss, committed{2, {10}, "/m/model.ckpt-10", {}});
-  CHECK_MESSAGE((events_of(job_event::kind::saved) == std::vector<int64_t>{0, 10}), "a commit that is listed again is not told again");
+  CHECK_MESSAGE((events_of(job_event::kind::saved) == std::vector<int64_t>{0, 10}),
+                "a commit that is listed again is not told again");
 }
 
-TEST_CASE_FIXTURE(recovering_chief, "a state is restored to the first replica of its group, the one that was started anew where it had died") {
+TEST_CASE_FIXTURE(
+    recovering_chief,
+    "a state is restored to the first replica of its group, the one that was started anew where it had died") {
   const auto owners = [&] { return node(role::checkpoint_writer).last<restore>().owners; };
   REQUIRE(owners().size() == 1);
   const auto first = owners().front().owner;
@@ -103,7 +110,9 @@ TEST_CASE_FIXTURE(recovering_chief, "a state is restored to the first replica of
   CHECK(owners().front().owner != first);
 }
 
-TEST_CASE_FIXTURE(recovering_chief, "a replica that dies in a restoration is one more failure, and a restoration that ends meanwhile begins nothing") {
+TEST_CASE_FIXTURE(
+    recovering_chief,
+    "a replica that dies in a restoration is one more failure, and a restoration that ends meanwhile begins nothing") {
   fail_and_halt();
   let_pass(std::chrono::seconds{2});
   REQUIRE(restores());
@@ -139,7 +148,8 @@ TEST_CASE_FIXTURE(recovering_chief, "news of the attempt before changes nothing 
 TEST_CASE_FIXTURE(recovering_chief, "late news that no attempt can cure ends the job with it") {
   kill(role::replica);
   answer_flush();
-  tell(boss, stream_end{1, 2_node, 12, error{errc::nan_loss, "the loss is not finite", {}, "replica/0", 12}, end_kind::failed});
+  tell(boss, stream_end{1, 2_node, 12, error{errc::nan_loss, "the loss is not finite", {}, "replica/0", 12},
+                        end_kind::failed});
   infeed_halts();
   answer_flush();
   for (const auto what : {role::summary_writer, role::eval_summary_writer})
@@ -150,7 +160,8 @@ TEST_CASE_FIXTURE(recovering_chief, "late news that no attempt can cure ends the
   CHECK(agent->attempts_begun() == 0);
 }
 
-TEST_CASE_FIXTURE(recovering_chief, "a node that is not halted within the stop deadline is named, and no attempt begins") {
+TEST_CASE_FIXTURE(recovering_chief,
+                  "a node that is not halted within the stop deadline is named, and no attempt begins") {
   kill(role::replica);
   answer_flush();
   let_pass(std::chrono::seconds{2});
@@ -176,7 +187,8 @@ TEST_CASE_FIXTURE(recovering_chief, "a writer, an outfeed or a hook that dies du
   CHECK(agent->attempts_begun() == 0);
 }
 
-TEST_CASE_FIXTURE(recovering_chief, "a node that dies during the delay is started anew with the others, at no further cost") {
+TEST_CASE_FIXTURE(recovering_chief,
+                  "a node that dies during the delay is started anew with the others, at no further cost") {
   fail_and_halt();
   kill(role::infeed);
   let_pass(std::chrono::seconds{2});

@@ -1,5 +1,6 @@
 // The budget of a job's recoveries, as plain data without actors.
 #include "actors/chief/recovery.hpp"
+
 #include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,8 @@ failed_attempt broke_off_at(int64_t step) {
 
 }  // namespace
 
-TEST_CASE("[SUP-19] delays are 1, 2, 4 s and so on, 60 s at most, and the eleventh attempt without a commit is not made") {
+TEST_CASE(
+    "[SUP-19] delays are 1, 2, 4 s and so on, 60 s at most, and the eleventh attempt without a commit is not made") {
   recovery budget;
   std::vector<int64_t> delays;
   for (int64_t n = 0; n < 10; ++n) {
@@ -55,7 +57,9 @@ TEST_CASE("a commit beyond every failed step gives the whole budget back, and on
   CHECK(budget.decide(died_at(20)).delay == milliseconds{3000});
 }
 
-TEST_CASE("an aborted that comes back at the same step with the same text is final after one recovery; the death of a node is not") {
+TEST_CASE(
+    "an aborted that comes back at the same step with the same text is final after one recovery; the death of a node "
+    "is not") {
   recovery budget;
   CHECK(budget.decide(gave_up_at(30)).recovers);
   const auto again = budget.decide(gave_up_at(30));
@@ -66,7 +70,8 @@ TEST_CASE("an aborted that comes back at the same step with the same text is fin
   CHECK(budget.decide(died_at(31)).recovers);
 }
 
-TEST_CASE("what is unavailable may be so for the whole budget, at the same step each time: only attempts and delays decide") {
+TEST_CASE(
+    "what is unavailable may be so for the whole budget, at the same step each time: only attempts and delays decide") {
   recovery budget;
   milliseconds waited{0};
   for (int attempt = 0; attempt < 10; ++attempt) {

@@ -23,7 +23,8 @@ TEST_CASE("a save is on its way from its mark until it is committed or has faile
   CHECK_FALSE(s.is_settled({30}));
 }
 
-TEST_CASE("a commit is published when the reports below it are in, the oldest first, and only then is it the newest known") {
+TEST_CASE(
+    "a commit is published when the reports below it are in, the oldest first, and only then is it the newest known") {
   saves s;
   s.committed(commit_of(20));
   s.committed(commit_of(10));
@@ -110,7 +111,9 @@ TEST_CASE("a save by time that is skipped is news once for each save that it wai
   CHECK(s.is_first_skip());
 }
 
-TEST_CASE("a save counts until the reports of its steps are in, also one that is committed before: a slow outfeed bounds how many are placed") {
+TEST_CASE(
+    "a save counts until the reports of its steps are in, also one that is committed before: a slow outfeed bounds how "
+    "many are placed") {
   saves s;
   s.place(10, false);
   s.place(20, false);

@@ -42,7 +42,8 @@ TEST_CASE_FIXTURE(infeed_alone, "what has been read in 20 ms is sent, however ma
   }
 }
 
-TEST_CASE_FIXTURE(infeed_alone, "an infeed that is cancelled reads no further batch of its block, and sends those it has") {
+TEST_CASE_FIXTURE(infeed_alone,
+                  "an infeed that is cancelled reads no further batch of its block, and sends those it has") {
   source->before = [this](int64_t batch) {
     if (batch == 2)
       options.stop->request_stop();
@@ -114,7 +115,8 @@ TEST_CASE_FIXTURE(infeed_alone, "a pipeline that cannot be saved is an error whe
     CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 3}});
     REQUIRE(sink.order() == order_of<block, end_of_data>());
     CHECK(sink.last<end_of_data>().first_missing_step == 3);
-    CHECK(sink.last<end_of_data>().cause == error{errc::unimplemented, "the position of my_map cannot be saved", {}, "infeed/0", 3});
+    CHECK(sink.last<end_of_data>().cause
+          == error{errc::unimplemented, "the position of my_map cannot be saved", {}, "infeed/0", 3});
     CHECK(parts().empty());
     REQUIRE(chief.count<input_failed>() == 1);
     CHECK(chief.last<input_failed>().step == 3);
@@ -134,7 +136,8 @@ TEST_CASE_FIXTURE(infeed_alone, "a pipeline that cannot be saved is an error whe
     tell(feed, rewind{1, 2});
     CHECK(parts().empty());
     REQUIRE(chief.count<input_failed>() == 1);
-    CHECK(chief.last<input_failed>().cause == error{errc::unimplemented, "the position of my_map cannot be saved", {}, "infeed/0", 2});
+    CHECK(chief.last<input_failed>().cause
+          == error{errc::unimplemented, "the position of my_map cannot be saved", {}, "infeed/0", 2});
   }
 }
 

@@ -21,7 +21,8 @@ struct infeed_of_two : infeed_alone {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(infeed_of_two, "to each its own batch: a step is put together from one a reader, in the order of the edges") {
+TEST_CASE_FIXTURE(infeed_of_two,
+                  "to each its own batch: a step is put together from one a reader, in the order of the edges") {
   options.edges = {{.id = 0_edge, .reader = 0, .readers = 2}, {.id = 7_edge, .reader = 1, .readers = 2}};
   options.batches_per_step = 2;
   start_two();
@@ -34,10 +35,13 @@ TEST_CASE_FIXTURE(infeed_of_two, "to each its own batch: a step is put together 
   CHECK(a.first_row == 0);
   CHECK(b.first_row == 2);
   const auto x = a.components[0].as<float>();
-  CHECK(std::vector<float>{x.begin(), x.end()} == std::vector<float>{0, 1, 100, 101, 200, 201, 300, 301, 400, 401, 500, 501});
+  CHECK(std::vector<float>{x.begin(), x.end()}
+        == std::vector<float>{0, 1, 100, 101, 200, 201, 300, 301, 400, 401, 500, 501});
 }
 
-TEST_CASE_FIXTURE(infeed_of_two, "a step that cannot give each a whole batch is the end, and a snapshot there stands before what was read of it") {
+TEST_CASE_FIXTURE(
+    infeed_of_two,
+    "a step that cannot give each a whole batch is the end, and a snapshot there stands before what was read of it") {
   options.edges = {{.id = 0_edge, .reader = 0, .readers = 2}, {.id = 7_edge, .reader = 1, .readers = 2}};
   options.batches_per_step = 2;
   SUBCASE("an odd number of batches") { source->batches = 5; }

@@ -152,7 +152,8 @@ TEST_CASE_FIXTURE(infeed_alone, "credit that comes before its attempt begins is 
   CHECK(source->reads == steps{0, 1, 0, 1, 2});
 }
 
-TEST_CASE_FIXTURE(infeed_alone, "an attempt that is begun when readers are in a newer one already is over: nothing is read in it") {
+TEST_CASE_FIXTURE(infeed_alone,
+                  "an attempt that is begun when readers are in a newer one already is over: nothing is read in it") {
   start();
   credit(2);
   tell(feed, pull{2, 0_edge, 9, 0, 1});
@@ -311,7 +312,9 @@ TEST_CASE_FIXTURE(infeed_alone, "a batch that cannot be split is an error of its
   }
 }
 
-TEST_CASE_FIXTURE(infeed_alone, "credit that comes while a block is read leads to no block of its own, so that answers to blocks do not pile up") {
+TEST_CASE_FIXTURE(
+    infeed_alone,
+    "credit that comes while a block is read leads to no block of its own, so that answers to blocks do not pile up") {
   start_at(0);
   grant(1'000);
   for (int64_t i = 1; i <= 10; ++i)

@@ -9,8 +9,11 @@ using by_group = std::map<std::string, group_loss>;
 
 }  // namespace
 
-TEST_CASE_FIXTURE(outfeed_alone, "observed values are those of all shards of all replicas of each group, group after group") {
-  options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}, {1_node, "m/1"}}, .observables = {{"rows", true}, {"mean", false}}},
+TEST_CASE_FIXTURE(outfeed_alone,
+                  "observed values are those of all shards of all replicas of each group, group after group") {
+  options.groups = {{.name = "mixture",
+                     .replicas = {{0_node, "m/0"}, {1_node, "m/1"}},
+                     .observables = {{"rows", true}, {"mean", false}}},
                     {.name = "a", .replicas = {{2_node, "a/0"}}, .observables = {{"mean", false}}}};
   start(0);
   const auto rows = [](float x) { return tensor::of<float>({1}, {x}); };
@@ -28,8 +31,10 @@ TEST_CASE_FIXTURE(outfeed_alone, "observed values are those of all shards of all
   CHECK(chief.last<progress>().watched[0].observed.empty());
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "a step of several groups is reached when all have made it, and each group reports its own loss") {
-  options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}, {1_node, "m/1"}}}, {.name = "a", .replicas = {{2_node, "a/0"}}}};
+TEST_CASE_FIXTURE(outfeed_alone,
+                  "a step of several groups is reached when all have made it, and each group reports its own loss") {
+  options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}, {1_node, "m/1"}}},
+                    {.name = "a", .replicas = {{2_node, "a/0"}}}};
   options.groups[0].summaries = {{}, gradient_descent{.rate = 0.5f}};
   start(0);
   const auto recorded = [&](int32_t replica, std::vector<double> losses) {
@@ -57,8 +62,10 @@ TEST_CASE_FIXTURE(outfeed_alone, "a step of several groups is reached when all h
   CHECK_MESSAGE(chief.last<progress>().step == 4, "a stranger's report is dropped");
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "the failure of one group is passed on when all of it has said so and the others have got there") {
-  options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}}}, {.name = "a", .replicas = {{1_node, "a/0"}, {2_node, "a/1"}}}};
+TEST_CASE_FIXTURE(outfeed_alone,
+                  "the failure of one group is passed on when all of it has said so and the others have got there") {
+  options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}}},
+                    {.name = "a", .replicas = {{1_node, "a/0"}, {2_node, "a/1"}}}};
   start(0);
   const error nan{errc::nan_loss, "the loss is not finite", {}, "a/0", 2};
   for (int32_t r : {1, 2})
@@ -74,7 +81,8 @@ TEST_CASE_FIXTURE(outfeed_alone, "the failure of one group is passed on when all
   CHECK(chief.last<progress>().step == 2);
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "the failure of one group is passed on by the report with which the others have got there") {
+TEST_CASE_FIXTURE(outfeed_alone,
+                  "the failure of one group is passed on by the report with which the others have got there") {
   options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}}}, {.name = "a", .replicas = {{1_node, "a/0"}}}};
   start(0);
   report(1, 0, {1, 1});
@@ -85,7 +93,8 @@ TEST_CASE_FIXTURE(outfeed_alone, "the failure of one group is passed on by the r
   CHECK(chief.count<stream_end>() == 1);
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "a group that has left is not awaited any more, has no loss, and its end is not the job's") {
+TEST_CASE_FIXTURE(outfeed_alone,
+                  "a group that has left is not awaited any more, has no loss, and its end is not the job's") {
   options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}}},
                     {.name = "a", .replicas = {{1_node, "a/0"}, {2_node, "a/1"}}},
                     {.name = "b", .replicas = {{3_node, "b/0"}}}};
@@ -122,13 +131,16 @@ TEST_CASE_FIXTURE(outfeed_alone, "a group that has left is not awaited any more,
   CHECK_MESSAGE(chief.last<progress>().step == 5, "another attempt's word is not obeyed");
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "the next group gives the number, the watched steps and the speed once the first has left, and no state is shown twice") {
+TEST_CASE_FIXTURE(outfeed_alone,
+                  "the next group gives the number, the watched steps and the speed once the first has left, and no "
+                  "state is shown twice") {
   options.groups = {{.name = "a", .replicas = {{0_node, "a/0"}}}, {.name = "b", .replicas = {{1_node, "b/0"}}}};
   for (auto& g : options.groups)
     g.outputs = {{.type = dtype::float32}};
   start(0);
   const auto made = [&](int32_t replica, int64_t step, double loss) {
-    tell(drain, step_report{1, node_id{replica}, step, {loss}, {{step + 1, {tensor::scalar(0.0f)}}}, {{step + 1, {}}}, 0});
+    tell(drain,
+         step_report{1, node_id{replica}, step, {loss}, {{step + 1, {tensor::scalar(0.0f)}}}, {{step + 1, {}}}, 0});
   };
   made(0, 0, 1);
   made(1, 0, 5);

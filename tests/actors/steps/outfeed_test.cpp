@@ -46,7 +46,8 @@ TEST_CASE_FIXTURE(outfeed_alone, "a repeated report changes nothing") {
   CHECK(chief.last<progress>().step == 3);
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "losses are logged on exact multiples, however reports are cut, averaged since the last point") {
+TEST_CASE_FIXTURE(outfeed_alone,
+                  "losses are logged on exact multiples, however reports are cut, averaged since the last point") {
   start(1, 2);
   report(0, 2, {1, 3, 5});
   report(0, 5, {5, 5});
@@ -73,7 +74,8 @@ TEST_CASE_FIXTURE(outfeed_alone, "nothing is logged where nobody wants it") {
   CHECK(chief.last<progress>().logged.empty());
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "watched values are passed on when all replicas have reached their state, as replica 0 saw them") {
+TEST_CASE_FIXTURE(outfeed_alone,
+                  "watched values are passed on when all replicas have reached their state, as replica 0 saw them") {
   start(2);
   report(0, 0, {1, 1}, {{2, {tensor::scalar(7.0f)}}});
   report(1, 0, {1}, {});
@@ -93,7 +95,9 @@ TEST_CASE_FIXTURE(outfeed_alone, "values of a state that was reached before are 
   CHECK(chief.last<progress>().watched.size() == 1);
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "a state that is watched after it was reached has the mean loss over replicas and shards, as one that was watched before") {
+TEST_CASE_FIXTURE(outfeed_alone,
+                  "a state that is watched after it was reached has the mean loss over replicas and shards, as one "
+                  "that was watched before") {
   options.groups[0].outputs = {{.what = program_output::kind::loss}};
   start(2);
   report(0, 0, {1, 3});
@@ -156,10 +160,13 @@ TEST_CASE_FIXTURE(outfeed_alone, "reports of another attempt are dropped, and a 
   CHECK(chief.last<progress>().loss.mean == 6);
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "reports and ends of replicas that began the next attempt earlier are kept until it begins here") {
+TEST_CASE_FIXTURE(outfeed_alone,
+                  "reports and ends of replicas that began the next attempt earlier are kept until it begins here") {
   start(2);
   report(0, 0, {1});
-  const auto report_of = [](int32_t replica, double loss) { return step_report{2, node_id{replica}, 10, {loss}, {}, {}, 0}; };
+  const auto report_of = [](int32_t replica, double loss) {
+    return step_report{2, node_id{replica}, 10, {loss}, {}, {}, 0};
+  };
   tell(drain, report_of(0, 4));
   tell(drain, stream_end{2, 0_node, 11, {errc::out_of_range, "the data ended"}});
   tell(drain, report_of(1, 6));
@@ -179,7 +186,8 @@ TEST_CASE_FIXTURE(outfeed_alone, "a record has the loss of its step, the rate, t
   start(2);
   const auto recorded = [&](int32_t replica, int64_t step, std::vector<double> losses, float value) {
     const int64_t at = step + static_cast<int64_t>(losses.size());
-    tell(drain, step_report{1, node_id{replica}, step, std::move(losses), {}, {{at, {{{0, tensor::scalar(value)}}}}}, 0});
+    tell(drain,
+         step_report{1, node_id{replica}, step, std::move(losses), {}, {{at, {{{0, tensor::scalar(value)}}}}}, 0});
   };
   recorded(0, 0, {1, 3}, 5);
   CHECK(writer.count<troupe::record>() == 0);
@@ -202,7 +210,9 @@ TEST_CASE_FIXTURE(outfeed_alone, "a record has the loss of its step, the rate, t
   CHECK(second.values[2].scalar == doctest::Approx(0.25));
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "[EST-61] beyond ten records without room nothing is passed on, the end included, until there is some") {
+TEST_CASE_FIXTURE(
+    outfeed_alone,
+    "[EST-61] beyond ten records without room nothing is passed on, the end included, until there is some") {
   start();
   for (int64_t s = 0; s < 12; ++s)
     tell(drain, step_report{1, 0_node, s, {1}, {}, {{s + 1, {}}}, 0});

@@ -3,7 +3,9 @@
 
 namespace troupe::test {
 
-TEST_CASE_FIXTURE(replica_alone, "a replica that is told to stop ends at the step at hand, whether its batch has come or not, and its state is saved") {
+TEST_CASE_FIXTURE(replica_alone,
+                  "a replica that is told to stop ends at the step at hand, whether its batch has come or not, and its "
+                  "state is saved") {
   start();
   grant(100, {{50, mark_snapshot}});
   feed(0, 3);

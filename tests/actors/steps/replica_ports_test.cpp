@@ -17,7 +17,9 @@ struct exposing_replica : replica_alone {
     tell(worker, connect_reader{5_edge, reader.as<block_sink_actor>()});
     tell(worker, connect_reader{6_edge, other.as<block_sink_actor>()});
   }
-  void credit(edge_id edge, int64_t until, int64_t block_steps = 8) { tell(worker, pull{1, edge, until, 0, block_steps}); }
+  void credit(edge_id edge, int64_t until, int64_t block_steps = 8) {
+    tell(worker, pull{1, edge, until, 0, block_steps});
+  }
   static int64_t steps_in(recorder<block, end_of_data>& r) {
     int64_t count = 0;
     for (const auto& b : r.all<block>())
@@ -35,7 +37,9 @@ struct exposing_replica : replica_alone {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(exposing_replica, "what a step yields goes to every reader, in step order and whole, and no further than the least credit") {
+TEST_CASE_FIXTURE(
+    exposing_replica,
+    "what a step yields goes to every reader, in step order and whole, and no further than the least credit") {
   start_exposing();
   grant(20);
   feed(0, 10);
@@ -81,7 +85,9 @@ TEST_CASE_FIXTURE(exposing_replica, "readers that are named last hold a step up 
   CHECK(steps_in(other) == 3);
 }
 
-TEST_CASE_FIXTURE(exposing_replica, "a reader's message has no more steps than it wants, and credit that comes before the attempt is kept") {
+TEST_CASE_FIXTURE(
+    exposing_replica,
+    "a reader's message has no more steps than it wants, and credit that comes before the attempt is kept") {
   start();
   tell(worker, connect_reader{5_edge, reader.as<block_sink_actor>()});
   tell(worker, connect_reader{6_edge, other.as<block_sink_actor>()});
@@ -123,7 +129,9 @@ TEST_CASE_FIXTURE(exposing_replica, "a stop that comes with the data is a health
   CHECK(out.last<stream_end>().step == 2);
 }
 
-TEST_CASE_FIXTURE(exposing_replica, "a step that fails is shown to nobody, and its readers are told of no end: what follows is the chief's to say") {
+TEST_CASE_FIXTURE(
+    exposing_replica,
+    "a step that fails is shown to nobody, and its readers are told of no end: what follows is the chief's to say") {
   start_exposing();
   grant(20);
   credit(5_edge, 20);
@@ -167,7 +175,8 @@ TEST_CASE_FIXTURE(exposing_replica, "from where it retires a replica computes an
   CHECK(reports().back().first + reports().back().second == 6);
 }
 
-TEST_CASE_FIXTURE(replica_alone, "a source that has left is read as zeros from its step on, and what it sent before counts") {
+TEST_CASE_FIXTURE(replica_alone,
+                  "a source that has left is read as zeros from its step on, and what it sent before counts") {
   options.in_edges = {{.id = 0_edge, .row_bytes = {4}}, {.id = 4_edge, .row_bytes = {4}}};
   engine->shown = {{"sum", dtype::float32, {}}};
   options.out_edges = {{7_edge}};

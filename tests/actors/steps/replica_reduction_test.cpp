@@ -1,7 +1,6 @@
 // Two replicas with their reducer.
 #include "actors/steps/reducer.hpp"
 #include "actors/steps/replica.hpp"
-
 #include "support/replica_fixture.hpp"
 
 #include <troupe/graph.hpp>
@@ -12,18 +11,23 @@ namespace {
 
 struct two_replicas : simulation {
   std::shared_ptr<toy_memory> memory = std::make_shared<toy_memory>();
-  std::shared_ptr<toy_engine> engines[2]{std::make_shared<toy_engine>(memory, 0, 2), std::make_shared<toy_engine>(memory, 1, 2)};
+  std::shared_ptr<toy_engine> engines[2]{std::make_shared<toy_engine>(memory, 0, 2),
+                                         std::make_shared<toy_engine>(memory, 1, 2)};
   recorder<step_report, stream_end, snapshot_part> out[2]{record<step_report, stream_end, snapshot_part>(),
-                                                         record<step_report, stream_end, snapshot_part>()};
+                                                          record<step_report, stream_end, snapshot_part>()};
   replica_actor workers[2];
 
   two_replicas() {
     graph g;
     g.variable({.name = "v", .dims = {16}});  // Gradient: 64 bytes, as that of the toy engine.
     auto layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
-    const auto sums = spawn(reducer, reducer_options{.sums = std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 2))});
+    const auto sums = spawn(
+        reducer, reducer_options{.sums = std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 2))});
     for (int32_t r : {0, 1}) {
-      const replica_options options{.name = "replica/" + std::to_string(r), .index = r, .replicas = 2, .in_edges = {{.id = 0_edge}},
+      const replica_options options{.name = "replica/" + std::to_string(r),
+                                    .index = r,
+                                    .replicas = 2,
+                                    .in_edges = {{.id = 0_edge}},
                                     .engine = engines[r]};
       workers[r] = spawn(replica, options);
       tell(workers[r], connect_reports{out[r].as<report_sink_actor>()});
@@ -58,13 +62,15 @@ TEST_CASE_FIXTURE(two_replicas, "two replicas apply the same sum, and reach the 
   feed(1, 0, 7);
   CHECK(engines[0]->applied == first_steps(4));
   CHECK(engines[1]->applied == first_steps(4));
-  CHECK_MESSAGE(engines[1]->computed == first_steps(5), "and none begins before the last one is applied by every replica");
+  CHECK_MESSAGE(engines[1]->computed == first_steps(5),
+                "and none begins before the last one is applied by every replica");
   feed(0, 4, 3);
   CHECK(engines[1]->applied == first_steps(7));
   CHECK(saved() == toy_state(7));
 }
 
-TEST_CASE_FIXTURE(two_replicas, "data that end unevenly stop both replicas at the smaller step, with everything saved") {
+TEST_CASE_FIXTURE(two_replicas,
+                  "data that end unevenly stop both replicas at the smaller step, with everything saved") {
   grant(10);
   feed(0, 0, 4);
   end_data(0, 4);
@@ -90,7 +96,8 @@ TEST_CASE_FIXTURE(two_replicas, "what is not finite on one replica is applied by
   for (auto& o : out) {
     REQUIRE(o.count<stream_end>() == 1);
     CHECK(o.last<stream_end>().step == 2);
-    CHECK(o.last<stream_end>().cause == error{errc::nan_loss, "the loss is not finite", {debug_numerics_hint}, "replica/1", 2});
+    CHECK(o.last<stream_end>().cause
+          == error{errc::nan_loss, "the loss is not finite", {debug_numerics_hint}, "replica/1", 2});
     CHECK(o.count<snapshot_part>() == 0);
   }
   CHECK(engines[0]->applied == steps{0, 1});
@@ -106,21 +113,27 @@ TEST_CASE_FIXTURE(two_replicas, "a sum that is not finite is applied by none, th
     CHECK(o.last<stream_end>().step == 0);
     const auto& cause = o.last<stream_end>().cause;
     CHECK(cause.category == errc::nan_loss);
-    CHECK(cause.notes == std::vector<std::string>{"the gradient of variable v has inf at [0]",
-                                                  "every replica's part of it is finite: their sum overflowed"});
+    CHECK(cause.notes
+          == std::vector<std::string>{"the gradient of variable v has inf at [0]",
+                                      "every replica's part of it is finite: their sum overflowed"});
   }
   CHECK(engines[0]->applied.empty());
 }
 
-TEST_CASE_FIXTURE(two_replicas, "without debug_numerics a gradient that is not finite is the reducer's to say, with the replica and variable") {
+TEST_CASE_FIXTURE(
+    two_replicas,
+    "without debug_numerics a gradient that is not finite is the reducer's to say, with the replica and variable") {
   grant(10);
   tell(workers[0], block{1, 0_edge, 0, 1, 0, 1, {tensor::of<float>({1, 2}, {1, 1})}});
   tell(workers[1], block{1, 0_edge, 0, 1, 1, 1, {tensor::of<float>({1, 2}, {-INFINITY, -INFINITY})}});
   for (auto& o : out)
     CHECK(o.last<stream_end>().cause
-          == error{errc::nan_loss, "the reduced gradient is not finite",
-                   {"the gradient of variable v has -inf at [0]", "on replica/1 the gradient of variable v has -inf at [0]", debug_numerics_hint},
-                   "reducer", 0});
+          == error{errc::nan_loss,
+                   "the reduced gradient is not finite",
+                   {"the gradient of variable v has -inf at [0]",
+                    "on replica/1 the gradient of variable v has -inf at [0]", debug_numerics_hint},
+                   "reducer",
+                   0});
   CHECK(engines[0]->searched.empty());
   CHECK(engines[1]->searched.empty());
 }

@@ -19,7 +19,8 @@ struct restoring_replica : replica_alone {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(restoring_replica, "a part of the next attempt is written where it belongs and answered, initial values as well") {
+TEST_CASE_FIXTURE(restoring_replica,
+                  "a part of the next attempt is written where it belongs and answered, initial values as well") {
   worker = spawn(replica, options);
   write({1, 6, {}, true, 3});
   CHECK(arena() == std::vector<float>{3, 3, 3, 3});
@@ -38,7 +39,8 @@ TEST_CASE_FIXTURE(restoring_replica, "a part of an attempt that has begun is nei
   CHECK(writer.count<state_taken>() == 0);
 }
 
-TEST_CASE_FIXTURE(restoring_replica, "a late part of an attempt that was halted while it was restored does not write into the next one") {
+TEST_CASE_FIXTURE(restoring_replica,
+                  "a late part of an attempt that was halted while it was restored does not write into the next one") {
   start();
   tell_as(chief.handle(), worker, halt{1});
   write(part(2, 0, {2, 2}));

@@ -1,5 +1,4 @@
 #include "actors/steps/replica.hpp"
-
 #include "support/replica_fixture.hpp"
 
 namespace troupe::test {
@@ -30,7 +29,8 @@ TEST_CASE_FIXTURE(replica_alone, "a snapshot is lent on reaching its step, even 
   CHECK(part.pieces[0].name == "toy/state");
   CHECK(part.pieces[0].dims == std::vector<int64_t>{4});
   CHECK(part.pieces[0].trainable);
-  CHECK_MESSAGE(part.pieces[0].elements.data() == reinterpret_cast<const std::byte*>(memory->arena[0].get()), "lent, not copied");
+  CHECK_MESSAGE(part.pieces[0].elements.data() == reinterpret_cast<const std::byte*>(memory->arena[0].get()),
+                "lent, not copied");
   CHECK(values_of(part) == toy_state(3));
   SUBCASE("a repeated mark lends nothing again") {
     grant(3, {{3, mark_snapshot}});

@@ -39,7 +39,8 @@ TEST_CASE_FIXTURE(replica_alone, "a replica computes nothing without a batch") {
   }
 }
 
-TEST_CASE_FIXTURE(replica_alone, "a replica waits for a batch on every port, and feeds them in the order of its edges") {
+TEST_CASE_FIXTURE(replica_alone,
+                  "a replica waits for a batch on every port, and feeds them in the order of its edges") {
   options.in_edges = {{.id = 0_edge}, {.id = 4_edge}};
   start();
   grant(10);
@@ -48,7 +49,8 @@ TEST_CASE_FIXTURE(replica_alone, "a replica waits for a batch on every port, and
   feed(0, 3);
   CHECK(engine->computed == steps{0, 1});
   REQUIRE(out.count<step_report>() >= 1);
-  CHECK_MESSAGE(out.all<step_report>()[0].losses.at(0) == doctest::Approx(2), "the first feed is edge 0's: 0 + 1, and the state is 1");
+  CHECK_MESSAGE(out.all<step_report>()[0].losses.at(0) == doctest::Approx(2),
+                "the first feed is edge 0's: 0 + 1, and the state is 1");
 }
 
 TEST_CASE_FIXTURE(replica_alone, "every block is reported, and so is every mark") {
@@ -165,7 +167,8 @@ TEST_CASE_FIXTURE(replica_alone, "a step that is not finite is applied nowhere, 
   CHECK(out.order() == order_of<step_report, stream_end>());
   CHECK(reports() == std::vector<std::pair<int64_t, int64_t>>{{0, 2}});
   CHECK(out.last<stream_end>().step == 2);
-  CHECK(out.last<stream_end>().cause == error{errc::nan_loss, "the loss is not finite", {debug_numerics_hint}, "replica/0", 2});
+  CHECK(out.last<stream_end>().cause
+        == error{errc::nan_loss, "the loss is not finite", {debug_numerics_hint}, "replica/0", 2});
   CHECK_MESSAGE(engine->searched.empty(), "nobody asked why");
   CHECK(std::equal(memory->arena[0].get(), memory->arena[0].get() + 4, toy_state(2).begin()));
   SUBCASE("and nothing follows") {
@@ -194,10 +197,12 @@ TEST_CASE_FIXTURE(replica_alone, "a batch that the model refuses ends the stream
   grant(10);
   CHECK(engine->applied == steps{0});
   CHECK(out.order() == order_of<step_report, stream_end>());
-  CHECK(out.last<stream_end>().cause == error{errc::invalid_argument, "label 12 of row 1 is outside [0, 10)", {}, "replica/0", 1});
+  CHECK(out.last<stream_end>().cause
+        == error{errc::invalid_argument, "label 12 of row 1 is outside [0, 10)", {}, "replica/0", 1});
 }
 
-TEST_CASE_FIXTURE(replica_alone, "a batch that could not be read ends the stream with the reader's cause, and saves nothing") {
+TEST_CASE_FIXTURE(replica_alone,
+                  "a batch that could not be read ends the stream with the reader's cause, and saves nothing") {
   start();
   feed(0, 2);
   grant(10);
@@ -225,7 +230,8 @@ TEST_CASE_FIXTURE(replica_alone, "messages of another attempt are dropped") {
   CHECK(out.last<step_report>().attempt == 3);
 }
 
-TEST_CASE_FIXTURE(replica_alone, "what a source that began earlier says of the next attempt is kept until it begins here") {
+TEST_CASE_FIXTURE(replica_alone,
+                  "what a source that began earlier says of the next attempt is kept until it begins here") {
   start();
   SUBCASE("batches, and the end behind them") {
     tell(worker, toy_block(4, 2, 0, 2, 2));
@@ -322,7 +328,8 @@ TEST_CASE_FIXTURE(replica_alone, "while evaluating every step's values are repor
   CHECK(out.last<stream_end>().step == 3);
 }
 
-TEST_CASE_FIXTURE(replica_alone, "a summary mark reports what the step that led there recorded, together with that step's loss") {
+TEST_CASE_FIXTURE(replica_alone,
+                  "a summary mark reports what the step that led there recorded, together with that step's loss") {
   start();
   grant(6, {{2, mark_summary}, {5, mark_summary | mark_watch}});
   feed(0, 6);

@@ -20,8 +20,10 @@ std::shared_ptr<parameter_store> small_store() {
 /// The content of a checkpoint of that store.
 checkpoint_content whole() {
   return {.id = {9},
-          .tensors = {{"a", tensor::of<float>({2, 2}, {1, 2, 3, 4})}, {"a/Momentum", tensor::of<float>({2, 2}, {5, 6, 7, 8})},
-                      {"b", tensor::of<float>({3}, {9, 10, 11})}, {"b/Momentum", tensor::of<float>({3}, {12, 13, 14})},
+          .tensors = {{"a", tensor::of<float>({2, 2}, {1, 2, 3, 4})},
+                      {"a/Momentum", tensor::of<float>({2, 2}, {5, 6, 7, 8})},
+                      {"b", tensor::of<float>({3}, {9, 10, 11})},
+                      {"b/Momentum", tensor::of<float>({3}, {12, 13, 14})},
                       {"global_step", tensor::scalar<int64_t>(9)}}};
 }
 std::unique_ptr<checkpoint_reader> reader_of(const checkpoint_content& content) {
@@ -59,7 +61,8 @@ TEST_CASE("a checkpoint that differs lists everything that does") {
   const auto loaded = check_tensors({&layout, 1}, reader_of(other)->info(), true);
   REQUIRE_FALSE(loaded);
   CHECK(loaded.error().category == errc::failed_precondition);
-  for (const char* part : {"/m/model.ckpt-9", "3 variables differ", "b differs: the model wants float32 [3], the checkpoint has float32 [2]",
+  for (const char* part : {"/m/model.ckpt-9", "3 variables differ",
+                           "b differs: the model wants float32 [3], the checkpoint has float32 [2]",
                            "b/Momentum is missing", "c is unexpected"}) {
     CAPTURE(part);
     CHECK(has(loaded.error().message, part));
@@ -86,7 +89,8 @@ TEST_CASE("a layout that reads averages has them in place of the variables that 
       layout.read_averages();
     const auto store = *parameter_store::create(layout, 1);
     REQUIRE(load_into(store, *reader_of(checkpoint)));
-    CHECK(value(*store, "a") == (averages ? tensor::of<float>({2, 2}, {5, 5, 5, 5}) : tensor::of<float>({2, 2}, {1, 2, 3, 4})));
+    CHECK(value(*store, "a")
+          == (averages ? tensor::of<float>({2, 2}, {5, 5, 5, 5}) : tensor::of<float>({2, 2}, {1, 2, 3, 4})));
     CHECK(value(*store, "b") == tensor::of<float>({3}, {9, 10, 11}));
   }
 }
@@ -107,7 +111,8 @@ TEST_CASE("what the store has no place for is an error only where the models mus
   }
 }
 
-TEST_CASE("where the best checkpoint is to be used and is gone, nothing else is loaded in its place, and no initial values") {
+TEST_CASE(
+    "where the best checkpoint is to be used and is gone, nothing else is loaded in its place, and no initial values") {
   const auto disk = memory_disk::make();
   auto store = *checkpoint_store::open(disk, "/m");
   auto best = whole();
@@ -125,7 +130,9 @@ TEST_CASE("where the best checkpoint is to be used and is gone, nothing else is 
   CHECK(load_or_initialise(disk, "/m", {.step = 9}, 1, parameters)->id == checkpoint_id{9});
 }
 
-TEST_CASE("where the newest is damaged, an evaluation loads the next older one whole, and says so; a step that is asked for is not replaced") {
+TEST_CASE(
+    "where the newest is damaged, an evaluation loads the next older one whole, and says so; a step that is asked for "
+    "is not replaced") {
   const auto disk = memory_disk::make();
   auto store = *checkpoint_store::open(disk, "/m");
   auto older = whole();

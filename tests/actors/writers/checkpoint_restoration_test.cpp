@@ -22,13 +22,17 @@ struct restoring_writer : writer_alone {
     run();
     writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
   }
-  void restore_to(int32_t attempt, const recorder<state_part>& to) { tell(writer, restore{attempt, {{{}, to.as<state_owner_actor>()}}, stored}); }
+  void restore_to(int32_t attempt, const recorder<state_part>& to) {
+    tell(writer, restore{attempt, {{{}, to.as<state_owner_actor>()}}, stored});
+  }
   void take(int32_t attempt, int64_t number) { tell(writer, state_taken{attempt, number}); }
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(restoring_writer, "a state is sent in parts of bounded size, three at a time, and is restored when the last one is taken") {
+TEST_CASE_FIXTURE(
+    restoring_writer,
+    "a state is sent in parts of bounded size, three at a time, and is restored when the last one is taken") {
   commit_large();
   restore_to(2, patient);
   auto& parts = patient.all<state_part>();
@@ -65,7 +69,8 @@ TEST_CASE_FIXTURE(restoring_writer, "answers that come twice, or of another atte
   CHECK(patient.count<state_part>() == 5);
 }
 
-TEST_CASE_FIXTURE(restoring_writer, "a restoration whose owner takes nothing gives way to that of the next attempt, which is whole") {
+TEST_CASE_FIXTURE(restoring_writer,
+                  "a restoration whose owner takes nothing gives way to that of the next attempt, which is whole") {
   commit_large();
   restore_to(2, patient);
   take(2, 0);
@@ -83,7 +88,8 @@ TEST_CASE_FIXTURE(restoring_writer, "a restoration whose owner takes nothing giv
   CHECK(next.count<state_part>() == 20);
 }
 
-TEST_CASE_FIXTURE(restoring_writer, "the chief hears of a fresh start once the owner of every group has its initial values") {
+TEST_CASE_FIXTURE(restoring_writer,
+                  "the chief hears of a fresh start once the owner of every group has its initial values") {
   const auto other = model_store(2);
   stored.groups.push_back(stored_of(other, 1_group));
   options.seed = 5;
@@ -114,7 +120,9 @@ TEST_CASE_FIXTURE(restoring_writer, "no part of a checkpoint of another model is
   CHECK(patient.count<state_part>() == 0);
 }
 
-TEST_CASE_FIXTURE(restoring_writer, "a checkpoint that turns out to be damaged after parts of it were sent gives way to the older one, with its books") {
+TEST_CASE_FIXTURE(restoring_writer,
+                  "a checkpoint that turns out to be damaged after parts of it were sent gives way to the older one, "
+                  "with its books") {
   commit_large();
   restore_to(2, patient);
   for (int64_t number = 0; number < 20; ++number)
@@ -155,7 +163,8 @@ TEST_CASE_FIXTURE(restoring_writer, "a checkpoint that turns out to be damaged a
   CHECK(all_values() == older);
 
   SUBCASE("where none is whole, the job fails and each is named") {
-    for (const auto* name : {"/m/model.ckpt-4-00000-of-00001.safetensors", "/m/model.ckpt-3-00000-of-00001.safetensors"}) {
+    for (const auto* name :
+         {"/m/model.ckpt-4-00000-of-00001.safetensors", "/m/model.ckpt-3-00000-of-00001.safetensors"}) {
       auto other = read_file(*disk, name).value();
       other.back() = static_cast<char>(other.back() ^ 1);
       disk->overwrite(name, other);
@@ -167,7 +176,8 @@ TEST_CASE_FIXTURE(restoring_writer, "a checkpoint that turns out to be damaged a
     run();
     REQUIRE(chief.count<failure>() == 1);
     const auto text = to_text(chief.last<failure>().what);
-    for (const auto* step : {"model.ckpt-5 is passed over", "model.ckpt-4 is passed over", "model.ckpt-3 is passed over"})
+    for (const auto* step :
+         {"model.ckpt-5 is passed over", "model.ckpt-4 is passed over", "model.ckpt-3 is passed over"})
       CHECK(has(text, step));
   }
 }
@@ -176,7 +186,8 @@ TEST_CASE_FIXTURE(restoring_writer, "no more of a state is read than its owner h
   commit_large();
   const auto reads = [this] {
     const auto trace = files->trace();
-    return std::count_if(trace.begin(), trace.end(), [](const auto& call) { return call.starts_with("read") && has(call, ".safetensors"); });
+    return std::count_if(trace.begin(), trace.end(),
+                         [](const auto& call) { return call.starts_with("read") && has(call, ".safetensors"); });
   };
   const auto before = reads();
   restore_to(2, patient);

@@ -50,7 +50,9 @@ struct showing_writer : writer_alone {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(showing_writer, "the variables of a state, and not its slots, are shown once the parts and the wish are there, in either order") {
+TEST_CASE_FIXTURE(
+    showing_writer,
+    "the variables of a state, and not its slots, are shown once the parts and the wish are there, in either order") {
   SUBCASE("parts first") {
     lend_shown(3);
     CHECK(patient.count<state_part>() == 0);

@@ -52,7 +52,8 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot is committed when all of its parts h
   }
 }
 
-TEST_CASE_FIXTURE(writer_alone, "the arena is free when the commit is durable, and the chief hears of it after its owner") {
+TEST_CASE_FIXTURE(writer_alone,
+                  "the arena is free when the commit is durable, and the chief hears of it after its owner") {
   auto both = record<released, restored, failure, committed, save_failed>();
   writer = spawn(checkpoint_writer, options, both.as<commit_sink_actor>());
   tell(writer, restore{1, {{{}, owner}}, stored});
@@ -145,7 +146,8 @@ TEST_CASE_FIXTURE(writer_alone, "what was saved is restored bit for bit, with po
   }
 }
 
-TEST_CASE_FIXTURE(writer_alone, "a writer that stands in for a dead one opens the directory and leaves the store alone") {
+TEST_CASE_FIXTURE(writer_alone,
+                  "a writer that stands in for a dead one opens the directory and leaves the store alone") {
   scribble(5);
   const auto before = all_values();
   start(false);
@@ -176,7 +178,8 @@ TEST_CASE_FIXTURE(writer_alone, "a directory that another writer owns is an erro
   }
 }
 
-TEST_CASE_FIXTURE(writer_alone, "a checkpoint of another model is refused with every variable that differs, and both shapes") {
+TEST_CASE_FIXTURE(writer_alone,
+                  "a checkpoint of another model is refused with every variable that differs, and both shapes") {
   start();
   save(3);
   anon_send_exit(writer, caf::exit_reason::user_shutdown);
@@ -216,7 +219,9 @@ TEST_CASE_FIXTURE(writer_alone, "slices of two replicas are stored as whole vari
   CHECK(all_values() == saved);
 }
 
-TEST_CASE_FIXTURE(writer_alone, "a grown state at the step of the last commit is committed as another checkpoint, and both are whole") {
+TEST_CASE_FIXTURE(
+    writer_alone,
+    "a grown state at the step of the last commit is committed as another checkpoint, and both are whole") {
   start();
   scribble(0.5f);
   const auto small = all_values();
@@ -262,7 +267,8 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint of a later iteration than the job'
   start();
   REQUIRE(chief.count<failure>() == 1);
   CHECK(chief.last<failure>().what.category == errc::failed_precondition);
-  CHECK(has(chief.last<failure>().what.message, "/m/model.ckpt-10-iteration-2 is of iteration 2 of a search, and this job of iteration 1"));
+  CHECK(has(chief.last<failure>().what.message,
+            "/m/model.ckpt-10-iteration-2 is of iteration 2 of a search, and this job of iteration 1"));
 }
 
 TEST_CASE_FIXTURE(writer_alone, "a kill at any call while a grown state is saved leaves the old one or the new one") {
@@ -315,7 +321,9 @@ TEST_CASE_FIXTURE(writer_alone, "a commit under a lease is kept until it is give
   options.store.keep_checkpoint_max = 1;
   options.lease_commits = true;
   start();
-  const auto kept = [&](int64_t step) { return disk->info("/m/model.ckpt-" + std::to_string(step) + ".manifest.json").has_value(); };
+  const auto kept = [&](int64_t step) {
+    return disk->info("/m/model.ckpt-" + std::to_string(step) + ".manifest.json").has_value();
+  };
   save(1);
   save(2);
   CHECK(kept(1));
@@ -324,7 +332,9 @@ TEST_CASE_FIXTURE(writer_alone, "a commit under a lease is kept until it is give
   CHECK(kept(2));
 }
 
-TEST_CASE_FIXTURE(writer_alone, "a commit bears the time of day: where the launcher put the actor clock's zero, and what has passed since") {
+TEST_CASE_FIXTURE(
+    writer_alone,
+    "a commit bears the time of day: where the launcher put the actor clock's zero, and what has passed since") {
   options.wall_offset = 1.7e9;
   start();
   save(1);

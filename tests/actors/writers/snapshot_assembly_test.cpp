@@ -58,15 +58,19 @@ TEST_CASE("a run that is missing or doubled is named with its variable") {
   };
   CHECK(has(message({{"dense/kernel", {4}, 2, true, floats({3, 4})}}), "no run at element 0"));
   CHECK(has(message({{"dense/kernel", {4}, 0, true, floats({1, 2})}}), "2 elements of 4"));
-  CHECK(message({{"dense/kernel", {4}, 0, true, floats({1})}, {"dense/kernel", {4}, 2, true, floats({3, 4})}}).find("no run at element 1")
+  CHECK(message({{"dense/kernel", {4}, 0, true, floats({1})}, {"dense/kernel", {4}, 2, true, floats({3, 4})}})
+            .find("no run at element 1")
         != std::string::npos);
   message({{"dense/kernel", {4}, 0, true, floats({1, 2, 3, 4})}, {"dense/kernel", {4}, 0, true, floats({1, 2, 3, 4})}});
-  message({{"dense/kernel", {3}, 0, true, floats({1, 2})}, {"dense/kernel", {3}, 2, true, tensor::of<int32_t>({1}, {3})}});
+  message(
+      {{"dense/kernel", {3}, 0, true, floats({1, 2})}, {"dense/kernel", {3}, 2, true, tensor::of<int32_t>({1}, {3})}});
 }
 
 TEST_CASE("only trainable variables must be finite to be saved, and the first that is not is named") {
   CHECK(finite({{"a", {1}, 0, true, floats({1})}, {"slot", {1}, 0, false, floats({INFINITY})}}));
-  const auto bad = finite({{"a", {1}, 0, true, floats({1})}, {"b", {2}, 0, true, floats({1, NAN})}, {"c", {1}, 0, true, floats({INFINITY})}});
+  const auto bad = finite({{"a", {1}, 0, true, floats({1})},
+                           {"b", {2}, 0, true, floats({1, NAN})},
+                           {"c", {1}, 0, true, floats({INFINITY})}});
   REQUIRE_FALSE(bad);
   CHECK(bad.error().category == errc::nan_loss);
   CHECK(has(bad.error().message, "variable b "));

@@ -59,7 +59,8 @@ TEST_CASE_FIXTURE(summary_writer_alone, "records reach the file two seconds afte
   CHECK_MESSAGE(events().size() == 4, "the timer is set again by the next record");
 }
 
-TEST_CASE_FIXTURE(summary_writer_alone, "a record that is paid for is answered by room for as many more, others by nothing") {
+TEST_CASE_FIXTURE(summary_writer_alone,
+                  "a record that is paid for is answered by room for as many more, others by nothing") {
   start();
   write(0, 100);
   write(1, 200);
@@ -69,7 +70,8 @@ TEST_CASE_FIXTURE(summary_writer_alone, "a record that is paid for is answered b
   CHECK(outfeed.all<record_credit>()[1].until_number == 12);
 }
 
-TEST_CASE_FIXTURE(summary_writer_alone, "the result of an evaluation is in the file at once, whether it is paid for or not") {
+TEST_CASE_FIXTURE(summary_writer_alone,
+                  "the result of an evaluation is in the file at once, whether it is paid for or not") {
   options.of_evaluations = true;
   start();
   write(-1, 300);
@@ -80,7 +82,8 @@ TEST_CASE_FIXTURE(summary_writer_alone, "the result of an evaluation is in the f
   CHECK(events()[2].step == 400);
 }
 
-TEST_CASE_FIXTURE(summary_writer_alone, "many bytes are handed to the file system at once and do not wait for the timer") {
+TEST_CASE_FIXTURE(summary_writer_alone,
+                  "many bytes are handed to the file system at once and do not wait for the timer") {
   options.unflushed_bytes_max = 200;
   start();
   for (int64_t n = 0; n < 20; ++n)
@@ -88,7 +91,8 @@ TEST_CASE_FIXTURE(summary_writer_alone, "many bytes are handed to the file syste
   CHECK(events().size() > 10);
 }
 
-TEST_CASE_FIXTURE(summary_writer_alone, "[EST-61] the version comes first, then the notes of a session's start and of every checkpoint") {
+TEST_CASE_FIXTURE(summary_writer_alone,
+                  "[EST-61] the version comes first, then the notes of a session's start and of every checkpoint") {
   start();
   tell(writer, note{note::start, 40, {}});
   tell(writer, note{note::checkpoint, 50, "/run/model.ckpt-50"});
@@ -105,7 +109,8 @@ TEST_CASE_FIXTURE(summary_writer_alone, "[EST-61] the version comes first, then 
   CHECK(all[2].step == 50);
 }
 
-TEST_CASE_FIXTURE(summary_writer_alone, "asked to finish, it writes what it holds and ends; without a word it leaves no file") {
+TEST_CASE_FIXTURE(summary_writer_alone,
+                  "asked to finish, it writes what it holds and ends; without a word it leaves no file") {
   start();
   SUBCASE("with records") {
     write(0, 1);
@@ -119,7 +124,8 @@ TEST_CASE_FIXTURE(summary_writer_alone, "asked to finish, it writes what it hold
   CHECK(writer->getf(caf::abstract_actor::is_terminated_flag));
 }
 
-TEST_CASE_FIXTURE(summary_writer_alone, "a part of a snapshot is passed on, and by then all records before it are in the file") {
+TEST_CASE_FIXTURE(summary_writer_alone,
+                  "a part of a snapshot is passed on, and by then all records before it are in the file") {
   start();
   write(0, 100);
   write(1, 200);
@@ -132,7 +138,8 @@ TEST_CASE_FIXTURE(summary_writer_alone, "a part of a snapshot is passed on, and 
   CHECK_MESSAGE(outfeed.count<record_credit>() == 2, "it is not paid for");
 }
 
-TEST_CASE_FIXTURE(summary_writer_alone, "a part goes to the checkpoint writer that was named last, and over a disk that is full too") {
+TEST_CASE_FIXTURE(summary_writer_alone,
+                  "a part goes to the checkpoint writer that was named last, and over a disk that is full too") {
   const auto faulty = faulty_file_system::around(files);
   files = faulty;
   start();
@@ -146,7 +153,8 @@ TEST_CASE_FIXTURE(summary_writer_alone, "a part goes to the checkpoint writer th
   CHECK(parts.count<snapshot_part>() == 0);
 }
 
-TEST_CASE_FIXTURE(summary_writer_alone, "a disk that is full is one failure that names the writer, and nobody waits for room") {
+TEST_CASE_FIXTURE(summary_writer_alone,
+                  "a disk that is full is one failure that names the writer, and nobody waits for room") {
   const auto faulty = faulty_file_system::around(files);
   files = faulty;
   start();
@@ -162,7 +170,9 @@ TEST_CASE_FIXTURE(summary_writer_alone, "a disk that is full is one failure that
   CHECK(outfeed.count<record_credit>() == 5);
 }
 
-TEST_CASE_FIXTURE(summary_writer_alone, "an event file that somebody removes is reported once, and the records that follow are in a new one") {
+TEST_CASE_FIXTURE(
+    summary_writer_alone,
+    "an event file that somebody removes is reported once, and the records that follow are in a new one") {
   start();
   write(0, 1);
   advance_time(std::chrono::seconds{2});
@@ -183,7 +193,8 @@ TEST_CASE_FIXTURE(summary_writer_alone, "an event file that somebody removes is 
     CHECK(found[i].step == static_cast<int64_t>(i) + 1);
 }
 
-TEST_CASE_FIXTURE(summary_writer_alone, "records that overtake the note of the start follow it in the file, and are paid for then") {
+TEST_CASE_FIXTURE(summary_writer_alone,
+                  "records that overtake the note of the start follow it in the file, and are paid for then") {
   options.awaits_start = true;
   start();
   write(0, 110);

@@ -4,7 +4,8 @@
 
 namespace troupe::test {
 
-TEST_CASE_FIXTURE(writer_alone, "a snapshot that waited too long names the part that is missing, and frees what was lent") {
+TEST_CASE_FIXTURE(writer_alone,
+                  "a snapshot that waited too long names the part that is missing, and frees what was lent") {
   start();
   tell(writer, chief_part(5));
   lend(5);
@@ -62,7 +63,9 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots above the end are dropped without a w
   }
 }
 
-TEST_CASE_FIXTURE(writer_alone, "asked to settle, the writer refuses what lacks a part that does not come any more, and completes the rest") {
+TEST_CASE_FIXTURE(
+    writer_alone,
+    "asked to settle, the writer refuses what lacks a part that does not come any more, and completes the rest") {
   start();
   tell(writer, chief_part(4));
   tell(writer, infeed_part(4));
@@ -97,7 +100,8 @@ TEST_CASE_FIXTURE(writer_alone, "a part that is gone when its snapshot was compl
   CHECK(chief.count<save_failed>() == 0);
 }
 
-TEST_CASE_FIXTURE(writer_alone, "parts of nodes that hear of a writer's stand-in before it knows the attempt are kept") {
+TEST_CASE_FIXTURE(writer_alone,
+                  "parts of nodes that hear of a writer's stand-in before it knows the attempt are kept") {
   writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
   lend(4);
   tell(writer, infeed_part(4));
@@ -118,7 +122,9 @@ TEST_CASE_FIXTURE(writer_alone, "parts of nodes that hear of a writer's stand-in
   }
 }
 
-TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are complete without its parts, after those of before, and say so") {
+TEST_CASE_FIXTURE(
+    writer_alone,
+    "snapshots of states after a group has left are complete without its parts, after those of before, and say so") {
   stored.parts.push_back({3_node, "b/replica/0"});
   start();
   for (const int64_t step : {10, 15, 20}) {

@@ -15,7 +15,9 @@ using test::has;
 namespace {
 
 struct trained_project : small_project {
-  trained_project() { REQUIRE(run_program(train({"--max-steps", "8", "--set", "optimizer.rate=1e-2", "--quiet"})).status == 0); }
+  trained_project() {
+    REQUIRE(run_program(train({"--max-steps", "8", "--set", "optimizer.rate=1e-2", "--quiet"})).status == 0);
+  }
   std::string model(const std::string& name = "") const { return path("model") + name; }
 };
 
@@ -50,22 +52,24 @@ TEST_CASE_FIXTURE(trained_project, "relative paths of data are those of the run,
   const auto here = path("elsewhere");
   std::filesystem::create_directories(here);
   // The run starts in the project's directory, and later commands elsewhere.
-  const auto run = run_program("cd " + path(""),
-                               {"train", "--config", config(), "--set", "input.data=./data", "--model-dir", path("relative"), "--max-steps", "8", "--quiet"});
+  const auto run = run_program("cd " + path(""), {"train", "--config", config(), "--set", "input.data=./data",
+                                                  "--model-dir", path("relative"), "--max-steps", "8", "--quiet"});
   REQUIRE_MESSAGE(run.status == 0, run.err);
   const auto told = run_program("cd " + here, {"evaluate", "../relative", "--json"});
   CHECK_MESSAGE(told.status == 0, told.err);
   std::filesystem::rename(path("data"), path("away"));
   const auto gone = run_program({"evaluate", path("relative")});
   CHECK(gone.status == 1);
-  CHECK(has(gone.err, "note: " + path("relative") + " says that its last run read this; --data or --set names other data"));
+  CHECK(has(gone.err,
+            "note: " + path("relative") + " says that its last run read this; --data or --set names other data"));
   CHECK(run_program({"evaluate", path("relative"), "--data", path("away"), "--quiet"}).status == 0);
 }
 
 TEST_CASE_FIXTURE(trained_project, "a changed configuration is told with its differences, an equal one is not") {
   const auto same = run_program(train({"--max-steps", "8", "--set", "optimizer.rate=0.01", "--json"}));
   CHECK(same.events()[0]["event"] == "started");
-  const auto changed = run_program(train({"--max-steps", "16", "--set", "optimizer.name=momentum", "--set", "optimizer.rate=0.02", "--json"}));
+  const auto changed = run_program(
+      train({"--max-steps", "16", "--set", "optimizer.name=momentum", "--set", "optimizer.rate=0.02", "--json"}));
   REQUIRE_MESSAGE(!changed.events().empty(), changed.err);
   const auto told = changed.events()[0];
   CHECK(told["event"] == "changed");
@@ -84,7 +88,8 @@ TEST_CASE_FIXTURE(trained_project, "a changed configuration is told with its dif
   CHECK(find("input.batch_size").is_null());
 }
 
-TEST_CASE_FIXTURE(trained_project, "the directory keeps the command, the versions and the settings, and inspect shows them") {
+TEST_CASE_FIXTURE(trained_project,
+                  "the directory keeps the command, the versions and the settings, and inspect shows them") {
   const auto shown = nlohmann::json::parse(run_program({"inspect", model(), "--json"}).out);
   const auto& run = shown["run"];
   CHECK(run["command"][0] == "troupe");
@@ -97,7 +102,8 @@ TEST_CASE_FIXTURE(trained_project, "the directory keeps the command, the version
   CHECK(has(run_program({"inspect", model()}).out, " by troupe "));
 }
 
-TEST_CASE_FIXTURE(trained_project, "a directory without a record, a damaged one and one of another program say how to go on") {
+TEST_CASE_FIXTURE(trained_project,
+                  "a directory without a record, a damaged one and one of another program say how to go on") {
   const auto record = model("/run.json");
   const auto refused = [&](std::vector<std::string> arguments, int status, const std::string& part) {
     const auto result = run_program(std::move(arguments));
@@ -138,7 +144,9 @@ TEST_CASE_FIXTURE(trained_project, "a directory and another name for it, or a --
   refused({"evaluate", model(), "again"}, "unexpected argument 'again'");
 }
 
-TEST_CASE_FIXTURE(trained_project, "a description for TensorBoard has the graph and the hyperparameters, and a run with the same settings leaves it alone") {
+TEST_CASE_FIXTURE(trained_project,
+                  "a description for TensorBoard has the graph and the hyperparameters, and a run with the same "
+                  "settings leaves it alone") {
   const auto descriptions = [&] {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator{model()})
@@ -160,7 +168,8 @@ TEST_CASE_FIXTURE(trained_project, "a description for TensorBoard has the graph 
   CHECK(said["_hparams_/session_end_info"] == "ended");
   REQUIRE(run_program(train({"--max-steps", "16", "--set", "optimizer.rate=1e-2", "--quiet"})).status == 0);
   CHECK(descriptions().size() == 2);  // The change is in max_steps.
-  REQUIRE(run_program({"train", model(), "--set", "run.max_steps=none", "--set", "run.steps=8", "--quiet"}).status == 0);
+  REQUIRE(run_program({"train", model(), "--set", "run.max_steps=none", "--set", "run.steps=8", "--quiet"}).status
+          == 0);
   REQUIRE(run_program({"train", model(), "--quiet"}).status == 0);
   CHECK(descriptions().size() == 3);
 }

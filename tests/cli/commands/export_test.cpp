@@ -37,8 +37,9 @@ std::vector<std::string> names_in(const std::string& directory) {
 /// A project with checkpoints of steps 0, 32 and 64; those of 32 and 64 were evaluated.
 struct trained_project : small_project {
   trained_project() {
-    const auto trained = run_program(train({"--max-steps", "64", "--set", "optimizer.rate=0.01", "--set", "keep_best.metric=loss",
-                                            "--set", "run.save_checkpoints_steps=32", "--set", "evaluate.throttle_secs=0", "--quiet"}));
+    const auto trained = run_program(
+        train({"--max-steps", "64", "--set", "optimizer.rate=0.01", "--set", "keep_best.metric=loss", "--set",
+               "run.save_checkpoints_steps=32", "--set", "evaluate.throttle_secs=0", "--quiet"}));
     REQUIRE_MESSAGE(trained.status == 0, trained.err);
   }
   outcome exported(std::vector<std::string> more = {}) const { return run_program(command("export", std::move(more))); }
@@ -62,7 +63,9 @@ struct trained_project : small_project {
 
 }  // namespace
 
-TEST_CASE("export prints the path of a numbered directory, from which predict gives the same bytes without the configuration") {
+TEST_CASE(
+    "export prints the path of a numbered directory, from which predict gives the same bytes without the "
+    "configuration") {
   const trained_project project;
   const auto made = project.exported();
   REQUIRE_MESSAGE(made.status == 0, made.err);
@@ -70,7 +73,9 @@ TEST_CASE("export prints the path of a numbered directory, from which predict gi
   const auto path = without_newline(made.out);
   CHECK(path.starts_with(project.path("model") + "/export/latest/"));
   CHECK(path.substr(path.rfind('/') + 1).find_first_not_of("0123456789") == std::string::npos);
-  CHECK(names_in(path) == std::vector<std::string>{"graph.json", "manifest.json", "preparation.json", "signature.json", "weights.safetensors"});
+  CHECK(names_in(path)
+        == std::vector<std::string>{"graph.json", "manifest.json", "preparation.json", "signature.json",
+                                    "weights.safetensors"});
 
   const auto before = run_program(project.command("predict", {"--quiet"}));
   std::vector<std::string> arguments{"predict", "--export", path, "--quiet"};
@@ -80,7 +85,8 @@ TEST_CASE("export prints the path of a numbered directory, from which predict gi
   CHECK_MESSAGE(after.status == 0, after.err);
   CHECK(after.out == before.out);
   CHECK(has(after.out, "class_ids"));
-  const auto spoken = run_program(project.command("predict", {"--export", path, "--limit", "2", "--set", "model_dir=none"}));
+  const auto spoken = run_program(
+      project.command("predict", {"--export", path, "--limit", "2", "--set", "model_dir=none"}));
   CHECK_MESSAGE(spoken.status == 0, spoken.err);
   CHECK(has(spoken.err, "2 results in "));
   CHECK(has(spoken.err, " from " + path + "\n"));
@@ -97,7 +103,8 @@ TEST_CASE("export takes the checkpoint of --step, the best evaluated one, an out
   CHECK(step_of(project.exported({"--step", "32"})) == 32);
   CHECK(step_of(project.exported({"--checkpoint", project.path("model") + "/model.ckpt-32"})) == 32);
   CHECK(step_of(project.exported({"--step", "best"})) == 64);
-  const auto made = project.exported({"--output", project.path("exports"), "--asset", "lists/config.toml=" + project.config()});
+  const auto made = project.exported(
+      {"--output", project.path("exports"), "--asset", "lists/config.toml=" + project.config()});
   REQUIRE_MESSAGE(made.status == 0, made.err);
   const auto path = without_newline(made.out);
   CHECK(path.starts_with(project.path("exports") + "/"));
@@ -123,7 +130,9 @@ TEST_CASE("export refuses what cannot be, with a status of 2 for misuse, and lea
     CHECK(made.out == "");
     CHECK(has(made.err, message));
   };
-  misused({"--step", "bets"}, "--step: 'bets' names no checkpoint: it is newest, best, a step such as 390, or a path such as runs/fashion/model.ckpt-390");
+  misused({"--step", "bets"},
+          "--step: 'bets' names no checkpoint: it is newest, best, a step such as 390, or a path such as "
+          "runs/fashion/model.ckpt-390");
   misused({"--asset", "x"}, "--asset must be PATH=FILE, not 'x'");
   misused({"--asset", "x=a", "--asset", "x=b"}, "--asset x is given twice");
   misused({"--output", ""}, "--output must name a directory");
@@ -138,7 +147,8 @@ TEST_CASE("export refuses what cannot be, with a status of 2 for misuse, and lea
   failed({"--model-dir", project.path("none")}, "there is no checkpoint to export in " + project.path("none"));
   failed({"--model-dir", project.path("none"), "--step", "best"}, project.path("none"));
   failed({"--asset", "x=" + project.path("gone")}, project.path("gone"));
-  failed({"--asset", "../x=" + project.config()}, "an extra asset needs a relative path without '.' and '..', not '../x'");
+  failed({"--asset", "../x=" + project.config()},
+         "an extra asset needs a relative path without '.' and '..', not '../x'");
   CHECK(names_in(project.path("model") + "/export/latest").empty());
 }
 
@@ -151,9 +161,11 @@ TEST_CASE("predict refuses an export that is none or damaged, and flags that wou
     CHECK(predicted.out == "");
     CHECK(has(predicted.err, message));
   };
-  refused({"--export", project.path("model")}, 1, project.path("model") + " is not an exported model: it has no graph.json");
+  refused({"--export", project.path("model")}, 1,
+          project.path("model") + " is not an exported model: it has no graph.json");
   refused({"--export", path, "--step", "3"}, 2, "--step cannot be given together with --export");
-  std::filesystem::resize_file(path + "/weights.safetensors", std::filesystem::file_size(path + "/weights.safetensors") - 1);
+  std::filesystem::resize_file(path + "/weights.safetensors",
+                               std::filesystem::file_size(path + "/weights.safetensors") - 1);
   refused({"--export", path}, 1, path + "/weights.safetensors");
   const auto shown = run_program({"inspect", path});
   CHECK(shown.status == 1);
@@ -175,7 +187,8 @@ TEST_CASE("inspect shows what an exported model takes and yields") {
 TEST_CASE("export --help names its flags") {
   const auto help = run_program({"export", "--help"});
   CHECK(help.status == 0);
-  for (const auto* flag : {"--checkpoint newest|best|N|PATH", "--output DIR", "--onnx FILE", "--asset PATH=FILE", "--config FILE"})
+  for (const auto* flag :
+       {"--checkpoint newest|best|N|PATH", "--output DIR", "--onnx FILE", "--asset PATH=FILE", "--config FILE"})
     CHECK(has(help.out, flag));
   CHECK(has(run_program({"--help"}).out, "export       writes that checkpoint's model"));
 }

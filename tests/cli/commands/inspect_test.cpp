@@ -46,13 +46,16 @@ TEST_CASE_FIXTURE(trained_project, "inspect shows a directory, a checkpoint and 
   const auto& first = checkpoint["tensors"][0];
   CHECK(first["bytes"].get<size_t>() * 4 <= first["base64"].get<std::string>().size() * 3);
   CHECK(has(bytes.substr(0, 4096), first["name"].get<std::string>()));
-  CHECK(json_of({"inspect", model("/model.ckpt-16-00000-of-00001.safetensors")})["tensors"].size() == checkpoint["tensors"].size());
+  CHECK(json_of({"inspect", model("/model.ckpt-16-00000-of-00001.safetensors")})["tensors"].size()
+        == checkpoint["tensors"].size());
 }
 
-TEST_CASE_FIXTURE(trained_project, "inspect shows several paths one after the other, as JSON in a list, and ends as the worst of them") {
+TEST_CASE_FIXTURE(trained_project,
+                  "inspect shows several paths one after the other, as JSON in a list, and ends as the worst of them") {
   const auto both = run_program({"inspect", model("/model.ckpt-8"), model("/model.ckpt-16")});
   CHECK(both.status == 0);
-  const auto first = run_program({"inspect", model("/model.ckpt-8")}).out, second = run_program({"inspect", model("/model.ckpt-16")}).out;
+  const auto first = run_program({"inspect", model("/model.ckpt-8")}).out,
+             second = run_program({"inspect", model("/model.ckpt-16")}).out;
   CHECK(both.out == first + "\n" + second);
   const auto list = json_of({"inspect", model("/model.ckpt-8"), model("/model.ckpt-16")});
   REQUIRE(list.size() == 2);
@@ -86,7 +89,9 @@ TEST_CASE_FIXTURE(trained_project, "what is damaged exits with 1, names file, te
   CHECK(has(cut.out, "global_step"));
 }
 
-TEST_CASE_FIXTURE(trained_project, "checkpoints delete takes steps, refuses the newest without --force, and a run goes on from what is left") {
+TEST_CASE_FIXTURE(
+    trained_project,
+    "checkpoints delete takes steps, refuses the newest without --force, and a run goes on from what is left") {
   CHECK(run_program({"checkpoints", "delete", model(), "0"}).out == "deleted step 0\n");
   const auto newest = run_program({"checkpoints", "delete", model(), "16"});
   CHECK(newest.status == 1);
@@ -129,8 +134,10 @@ TEST_CASE("inspect shows the plan, the graphs and the program of a configuration
   CHECK(has(config({"--program", "--graph", "evaluate"}).out, "dnn/logits/kernel"));
   CHECK(has(config({"--program"}).out, " FLOPs\n"));
   CHECK(has(config({"--profile", "--steps", "3"}).out, ", the mean of 3\n"));
-  CHECK(nlohmann::json::parse(config({"--profile", "--graph", "predict", "--steps", "1", "--json"}).out)["mode"] == "predict");
-  CHECK(nlohmann::json::parse(config({"--graph", "train", "--json", "--set", "model.hidden_units=2"}).out)["parameters"].is_number());
+  CHECK(nlohmann::json::parse(config({"--profile", "--graph", "predict", "--steps", "1", "--json"}).out)["mode"]
+        == "predict");
+  CHECK(nlohmann::json::parse(config({"--graph", "train", "--json", "--set", "model.hidden_units=2"}).out)["parameters"]
+            .is_number());
   std::ifstream made{project.path("model")};
   CHECK_FALSE(made.is_open());
 }
@@ -151,7 +158,8 @@ TEST_CASE("misuse of inspect and checkpoints exits with 2 and says what would be
   refused({"inspect", "--config", "x", "--graph", "trian"}, "did you mean train?");
   refused({"inspect", "a", "--profile"}, "are about a --config");
   refused({"inspect", "--config", "x", "--steps", "3"}, "--steps is about --profile");
-  refused({"inspect", "--config", "x", "--profile", "--steps", "0"}, "--steps must be a whole number of at least 1, not '0'");
+  refused({"inspect", "--config", "x", "--profile", "--steps", "0"},
+          "--steps must be a whole number of at least 1, not '0'");
   refused({"inspect", "--config", "x", "--profile", "--program"}, "--profile cannot be given together with --program");
   refused({"inspect", "/dev/null"}, "is neither a model directory nor a checkpoint");
   refused({"checkpoints"}, "takes list, verify or delete");
@@ -176,7 +184,8 @@ TEST_CASE("a signal ends a long look at once, with its status") {
       std::ifstream state{"/proc/" + std::to_string(running.id()) + "/status"};
       REQUIRE(state.is_open());
       for (std::string line; std::getline(state, line);)
-        takes = takes || (line.starts_with("SigBlk:") && (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) == 1);
+        takes = takes
+                || (line.starts_with("SigBlk:") && (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) == 1);
     }
     running.send(signal);
     CHECK(running.finish().status == status);

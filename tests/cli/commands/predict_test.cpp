@@ -4,15 +4,15 @@
 
 #include <doctest/doctest.h>
 
-#include <csignal>
-#include <fstream>
-#include <set>
-#include <sstream>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <set>
+#include <sstream>
 
 namespace troupe::cli {
 
@@ -41,16 +41,19 @@ std::set<std::string> files_in(const std::string& directory) {
 }
 
 /// The label of test image `i`, as `write_images` in program.cpp computes it.
-int64_t label_of(size_t i) {
-  return static_cast<int64_t>(i * 7 % 10);
-}
+int64_t label_of(size_t i) { return static_cast<int64_t>(i * 7 % 10); }
 
 /// A project whose model predicts the right class for all test images.
 struct trained_project : small_project {
   explicit trained_project(uint32_t test_images = 64) : small_project(test_images) {
-    REQUIRE(run_program(train({"--max-steps", "64", "--set", "optimizer.rate=0.01", "--set", "evaluate.when=never", "--quiet"})).status == 0);
+    REQUIRE(run_program(
+                train({"--max-steps", "64", "--set", "optimizer.rate=0.01", "--set", "evaluate.when=never", "--quiet"}))
+                .status
+            == 0);
   }
-  std::vector<std::string> predict(std::vector<std::string> more = {}) const { return command("predict", std::move(more)); }
+  std::vector<std::string> predict(std::vector<std::string> more = {}) const {
+    return command("predict", std::move(more));
+  }
 };
 
 }  // namespace
@@ -87,8 +90,12 @@ TEST_CASE("predict --limit, --step and --format choose how many, of which checkp
   const auto earlier = run_program(project.predict({"--step", "56", "--format", "jsonl", "--limit", "3"}));
   CHECK(has(earlier.err, "model.ckpt-56\n"));
   CHECK(earlier.out != result.out);
-  CHECK(run_program(project.predict({"--checkpoint", project.path("model") + "/model.ckpt-56", "--format", "jsonl", "--limit", "3"})).out == earlier.out);
-  CHECK(run_program(project.predict({"--limit", "1000", "--keys", "class_ids"})).out == run_program(project.predict({"--keys", "class_ids"})).out);
+  CHECK(run_program(project.predict({"--checkpoint", project.path("model") + "/model.ckpt-56", "--format", "jsonl",
+                                     "--limit", "3"}))
+            .out
+        == earlier.out);
+  CHECK(run_program(project.predict({"--limit", "1000", "--keys", "class_ids"})).out
+        == run_program(project.predict({"--keys", "class_ids"})).out);
 }
 
 TEST_CASE("predict --output has the file under its name once it is whole, and npy one file a key") {
@@ -118,7 +125,8 @@ TEST_CASE("an array that a limit on file sizes cuts off is an error, and leaves 
   CHECK(files_in(to).empty());
 }
 
-TEST_CASE("predict --output writes to a device or a pipe, and to where a symbolic link leads, and replaces none of them") {
+TEST_CASE(
+    "predict --output writes to a device or a pipe, and to where a symbolic link leads, and replaces none of them") {
   const trained_project project;
   const auto printed = run_program(project.predict()).out;
   namespace fs = std::filesystem;
@@ -178,7 +186,8 @@ TEST_CASE("a vocabulary in the file is a list, and says how many classes there a
   const trained_project project;
   const auto path = project.path("words.toml");
   std::string text = contents(project.config());
-  text.replace(text.find("classes = 10"), 12, "vocabulary = [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\", \"i\", \"j\"]");
+  text.replace(text.find("classes = 10"), 12,
+               "vocabulary = [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\", \"i\", \"j\"]");
   std::ofstream{path} << text;
   CHECK(run_program({"predict", "--config", path, "--keys", "classes", "--limit", "2"}).out == "classes\na\nh\n");
   std::ofstream{path} << "[model]\nhidden_units = [16]\nvocabulary = [1, 2]\n";
@@ -202,7 +211,9 @@ TEST_CASE("misuse of predict exits with 2, and what is not there with 1; either 
   };
   ends({"--format", "xml"}, 2, "--format must be csv, jsonl or npy, not 'xml'");
   ends({"--limit", "0"}, 2, "--limit must be a whole number of at least 1, not '0'");
-  ends({"--step", "-1"}, 2, "--step: '-1' names no checkpoint: it is newest, best, a step such as 390, or a path such as runs/fashion/model.ckpt-390");
+  ends({"--step", "-1"}, 2,
+       "--step: '-1' names no checkpoint: it is newest, best, a step such as 390, or a path such as "
+       "runs/fashion/model.ckpt-390");
   ends({"--keys", "class_ids,"}, 2, "--keys must be names with commas between them, not 'class_ids,'");
   ends({"--keys", "class_ids,class_ids"}, 2, "the key 'class_ids' is given twice");
   ends({"--keys", "scores"}, 2, "the model predicts no 'scores'; there are 'class_ids', 'logits', 'probabilities'");

@@ -23,7 +23,8 @@ TEST_CASE("serve tells where it predicts, and where health is if that has a port
 TEST_CASE("serve with --json tells the address of health beside that of the predictions") {
   const exported_project project;
   program server{project.serve({"--health-port", "0", "--json"})};
-  const int port = port_of(server, "\"address\":\"http://127.0.0.1:"), health = port_of(server, "\"health_address\":\"http://127.0.0.1:");
+  const int port = port_of(server, "\"address\":\"http://127.0.0.1:"),
+            health = port_of(server, "\"health_address\":\"http://127.0.0.1:");
   CHECK(test::http_client{port}.get("/v1/models/m").status == 200);
   CHECK(test::http_client{health}.get("/metrics").status == 200);
   server.send(SIGINT);

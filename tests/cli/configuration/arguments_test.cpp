@@ -1,4 +1,5 @@
 #include "cli/configuration/arguments.hpp"
+
 #include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
@@ -55,7 +56,8 @@ TEST_CASE("help that is asked for is a text and no error, whatever else is wrong
     CHECK_MESSAGE((*help)->find(part) != std::string::npos, part);
 }
 
-TEST_CASE("of a value that is given twice the last one counts, several are kept in their order, and an empty one is given") {
+TEST_CASE(
+    "of a value that is given twice the last one counts, several are kept in their order, and an empty one is given") {
   fake_command c;
   REQUIRE(c.parse({"--step", "3", "--way", "road", "--step=4", "--way", "rail", "a"}));
   CHECK(c.step == "4");

@@ -32,7 +32,9 @@ TEST_CASE("every field of the run configuration and of the specs is a key, with 
     const auto standard = option_text(value);
     CHECK_MESSAGE((standard == "none" || key->standard == standard), field.name);
   });
-  each_field(defaults_of<eval_spec>(), [](const auto& field, const auto&) { CHECK_MESSAGE(find_key("evaluate." + std::string{field.name}), field.name); });
+  each_field(defaults_of<eval_spec>(), [](const auto& field, const auto&) {
+    CHECK_MESSAGE(find_key("evaluate." + std::string{field.name}), field.name);
+  });
   CHECK(find_key("run.max_steps"));
   CHECK(find_key("run.steps"));
   CHECK(find_key("input.epochs"));
@@ -49,10 +51,12 @@ TEST_CASE("a key is listed once, beside the others of its table, and accepts its
       CHECK_MESSAGE(tables.insert(table).second, key.name);
     }
     const auto standard = key.standard.substr(0, key.standard.find(';'));
-    CHECK_MESSAGE((standard.empty() || key.name == "evaluate.when" || accepts(key, standard, value_kind::untyped)), key.name);
+    CHECK_MESSAGE((standard.empty() || key.name == "evaluate.when" || accepts(key, standard, value_kind::untyped)),
+                  key.name);
   }
-  CHECK(tables == std::set<std::string>{"evaluate", "head", "input", "keep_best", "model", "optimizer", "reduce_on_plateau", "run",
-                                        "stop_early", "stop_early[]", "warm_start"});
+  CHECK(tables
+        == std::set<std::string>{"evaluate", "head", "input", "keep_best", "model", "optimizer", "reduce_on_plateau",
+                                 "run", "stop_early", "stop_early[]", "warm_start"});
 }
 
 TEST_CASE("--help has the defaults that the structs have, and says whose a key is that not all alternatives have") {
@@ -63,13 +67,15 @@ TEST_CASE("--help has the defaults that the structs have, and says whose a key i
   CHECK(help("optimizer.rate")
         == "the learning rate [0.001; 0.01 for gradient_descent, momentum, adagrad, ftrl, proximal_gradient_descent]");
   CHECK(help("optimizer.centered") == "rmsprop: take the mean gradient off the mean square [false]");
-  CHECK(help("optimizer.weight_decay") == "share of each variable that is taken off at each step [0; 0.0001 for adamw]");
+  CHECK(help("optimizer.weight_decay")
+        == "share of each variable that is taken off at each step [0; 0.0001 for adamw]");
   CHECK(help("model.layers[].filters") == "conv2d, conv2d_transpose, separable_conv2d: outputs at each place");
   CHECK(help("model.layers[].strides").ends_with("[1; 0 for max_pool, average_pool]"));
   CHECK(help("model.layers[].name").ends_with("its type unless given"));
   CHECK(help("head.thresholds").starts_with("binary_head, multi_label_head: probabilities from which on"));
   CHECK(help("head.heads[].weight") == "the factor of its loss in the sum of all [1]");
-  CHECK(help("optimizer.groups[].l1") == "ftrl, proximal_gradient_descent: strength of the L1 norm's pull towards 0 [0]");
+  CHECK(help("optimizer.groups[].l1")
+        == "ftrl, proximal_gradient_descent: strength of the L1 norm's pull towards 0 [0]");
 }
 
 TEST_CASE("--help has the flags in 40 lines, --help and a table the keys of that, and --help all has every key once") {
@@ -108,7 +114,8 @@ TEST_CASE("--help has the flags in 40 lines, --help and a table the keys of that
   CHECK(tables.empty());
   const auto unknown = parse_command_line("train", {"--help", "optimiser"});
   REQUIRE_FALSE(unknown);
-  CHECK(unknown.error().message == "there is help on all, model, head, optimizer, input, run, evaluate, stop_early, keep_best, reduce_on_plateau, warm_start, "
+  CHECK(unknown.error().message == "there is help on all, model, head, optimizer, input, run, evaluate, "
+                                   "stop_early, keep_best, reduce_on_plateau, warm_start, "
                                    "and none on 'optimiser'; did you mean optimizer?");
 }
 

@@ -18,11 +18,14 @@ struct network_project : small_project {
   std::string network = path("network.toml");
 
   explicit network_project(const std::string& second = "{type = \"max_pool\", size = 4}") {
-    std::ofstream{network} << "[model]\ntype = \"sequential_classifier\"\nclasses = 10\ninput_shape = [28, 28, 1]\n"
-                           << "layers = [{type = \"conv2d\", filters = 4, kernel_size = 5, strides = 2, activation = \"relu\"},\n  " << second << ",\n"
-                           << "  {type = \"batch_norm\"}, {type = \"dropout\", rate = 0.2}]\n"
-                           << "[input]\ndata = \"" << path("data") << "\"\nbatch_size = 32\n[run]\nmodel_dir = \"" << path("model")
-                           << "\"\nseed = 3\nsave_checkpoints_steps = 8\nlog_step_count_steps = 4\n[evaluate]\nbatch_size = 32\nthrottle_secs = 0\n";
+    std::ofstream{network}
+        << "[model]\ntype = \"sequential_classifier\"\nclasses = 10\ninput_shape = [28, 28, 1]\n"
+        << "layers = [{type = \"conv2d\", filters = 4, kernel_size = 5, strides = 2, activation = \"relu\"},\n  "
+        << second << ",\n"
+        << "  {type = \"batch_norm\"}, {type = \"dropout\", rate = 0.2}]\n"
+        << "[input]\ndata = \"" << path("data") << "\"\nbatch_size = 32\n[run]\nmodel_dir = \"" << path("model")
+        << "\"\nseed = 3\nsave_checkpoints_steps = 8\nlog_step_count_steps = 4\n[evaluate]\nbatch_size = "
+           "32\nthrottle_secs = 0\n";
   }
   outcome run(const std::string& command, std::vector<std::string> more = {}) const {
     std::vector<std::string> all{command, "--config", network};
@@ -33,7 +36,8 @@ struct network_project : small_project {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(network_project, "a network of a file is trained, evaluated, predicted from and inspected by that file") {
+TEST_CASE_FIXTURE(network_project,
+                  "a network of a file is trained, evaluated, predicted from and inspected by that file") {
   const auto trained = run("train", {"--epochs", "8", "--json"});
   REQUIRE_MESSAGE(trained.status == 0, trained.err);
   const auto last = trained.events().back();
@@ -54,8 +58,10 @@ TEST_CASE_FIXTURE(network_project, "a network of a file is trained, evaluated, p
   CHECK(has(program.out, "max_pool"));
 }
 
-TEST_CASE_FIXTURE(network_project, "a network that was stopped goes on bit for bit, its moving statistics and its dropout included") {
-  program running{{"train", "--config", network, "--max-steps", "100000000", "--set", "save_checkpoints_steps=100000000", "--json"}};
+TEST_CASE_FIXTURE(network_project,
+                  "a network that was stopped goes on bit for bit, its moving statistics and its dropout included") {
+  program running{{"train", "--config", network, "--max-steps", "100000000", "--set",
+                   "save_checkpoints_steps=100000000", "--json"}};
   REQUIRE(running.wait_for("\"progress\""));
   running.send(SIGINT);
   const auto stopped = running.finish();
@@ -63,7 +69,10 @@ TEST_CASE_FIXTURE(network_project, "a network that was stopped goes on bit for b
   const auto at = stopped.events().back()["global_step"].get<int64_t>();
   const auto end = std::to_string(at + 11);
   REQUIRE(run("train", {"--max-steps", end, "--quiet"}).status == 0);
-  REQUIRE(run("train", {"--max-steps", end, "--quiet", "--set", "save_checkpoints_steps=100000000", "--model-dir", path("whole")}).status == 0);
+  REQUIRE(run("train", {"--max-steps", end, "--quiet", "--set", "save_checkpoints_steps=100000000", "--model-dir",
+                        path("whole")})
+              .status
+          == 0);
   const auto bits = parameters("whole", at + 11);
   CHECK(has(bits, "batch_norm/moving_variance"));
   CHECK((parameters("model", at + 11) == bits));
@@ -73,10 +82,10 @@ TEST_CASE("a layer that does not fit the data is told with file, line, number, t
   const network_project wrong{"{type = \"max_pool\", size = 13}"};
   const auto refused = wrong.run("train", {"--max-steps", "8"});
   CHECK(refused.status == 2);
-  CHECK_MESSAGE(
-      has(refused.err, "error: " + wrong.network
-                           + ":6: model.layers[1] (max_pool): max_pool: a window of {13, 13}, dilation {1, 1}, does not fit float32 [batch, 12, 12, 4]"),
-      refused.err);
+  CHECK_MESSAGE(has(refused.err, "error: " + wrong.network
+                                     + ":6: model.layers[1] (max_pool): max_pool: a window of {13, 13}, dilation {1, "
+                                       "1}, does not fit float32 [batch, 12, 12, 4]"),
+                refused.err);
   const network_project flat;
   const auto shaped = flat.run("train", {"--max-steps", "8", "--set", "model.input_shape=28,27"});
   CHECK(shaped.status == 2);
@@ -91,8 +100,8 @@ TEST_CASE("the configurations in examples/ are planned on data of their kind") {
       continue;
     CAPTURE(file.path().string());
     ++count;
-    const auto planned =
-        run_program({"inspect", "--config", file.path(), "--program", "--set", "input.data=" + project.path("data"), "--set", "input.batch_size=32"});
+    const auto planned = run_program({"inspect", "--config", file.path(), "--program", "--set",
+                                      "input.data=" + project.path("data"), "--set", "input.batch_size=32"});
     CHECK_MESSAGE(planned.status == 0, planned.err);
     CHECK(has(planned.out, "kernels"));
   }

@@ -46,9 +46,10 @@ TEST_CASE("a line of a text is no request, a backslash none either, and examples
       .words = {},
       .flags = {}};
   const auto page = manual_page({odd});
-  const auto section =
-      page.substr(page.find(".SS \\fBtroupe odd"), page.find(".SH CONFIGURATION") - page.find(".SS \\fBtroupe odd"));
-  CHECK(section == ".SS \\fBtroupe odd\\fR [\\fIFLAG\\fR...]\n\\&.so it begins\n.PP\nA paragraph\nof two lines.\n\\&'quoted\n"
+  const auto section = page.substr(page.find(".SS \\fBtroupe odd"),
+                                   page.find(".SH CONFIGURATION") - page.find(".SS \\fBtroupe odd"));
+  CHECK(section == ".SS \\fBtroupe odd\\fR [\\fIFLAG\\fR...]\n\\&.so it begins\n.PP\nA paragraph\nof two "
+                   "lines.\n\\&'quoted\n"
                    ".PP\nExamples:\n.nf\n  troupe odd \\en\n  troupe odd \\-\\-twice\n.fi\n");
   std::istringstream lines{manual_page(describe_commands())};
   for (std::string line; std::getline(lines, line);)

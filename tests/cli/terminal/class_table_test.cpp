@@ -8,16 +8,21 @@ namespace troupe::cli {
 
 namespace {
 
-tensor matrix(int64_t classes, const std::vector<double>& cells) { return tensor::of<double>({classes, classes}, std::span<const double>{cells}); }
+tensor matrix(int64_t classes, const std::vector<double>& cells) {
+  return tensor::of<double>({classes, classes}, std::span<const double>{cells});
+}
 
 const text_style named{.classes = {{"confusion_matrix", {"shirt", "bag"}}, {"kind/confusion_matrix", {"été", "a"}}}};
 
 }  // namespace
 
 TEST_CASE("the words that a model predicts name the classes of the matrix beside them") {
-  const model m{.texts = {{"classes", {"class_ids", {"a", "b"}}}, {"kind/classes", {"kind/class_ids", {"c", "d"}}}, {"subclasses", {"x", {"e", "f"}}}}};
+  const model m{.texts = {{"classes", {"class_ids", {"a", "b"}}},
+                          {"kind/classes", {"kind/class_ids", {"c", "d"}}},
+                          {"subclasses", {"x", {"e", "f"}}}}};
   CHECK(class_names_of(m)
-        == std::map<std::string, std::vector<std::string>>{{"confusion_matrix", {"a", "b"}}, {"kind/confusion_matrix", {"c", "d"}}});
+        == std::map<std::string, std::vector<std::string>>{{"confusion_matrix", {"a", "b"}},
+                                                           {"kind/confusion_matrix", {"c", "d"}}});
   CHECK(class_names_of(model{}).empty());
 }
 
@@ -51,10 +56,12 @@ TEST_CASE("without names, with names for another number of classes or without ro
 }
 
 TEST_CASE("other arrays, and matrices of more than 20 classes, are shown as everywhere") {
-  const std::map<std::string, tensor> others{{"confusion", matrix(2, {1, 2, 3, 4})}, {"my_confusion_matrix", matrix(2, {1, 2, 3, 4})},
+  const std::map<std::string, tensor> others{{"confusion", matrix(2, {1, 2, 3, 4})},
+                                             {"my_confusion_matrix", matrix(2, {1, 2, 3, 4})},
                                              {"recall", tensor::of<double>({2}, {0.5, 1})}};
   CHECK(tables_text(others, named) == arrays_text(others));
-  CHECK(tables_text({{"confusion_matrix", tensor::zeros(dtype::float64, {21, 21})}}, {}) == "confusion_matrix [21, 21]\n");
+  CHECK(tables_text({{"confusion_matrix", tensor::zeros(dtype::float64, {21, 21})}}, {})
+        == "confusion_matrix [21, 21]\n");
   CHECK(tables_text({}, {}) == "");
 }
 
@@ -105,9 +112,13 @@ TEST_CASE("in a window an array with an element for each class of the matrix bes
 
 TEST_CASE("the three classes of the lowest recall are told, those without an example never") {
   CHECK(recall_text({{"confusion_matrix", matrix(2, {17, 3, 0, 4})}}, named) == "; lowest recall shirt 0.85, bag 1");
-  CHECK(recall_text({{"confusion_matrix", matrix(5, {1, 1, 0, 0, 0,  0, 4, 0, 0, 0,  0, 0, 0, 0, 0,  1, 1, 1, 1, 0,  0, 0, 0, 0, 1})}}, {})
+  CHECK(recall_text({{"confusion_matrix",
+                      matrix(5, {1, 1, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1})}},
+                    {})
         == "; lowest recall 3 0.25, 0 0.5, 1 1");
-  CHECK(recall_text({{"kind/confusion_matrix", matrix(2, {1, 0, 3, 1})}, {"size/confusion_matrix", matrix(2, {0, 0, 0, 0})}}, named)
+  CHECK(recall_text(
+            {{"kind/confusion_matrix", matrix(2, {1, 0, 3, 1})}, {"size/confusion_matrix", matrix(2, {0, 0, 0, 0})}},
+            named)
         == "; lowest kind/recall a 0.25, été 1");
   CHECK(recall_text({{"recall", tensor::of<double>({2}, {0.5, 1})}}, named) == "");
 }

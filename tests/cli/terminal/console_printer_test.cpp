@@ -1,4 +1,5 @@
 #include "cli/terminal/console_printer.hpp"
+
 #include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
@@ -20,8 +21,8 @@ struct no_control final : job_control {
 struct recorded {
   explicit recorded(speech how, bool quiet = false)
     : console{{how, quiet, [this](std::string_view text) { return readable && (out += text, true); },
-              [this](std::string_view text) { err += text; }, [this] { return now; },
-              [this, how] { return how == speech::terminal ? std::optional{width} : std::nullopt; }, true}} {}
+               [this](std::string_view text) { err += text; }, [this] { return now; },
+               [this, how] { return how == speech::terminal ? std::optional{width} : std::nullopt; }, true}} {}
   void event(job_event e) {
     no_control control;
     console.on_event(e, control);
@@ -38,7 +39,9 @@ struct recorded {
 };
 
 job_event evaluated_at(int64_t step) {
-  return {.what = job_event::kind::evaluated, .step = step, .metrics = {{"accuracy", 0.5}, {"global_step", 8}, {"loss", 1.25}}};
+  return {.what = job_event::kind::evaluated,
+          .step = step,
+          .metrics = {{"accuracy", 0.5}, {"global_step", 8}, {"loss", 1.25}}};
 }
 
 }  // namespace
@@ -52,7 +55,8 @@ TEST_CASE("plain progress is at most one line a second, and what was saved or ev
   r.event(evaluated_at(20));
   r.now += 0.2;
   r.progress(30);
-  CHECK(r.out == "step 10/100  10%  10 steps/s  loss 0.5  ETA 0:09\nsaved m/model.ckpt-20\nevaluated step 20: accuracy 0.5, loss 1.25\n"
+  CHECK(r.out == "step 10/100  10%  10 steps/s  loss 0.5  ETA 0:09\nsaved m/model.ckpt-20\nevaluated step 20: "
+                 "accuracy 0.5, loss 1.25\n"
                  "step 30/100  30%  10 steps/s  loss 0.5  ETA 0:07\n");
 }
 
@@ -85,32 +89,42 @@ TEST_CASE("a terminal's line is redrawn in place at most five times a second, in
 TEST_CASE("each JSON line is an object with an event, and numbers that are not finite are null") {
   recorded r{speech::json};
   r.event({.what = job_event::kind::started, .step = 0, .max_steps = 100, .text = "a fresh start"});
-  r.event({.what = job_event::kind::progress, .step = 4, .max_steps = 100, .loss = std::numeric_limits<double>::quiet_NaN()});
+  r.event({.what = job_event::kind::progress,
+           .step = 4,
+           .max_steps = 100,
+           .loss = std::numeric_limits<double>::quiet_NaN()});
   r.event({.what = job_event::kind::warning, .step = 4, .text = "\"quoted\"\nand \xff broken"});
   r.console.finish(train_result{.global_step = 4, .steps_run = 4, .metrics = {{"loss", 0.5}}, .seconds = 2});
   CHECK(r.out
         == "{\"event\":\"started\",\"global_step\":0,\"max_steps\":100,\"message\":\"a fresh start\",\"seconds\":0.0}\n"
-           "{\"event\":\"progress\",\"global_step\":4,\"max_steps\":100,\"loss\":null,\"steps_per_second\":0.0,\"seconds\":0.0}\n"
+           "{\"event\":\"progress\",\"global_step\":4,\"max_steps\":100,\"loss\":null,\"steps_per_second\":0.0,"
+           "\"seconds\":0.0}\n"
            "{\"event\":\"warning\",\"global_step\":4,\"message\":\"\\\"quoted\\\"\\nand \xef\xbf\xbd broken\"}\n"
            "{\"event\":\"finished\",\"global_step\":4,\"metrics\":{\"loss\":0.5},\"seconds\":2.0,\"steps_run\":4}\n");
   CHECK(r.err == "");
 }
 
 TEST_CASE("[MET-35] arrays are lists within lists in JSON lines, and tables below the line of a result") {
-  const std::map<std::string, tensor> arrays{{"confusion", tensor::of<double>({2, 2}, {3, 1, 0, std::numeric_limits<double>::infinity()})},
-                                             {"recall", tensor::of<double>({3}, {1, 0.5, 0})}};
+  const std::map<std::string, tensor> arrays{
+      {"confusion", tensor::of<double>({2, 2}, {3, 1, 0, std::numeric_limits<double>::infinity()})},
+      {"recall", tensor::of<double>({3}, {1, 0.5, 0})}};
   const std::string nested = "\"arrays\":{\"confusion\":[[3.0,1.0],[0.0,null]],\"recall\":[1.0,0.5,0.0]}";
   recorded json{speech::json};
   json.event({.what = job_event::kind::progress, .step = 4, .metrics = {{"accuracy", 0.5}}, .arrays = arrays});
   json.event({.what = job_event::kind::evaluated, .step = 4, .metrics = {{"accuracy", 0.5}}, .arrays = arrays});
-  json.console.finish(evaluation_result{.global_step = 4, .metrics = {{"accuracy", 0.5}}, .batches = 2, .arrays = arrays});
+  json.console.finish(
+      evaluation_result{.global_step = 4, .metrics = {{"accuracy", 0.5}}, .batches = 2, .arrays = arrays});
   CHECK(json.out
-        == "{\"event\":\"progress\",\"global_step\":4,\"loss\":0.0,\"steps_per_second\":0.0,\"metrics\":{\"accuracy\":0.5}," + nested
+        == "{\"event\":\"progress\",\"global_step\":4,\"loss\":0.0,\"steps_per_second\":0.0,\"metrics\":"
+           "{\"accuracy\":0.5}," + nested
              + ",\"seconds\":0.0}\n{\"event\":\"evaluated\",\"global_step\":4,\"metrics\":{\"accuracy\":0.5}," + nested
-             + ",\"seconds\":0.0}\n{\"event\":\"finished\",\"global_step\":4,\"metrics\":{\"accuracy\":0.5},\"seconds\":0.0,\"batches\":2," + nested + "}\n");
+             + ",\"seconds\":0.0}\n{\"event\":\"finished\",\"global_step\":4,\"metrics\":{\"accuracy\":0.5},"
+               "\"seconds\":0.0,\"batches\":2," + nested + "}\n");
   recorded plain{speech::plain};
-  plain.console.finish(evaluation_result{.global_step = 4, .metrics = {{"accuracy", 0.5}}, .batches = 2, .arrays = arrays});
-  CHECK(plain.out == "step 4, 2 batches in 0.0 s: accuracy 0.5\nconfusion\n         0    1\n    0    3    1\n    1    0  inf\nrecall\n    1  0.5    0\n");
+  plain.console.finish(
+      evaluation_result{.global_step = 4, .metrics = {{"accuracy", 0.5}}, .batches = 2, .arrays = arrays});
+  CHECK(plain.out == "step 4, 2 batches in 0.0 s: accuracy 0.5\nconfusion\n         0    1\n    0    3    1\n    1 "
+                     "   0  inf\nrecall\n    1  0.5    0\n");
 }
 
 TEST_CASE("a confusion matrix has the classes' names below a result, and at an evaluation those of the lowest recall") {
@@ -127,7 +141,8 @@ TEST_CASE("a confusion matrix has the classes' names below a result, and at an e
            "         shirt  bag  recall\n  shirt      3    1   0.750\n  bag        0    4   1.000\n");
 }
 
-TEST_CASE("a table takes the width of the terminal: where the names of classes do not fit, columns have their numbers") {
+TEST_CASE(
+    "a table takes the width of the terminal: where the names of classes do not fit, columns have their numbers") {
   recorded r{speech::terminal};
   r.width = 24;
   r.console.name_classes({.texts = {{"classes", {"class_ids", {"shirt", "bag"}}}}});
@@ -210,10 +225,14 @@ TEST_CASE("the terminal's line has a metric of training where there is room") {
 TEST_CASE("a JSON line of a checkpoint names its iteration where it is not 0") {
   recorded r{speech::json};
   r.event({.what = job_event::kind::saved, .step = 4, .text = "m/model.ckpt-4", .checkpoint = checkpoint_id{4}});
-  r.event({.what = job_event::kind::saved, .step = 4, .text = "m/model.ckpt-4-iteration-2", .checkpoint = checkpoint_id{4, 2}});
+  r.event({.what = job_event::kind::saved,
+           .step = 4,
+           .text = "m/model.ckpt-4-iteration-2",
+           .checkpoint = checkpoint_id{4, 2}});
   CHECK(r.out
         == "{\"event\":\"saved\",\"global_step\":4,\"checkpoint\":\"m/model.ckpt-4\",\"seconds\":0.0}\n"
-           "{\"event\":\"saved\",\"global_step\":4,\"checkpoint\":\"m/model.ckpt-4-iteration-2\",\"iteration\":2,\"seconds\":0.0}\n");
+           "{\"event\":\"saved\",\"global_step\":4,\"checkpoint\":\"m/model.ckpt-4-iteration-2\",\"iteration\":2,"
+           "\"seconds\":0.0}\n");
 }
 
 TEST_CASE("quiet leaves the result, warnings and errors") {
@@ -223,7 +242,9 @@ TEST_CASE("quiet leaves the result, warnings and errors") {
   r.event({.what = job_event::kind::warning, .text = "look out"});
   r.console.fail({errc::nan_loss, "the loss is not finite", {"try a lower rate"}, "replica/0", 7});
   CHECK(r.out.empty());
-  CHECK(r.err == "warning: look out\nerror: nan_loss: the loss is not finite (replica/0, step 7)\n  note: try a lower rate\n");
+  CHECK(
+      r.err
+      == "warning: look out\nerror: nan_loss: the loss is not finite (replica/0, step 7)\n  note: try a lower rate\n");
 }
 
 TEST_CASE("nothing is written any more once nobody reads") {

@@ -55,8 +55,9 @@ size_t times(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("no command succeeds whose output met a full disk or a closed descriptor, and each says so once") {
-  const std::string setups[][2] = {{"exec >/dev/full", "error: resource_exhausted: cannot write to standard output: No space left on device\n"},
-                                   {"exec >&-", "error: failed_precondition: cannot write to standard output: Bad file descriptor\n"}};
+  const std::string setups[][2] = {
+      {"exec >/dev/full", "error: resource_exhausted: cannot write to standard output: No space left on device\n"},
+      {"exec >&-", "error: failed_precondition: cannot write to standard output: Bad file descriptor\n"}};
   for (const auto& [setup, said] : setups) {
     const small_project project;
     REQUIRE(run_program(project.train({"--max-steps", "16", "--quiet"})).status == 0);
@@ -102,11 +103,15 @@ TEST_CASE("predictions that a limit on file sizes cuts off are an error, and not
 }
 
 TEST_CASE("characters that control a terminal and bytes that are no UTF-8 are spelt out, and all others stay") {
-  const std::string shown = "gr\xc3\xb6\xc3\x9f" "e\t\xe2\x82\xac \xf0\x9f\x98\x80\n";
+  const std::string shown =
+      "gr\xc3\xb6\xc3\x9f"
+      "e\t\xe2\x82\xac \xf0\x9f\x98\x80\n";
   CHECK(visible(shown) == shown);
   CHECK(visible("\x1b[2J\r\a\x7f") == "\\x1b[2J\\x0d\\x07\\x7f");
   CHECK(visible(std::string_view{"a\0b", 3}) == "a\\x00b");
-  CHECK(visible("\xc2\x9b" "31m\xc2\xa0") == "\\xc2\\x9b31m\xc2\xa0");
+  CHECK(visible("\xc2\x9b"
+                "31m\xc2\xa0")
+        == "\\xc2\\x9b31m\xc2\xa0");
   CHECK(visible("\x9b \xff \xc3( \xe2\x82") == "\\x9b \\xff \\xc3( \\xe2\\x82");
   CHECK(visible("\xe0\x82\x9b \xf0\x80\x82\x9b \xc1\x9b") == "\\xe0\\x82\\x9b \\xf0\\x80\\x82\\x9b \\xc1\\x9b");
   for (const std::string once : {"\x1b", "\\x1b", "\xff"})

@@ -9,7 +9,8 @@ namespace troupe::cli {
 namespace {
 
 job_progress training() {
-  return {.now = job_progress::phase::training, .step = 1053, .max_steps = 2340, .loss = 0.43211, .steps_per_second = 25.4};
+  return {
+      .now = job_progress::phase::training, .step = 1053, .max_steps = 2340, .loss = 0.43211, .steps_per_second = 25.4};
 }
 const job_scale scale{468, {{"", 20}}};
 const std::string evaluation = "accuracy 0.8457 at 936";
@@ -29,7 +30,8 @@ std::vector<std::string> fields(const std::string& line) {
 
 TEST_CASE("a wide terminal is told all there is: bar, share, epoch, step, rate, loss, time and the last evaluation") {
   CHECK(progress_line(training(), scale, 41.5, evaluation, 200)
-        == "[=========>          ]  45%  epoch 3/5  step 1053/2340  25 steps/s  loss 0.4321  after 0:42  0:51 left  accuracy 0.8457 at 936");
+        == "[=========>          ]  45%  epoch 3/5  step 1053/2340  25 steps/s  loss 0.4321  after 0:42  0:51 left "
+           " accuracy 0.8457 at 936");
 }
 
 TEST_CASE("as a window narrows whole fields go, the least needed first, and the line never fills it") {
@@ -44,8 +46,9 @@ TEST_CASE("as a window narrows whole fields go, the least needed first, and the 
       const auto line = progress_line(now, scale, 41.5, evaluation, width);
       CHECK((line.empty() || line.size() < width));
       const auto shown = fields(line);
-      CHECK(std::includes(wider.begin(), wider.end(), shown.begin(), shown.end(),
-                          [&](const auto& a, const auto& b) { return std::find(wider.begin(), wider.end(), a) < std::find(wider.begin(), wider.end(), b); }));
+      CHECK(std::includes(wider.begin(), wider.end(), shown.begin(), shown.end(), [&](const auto& a, const auto& b) {
+        return std::find(wider.begin(), wider.end(), a) < std::find(wider.begin(), wider.end(), b);
+      }));
       wider = shown;
     }
     CHECK(wider.empty());
@@ -75,8 +78,10 @@ TEST_CASE("an evaluation has its own progress, which is among the last to go, an
 }
 
 TEST_CASE("the line omits values that are not known: the end, the rate, the epochs") {
-  CHECK(progress_line({.now = job_progress::phase::training, .step = 7, .loss = 2.5}, {}, 1, "", 80) == "step 7  loss 2.5  after 0:01");
-  CHECK(progress_line({.now = job_progress::phase::training, .step = 7, .loss = 2.5}, {2, {}}, 1, "", 80) == "epoch 4  step 7  loss 2.5  after 0:01");
+  CHECK(progress_line({.now = job_progress::phase::training, .step = 7, .loss = 2.5}, {}, 1, "", 80)
+        == "step 7  loss 2.5  after 0:01");
+  CHECK(progress_line({.now = job_progress::phase::training, .step = 7, .loss = 2.5}, {2, {}}, 1, "", 80)
+        == "epoch 4  step 7  loss 2.5  after 0:01");
   CHECK(progress_line({}, {}, 3'725, "", 80) == "starting  after 1:02:05");
 }
 

@@ -2,11 +2,11 @@
 
 #include <doctest/doctest.h>
 
-#include <csignal>
-#include <cstdio>
-
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
 
 namespace troupe::cli {
 

@@ -1,10 +1,10 @@
 // A retired group no longer applies updates, but still computes its loss and the outputs that others read.
+#include "compute/engine/step_engine.hpp"
+#include "tests/support/has.hpp"
+
 #include <troupe/dataset.hpp>
 #include <troupe/heads.hpp>
 #include <troupe/nn.hpp>
-
-#include "compute/engine/step_engine.hpp"
-#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,14 +16,15 @@ constexpr int64_t rows = 8, width = 6;
 
 model shown_model() {
   return {"shown", [](graph& g, const features& x, const labels& y, mode m) {
-    auto h = nn::dense(x["x"], {.units = 16, .activation = relu});
-    h = dropout(nn::batch_norm(h, m == mode::train, {}), 0.3, m == mode::train);
-    const auto logits = nn::dense(h, {.units = 3});
-    g.scalar("mean", reduce_mean(logits));
-    auto spec = multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = momentum{.rate = 0.1f}});
-    spec.predictions = {{"hidden", h}, {"logits", logits}};
-    return spec;
-  }};
+            auto h = nn::dense(x["x"], {.units = 16, .activation = relu});
+            h = dropout(nn::batch_norm(h, m == mode::train, {}), 0.3, m == mode::train);
+            const auto logits = nn::dense(h, {.units = 3});
+            g.scalar("mean", reduce_mean(logits));
+            auto spec = multi_class_head{.classes = 3}.spec(
+                g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = momentum{.rate = 0.1f}});
+            spec.predictions = {{"hidden", h}, {"logits", logits}};
+            return spec;
+          }};
 }
 
 struct exposing {
@@ -39,8 +40,13 @@ struct exposing {
     built = std::move(*made);
     store = *parameter_store::create(*layout_of(*built), 1);
     store->initialise(3);
-    auto planned = make_program_engine({.graph = built, .delivered = element.components(), .store = store, .shards = shards, .batch_rows = rows,
-                                        .seed = 5, .expose = {"logits", "hidden"}});
+    auto planned = make_program_engine({.graph = built,
+                                        .delivered = element.components(),
+                                        .store = store,
+                                        .shards = shards,
+                                        .batch_rows = rows,
+                                        .seed = 5,
+                                        .expose = {"logits", "hidden"}});
     REQUIRE_MESSAGE(planned, (planned ? "" : to_text(planned.error())));
     engine = std::move(*planned);
     std::vector<float> values(rows * width);
@@ -51,7 +57,8 @@ struct exposing {
   }
 
   struct seen {
-    std::vector<float> logits = std::vector<float>(static_cast<size_t>(rows) * 3), hidden = std::vector<float>(static_cast<size_t>(rows) * 16);
+    std::vector<float> logits = std::vector<float>(static_cast<size_t>(rows) * 3),
+                       hidden = std::vector<float>(static_cast<size_t>(rows) * 16);
     double loss = 0;
     friend bool operator==(const seen&, const seen&) = default;
   };
@@ -68,7 +75,9 @@ struct exposing {
 
 }  // namespace
 
-TEST_CASE("what a replica shows has the same bits with and without the backward pass, dropout and batch statistics included") {
+TEST_CASE(
+    "what a replica shows has the same bits with and without the backward pass, dropout and batch statistics "
+    "included") {
   for (const int32_t shards : {1, 4}) {
     CAPTURE(shards);
     exposing e{shards};

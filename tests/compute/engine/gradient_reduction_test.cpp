@@ -16,7 +16,8 @@ constexpr int64_t words = 300, lookups = 16;
 
 /// A model with a table that is only looked up, followed by a dense layer.
 model_spec looked_up(graph& g) {
-  const symbol rows = nn::embedding(g.placeholder("ids", dtype::int32, {g.unknown("batch")}), {.entries = words, .units = 5});
+  const symbol rows = nn::embedding(g.placeholder("ids", dtype::int32, {g.unknown("batch")}),
+                                    {.entries = words, .units = 5});
   model_spec spec;
   spec.loss = reduce_mean(square(nn::dense(rows, {.units = 3})));
   spec.optimizer = momentum{};
@@ -36,7 +37,9 @@ tensor tree(const parameter_layout& layout, std::span<const tensor> parts) {
 
 }  // namespace
 
-TEST_CASE("sums of gradients, of looked-up rows too, are those of the tree by copies, bit for bit, whatever was summed before") {
+TEST_CASE(
+    "sums of gradients, of looked-up rows too, are those of the tree by copies, bit for bit, whatever was summed "
+    "before") {
   trainer t(looked_up, {.batch = lookups});
   REQUIRE(t.layout.sparse().size() == 1);
   const tensor ids = classes(10 * lookups, words);
@@ -48,7 +51,9 @@ TEST_CASE("sums of gradients, of looked-up rows too, are those of the tree by co
       std::vector<tensor> parts;
       for (size_t r = 0; r < replicas; ++r) {
         const std::byte* feeds[] = {ids.data() + 4 * (step * 29 + static_cast<int64_t>(r) * 7)};
-        REQUIRE(t.run->gradients({.step = step, .parameters = t.store->arena(0), .shared = t.store->shared(), .feeds = feeds}, t.gradient.get())
+        REQUIRE(t.run->gradients(
+                    {.step = step, .parameters = t.store->arena(0), .shared = t.store->shared(), .feeds = feeds},
+                    t.gradient.get())
                 == step_status::ok);
         parts.push_back(tensor::copy_of(dtype::uint8, {t.layout.gradient_bytes()},
                                         {t.gradient.get(), static_cast<size_t>(t.layout.gradient_bytes())}));

@@ -12,7 +12,8 @@ namespace {
 
 using kind = program_output::kind;
 
-program_output sum_of(const std::string& name, int32_t index, int32_t part, dtype type = dtype::float64, const shape& dims = {}) {
+program_output sum_of(const std::string& name, int32_t index, int32_t part, dtype type = dtype::float64,
+                      const shape& dims = {}) {
   return {kind::metric_sum, name, index, part, type, dims};
 }
 
@@ -31,7 +32,8 @@ std::vector<tensor> numbers(std::initializer_list<double> values) {
 }  // namespace
 
 TEST_CASE("the loss is the mean over batches, and a metric the function of the totals of its sums") {
-  metric_totals totals{{{}, sum_of("accuracy", 0, 0, dtype::float32), sum_of("accuracy", 0, 1, dtype::float32)}, {ratio}};
+  metric_totals totals{{{}, sum_of("accuracy", 0, 0, dtype::float32), sum_of("accuracy", 0, 1, dtype::float32)},
+                       {ratio}};
   CHECK(totals.results()->numbers == std::map<std::string, double>{{"loss", 0}, {"accuracy", 0}});
   totals.add(std::vector{tensor::scalar(1.0f), tensor::scalar(3.0f), tensor::scalar(4.0f)});
   totals.add(std::vector{tensor::scalar(2.0f), tensor::scalar(0.0f), tensor::scalar(2.0f)});
@@ -42,7 +44,9 @@ TEST_CASE("the loss is the mean over batches, and a metric the function of the t
 }
 
 TEST_CASE("a metric may have a name that looks like a part of another one") {
-  metric_totals totals{{sum_of("a", 0, 0), sum_of("a", 0, 1), sum_of("a/0", 1, 0), sum_of("a/0", 1, 1), {kind::prediction, "loss"}}, {ratio, ratio}};
+  metric_totals totals{
+      {sum_of("a", 0, 0), sum_of("a", 0, 1), sum_of("a/0", 1, 0), sum_of("a/0", 1, 1), {kind::prediction, "loss"}},
+      {ratio, ratio}};
   totals.add(numbers({1, 2, 3, 4, 9}));
   CHECK(totals.results()->numbers == std::map<std::string, double>{{"a", 0.5}, {"a/0", 0.75}});
 }
@@ -93,12 +97,17 @@ TEST_CASE("what is not finite stays in a total as in an ordinary sum") {
 }
 
 TEST_CASE("a function that throws, and an array of another dtype, are errors that name the metric") {
-  metric_totals throws{{sum_of("mine", 0, 0)}, {[](std::span<const tensor>) -> metric_value { throw std::runtime_error{"no luck"}; }}};
+  metric_totals throws{{sum_of("mine", 0, 0)},
+                       {[](std::span<const tensor>) -> metric_value { throw std::runtime_error{"no luck"}; }}};
   CHECK(throws.results().error().category == errc::state);
   CHECK(throws.results().error().message == "an exception left metric 'mine': no luck");
-  metric_totals other{{sum_of("mine", 0, 0)}, {[](std::span<const tensor>) -> metric_value { return tensor::of<float>({2}, {1, 2}); }}};
+  metric_totals other{{sum_of("mine", 0, 0)}, {[](std::span<const tensor>) -> metric_value {
+                        return tensor::of<float>({2}, {1, 2});
+                      }}};
   CHECK(other.results().error().category == errc::invalid_argument);
-  CHECK(other.results().error().message == "metric 'mine' must come to a number or to a float64 array of at most 4194304 elements, not to float32 of 2");
+  CHECK(
+      other.results().error().message
+      == "metric 'mine' must come to a number or to a float64 array of at most 4194304 elements, not to float32 of 2");
 }
 
 }  // namespace troupe::test

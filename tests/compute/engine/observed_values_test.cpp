@@ -17,8 +17,9 @@ std::string complaint(const std::function<void(graph&)>& build) {
 
 TEST_CASE("rows of all shards are put together in their order, and other values become their mean") {
   const std::vector<observable> observables{{"rows", true}, {"each", false}};
-  const auto joined = join_observed(observables, {{tensor::of<int32_t>({2, 1}, {1, 2}), tensor::of<float>({2}, {1, 10})},
-                                                  {tensor::of<int32_t>({1, 1}, {3}), tensor::of<float>({2}, {3, 30})}});
+  const auto joined = join_observed(observables,
+                                    {{tensor::of<int32_t>({2, 1}, {1, 2}), tensor::of<float>({2}, {1, 10})},
+                                     {tensor::of<int32_t>({1, 1}, {3}), tensor::of<float>({2}, {3, 30})}});
   REQUIRE(joined.size() == 2);
   CHECK(joined[0] == tensor::of<int32_t>({3, 1}, {1, 2, 3}));
   CHECK(joined[1] == tensor::of<float>({2}, {2, 20}));
@@ -49,7 +50,8 @@ TEST_CASE("shards that disagree on a value yield none, and nothing beyond it is 
 TEST_CASE("a value that cannot be observed is refused by its name") {
   const auto with = [](const std::string& name, dtype type = dtype::float32, bool rows = false) {
     return complaint([&](graph& g) {
-      const auto x = rows ? g.placeholder("x", type, {g.unknown("batch"), extent{2}}) : g.placeholder("x", type, {extent{2}});
+      const auto x = rows ? g.placeholder("x", type, {g.unknown("batch"), extent{2}})
+                          : g.placeholder("x", type, {extent{2}});
       g.observe(name, x);
     });
   };
@@ -61,10 +63,11 @@ TEST_CASE("a value that cannot be observed is refused by its name") {
   CHECK(has(with("a", dtype::int32), "cast it to a floating dtype"));
   CHECK(has(complaint([](graph& g) { g.observe("a", symbol{}); }), "'a' is not a valid symbol of this graph"));
   CHECK(has(complaint([](graph& g) {
-    const auto x = g.placeholder("x", dtype::float32, {extent{2}});
-    g.observe("a", x);
-    g.observe("a", x);
-  }), "'a' is observed already"));
+              const auto x = g.placeholder("x", dtype::float32, {extent{2}});
+              g.observe("a", x);
+              g.observe("a", x);
+            }),
+            "'a' is observed already"));
 }
 
 TEST_CASE("what is only observed is left out of a step that nobody is shown, and changes no bit of training") {

@@ -43,13 +43,15 @@ size_t bucket_by_search(const histogram& h, double value) {
 
 }  // namespace
 
-TEST_CASE("what only a summary needs is left out of a step that records nothing, and neither changes a bit of training") {
+TEST_CASE(
+    "what only a summary needs is left out of a step that records nothing, and neither changes a bit of training") {
   const fed f;
   trainer plain{recording([](graph&, symbol) {}), {.batch = 4}};
   trainer with{recording([](graph& g, symbol loss) {
-    g.scalar("twice", scale(loss, 2));
-    g.histogram("spread", mul(loss, loss));
-  }), {.batch = 4}};
+                 g.scalar("twice", scale(loss, 2));
+                 g.histogram("spread", mul(loss, loss));
+               }),
+               {.batch = 4}};
   for (int64_t s = 0; s < 20; ++s) {
     plain.step(f.feeds, s);
     auto in = with.input(f.feeds, s);
@@ -88,15 +90,16 @@ TEST_CASE("feeds, variables and values inside a fused layer can be recorded") {
   const fed f;
   symbol inside, fed_in, variable;
   trainer t{[&](graph& g) {
-    auto spec = classifier(g, {6, 5, 3}, dtype::float32, momentum{});
-    // The first product: without the summary it is fused with the bias and relu that follow.
-    for (int32_t n = 0; n < static_cast<int32_t>(contents_of(g).nodes.size()); ++n)
-      if (contents_of(g).nodes[static_cast<size_t>(n)].name == "dense/matmul")
-        g.histogram("product", symbol_of(g, n));
-    g.histogram("x", symbol_of(g, contents_of(g).placeholders[0]));
-    g.histogram("kernel", symbol_of(g, contents_of(g).variables[0].node));
-    return spec;
-  }, {.batch = 4}};
+              auto spec = classifier(g, {6, 5, 3}, dtype::float32, momentum{});
+              // The first product: without the summary it is fused with the bias and relu that follow.
+              for (int32_t n = 0; n < static_cast<int32_t>(contents_of(g).nodes.size()); ++n)
+                if (contents_of(g).nodes[static_cast<size_t>(n)].name == "dense/matmul")
+                  g.histogram("product", symbol_of(g, n));
+              g.histogram("x", symbol_of(g, contents_of(g).placeholders[0]));
+              g.histogram("kernel", symbol_of(g, contents_of(g).variables[0].node));
+              return spec;
+            },
+            {.batch = 4}};
   const tensor kernel = t.value("dense/kernel");
   auto in = t.input(f.feeds);
   in.record = true;
@@ -113,14 +116,25 @@ TEST_CASE("feeds, variables and values inside a fused layer can be recorded") {
 }
 
 TEST_CASE("what cannot be recorded is an error of the graph that names it") {
-  CHECK(complaint([](graph& g) { g.scalar("x", g.placeholder("p", dtype::float32, {3})); }).find("scalar: 'x' must be one number, not [3]") == 0);
+  CHECK(complaint([](graph& g) {
+          g.scalar("x", g.placeholder("p", dtype::float32, {3}));
+        }).find("scalar: 'x' must be one number, not [3]")
+        == 0);
   CHECK(has(complaint([](graph& g) { g.scalar("", g.placeholder("p", dtype::float32, {})); }), "the tag is empty"));
   CHECK(has(complaint([](graph& g) { g.histogram("h", symbol{}); }), "'h' is not a valid symbol"));
   CHECK(has(complaint([](graph& g) { g.histogram("h", g.placeholder("p", dtype::boolean, {3})); }), "is boolean"));
-  CHECK(complaint([](graph& g) { g.image("i", g.placeholder("p", dtype::float32, {2, 8, 8, 2})); }).find("[n, height, width, 1, 3 or 4], not [2, 8, 8, 2]")
+  CHECK(complaint([](graph& g) {
+          g.image("i", g.placeholder("p", dtype::float32, {2, 8, 8, 2}));
+        }).find("[n, height, width, 1, 3 or 4], not [2, 8, 8, 2]")
         != std::string::npos);
-  CHECK(has(complaint([](graph& g) { g.image("i", g.placeholder("p", dtype::int32, {2, 8, 8, 1})); }), "uint8 or floating, not int32"));
-  CHECK(has(complaint([](graph& g) { g.image("i", g.placeholder("p", dtype::uint8, {2, 8, 8, 1}), 0); }), "asks for 0 images; 1 to 16"));
+  CHECK(has(complaint([](graph& g) {
+              g.image("i", g.placeholder("p", dtype::int32, {2, 8, 8, 1}));
+            }),
+            "uint8 or floating, not int32"));
+  CHECK(has(complaint([](graph& g) {
+              g.image("i", g.placeholder("p", dtype::uint8, {2, 8, 8, 1}), 0);
+            }),
+            "asks for 0 images; 1 to 16"));
   CHECK(has(complaint([](graph& g) { g.text("", "words"); }), "the tag is empty"));
 }
 
@@ -141,7 +155,8 @@ TEST_CASE("a tag stands under its scope, and one that is taken gets a number") {
 }
 
 TEST_CASE("a histogram counts every finite value in the bucket whose limits hold it") {
-  std::vector<double> values{0.0, -0.0, 1e-12, 1e-13, -1e-12, 1, 1.1, -1, 1e19, -1e25, 1e25, 1e300, -1e300, 3.5e38, 5e-324};
+  std::vector<double> values{0.0,  -0.0,  1e-12, 1e-13, -1e-12, 1,      1.1,   -1,
+                             1e19, -1e25, 1e25,  1e300, -1e300, 3.5e38, 5e-324};
   const auto many = noise<double>({2000}, 5);
   values.insert(values.end(), many.as<double>().begin(), many.as<double>().end());
   for (double e = -30; e < 30; e += 0.37)
@@ -185,10 +200,16 @@ TEST_CASE("values that are not finite are counted apart") {
 }
 
 TEST_CASE("sets of several shards become one value: means of scalars, joint histograms, the first set's pictures") {
-  const std::vector<summary_recipe> recipes{{kind::scalar, "a", {}}, {kind::histogram, "h", {}}, {kind::image, "i", {}},
-                                            {kind::histogram, "kernel", {}}, {kind::text, "t", "words"}};
+  const std::vector<summary_recipe> recipes{{kind::scalar, "a", {}},
+                                            {kind::histogram, "h", {}},
+                                            {kind::image, "i", {}},
+                                            {kind::histogram, "kernel", {}},
+                                            {kind::text, "t", "words"}};
   const auto picture = tensor::of<float>({2, 1, 2, 1}, {0.0f, 1.0f, 2.0f, std::nanf("")});
-  const recorded_sets sets{{{3, tensor::of<float>({3}, {7, 8, 9})}, {0, tensor::scalar(1.0f)}, {1, tensor::of<float>({2}, {1, 2})}, {2, picture}},
+  const recorded_sets sets{{{3, tensor::of<float>({3}, {7, 8, 9})},
+                            {0, tensor::scalar(1.0f)},
+                            {1, tensor::of<float>({2}, {1, 2})},
+                            {2, picture}},
                            {{0, tensor::scalar(4.0f)}, {1, tensor::of<float>({2}, {3, 4})}, {2, picture}}};
   const auto values = summarise(recipes, sets, true);
   REQUIRE(values.size() == 6);
@@ -205,14 +226,15 @@ TEST_CASE("sets of several shards become one value: means of scalars, joint hist
 TEST_CASE("of a batch of pictures only those that are kept are copied") {
   graph g;
   trainer t{[](graph& graph_) {
-    const symbol p = graph_.placeholder("p", dtype::uint8, {graph_.unknown("batch"), 2, 2, 1});
-    const symbol w = graph_.variable({.name = "w", .dims = {1}});
-    graph_.image("pictures", p, 2);
-    model_spec spec;
-    spec.loss = reduce_mean(mul(w, reduce_mean(cast(p, dtype::float32))));
-    spec.optimizer = gradient_descent{};
-    return spec;
-  }, {.batch = 5}};
+              const symbol p = graph_.placeholder("p", dtype::uint8, {graph_.unknown("batch"), 2, 2, 1});
+              const symbol w = graph_.variable({.name = "w", .dims = {1}});
+              graph_.image("pictures", p, 2);
+              model_spec spec;
+              spec.loss = reduce_mean(mul(w, reduce_mean(cast(p, dtype::float32))));
+              spec.optimizer = gradient_descent{};
+              return spec;
+            },
+            {.batch = 5}};
   std::vector<uint8_t> bytes(20);
   std::iota(bytes.begin(), bytes.end(), uint8_t{0});
   const tensor p = tensor::of<uint8_t>({5, 2, 2, 1}, std::span<const uint8_t>{bytes});
@@ -228,7 +250,9 @@ TEST_CASE("the learning rate that is shown is the optimizer's") {
   CHECK(learning_rate(momentum{.rate = 0.25f}, 0) == 0.25);
   CHECK(learning_rate(gradient_descent{}, 0) == doctest::Approx(0.01));
   // The update that makes state 4 is the fourth: three came before it.
-  const optimizer o{.rule = adam{.rate = 0.5f}, .schedule = piecewise_constant{.boundaries = {2}, .values = {1, 0.25f}}, .warmup_steps = 2};
+  const optimizer o{.rule = adam{.rate = 0.5f},
+                    .schedule = piecewise_constant{.boundaries = {2}, .values = {1, 0.25f}},
+                    .warmup_steps = 2};
   CHECK(learning_rate(o, 0) == 0.5);
   CHECK(learning_rate(o, 1) == 0.5);
   CHECK(learning_rate(o, 3) == 1);

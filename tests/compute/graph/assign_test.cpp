@@ -12,7 +12,8 @@ model_spec counting(graph& g) {
   const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 2});
   const symbol w = g.variable({.name = "w", .dims = {2}, .initial = init::ones()});
   const symbol rows = g.variable({.name = "rows", .dims = {}, .trainable = false, .replicas = combine::sum});
-  const symbol middle = g.variable({.name = "middle", .dims = {2}, .type = dtype::float64, .initial = init::constant(9), .trainable = false});
+  const symbol middle = g.variable(
+      {.name = "middle", .dims = {2}, .type = dtype::float64, .initial = init::constant(9), .trainable = false});
   const symbol ones = cast(equal(x, x), dtype::float32);
   g.assign(rows, add(rows, scale(reduce_sum(ones), 0.5)));
   g.assign(middle, reduce_mean(cast(x, dtype::float64), {{0}}));
@@ -81,12 +82,14 @@ TEST_CASE("slices of an update write each assigned variable once, into the arena
 TEST_CASE("what is assigned is checked with the gradient: a value that is not finite is seen before it is kept") {
   trainer t{[](graph& g) {
               model_spec spec;
-              const symbol w = g.variable({.name = "w", .dims = {2}}), x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 2});
+              const symbol w = g.variable({.name = "w", .dims = {2}}),
+                           x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 2});
               g.assign(g.variable({.name = "v", .dims = {}, .trainable = false}), log(reduce_sum(x)));
               spec.loss = reduce_mean(mul(x, w));
               spec.optimizer = gradient_descent{};
               return spec;
-            }, {.batch = 1}};
+            },
+            {.batch = 1}};
   const tensor good = f32({1, 2}, {1, 2}), bad = f32({1, 2}, {-1, -2});
   REQUIRE(t.run->gradients(t.input({good.data()}), t.gradient.get()) == step_status::ok);
   CHECK(is_finite(t.layout, t.whole(), t.gradient.get()));
@@ -121,11 +124,24 @@ TEST_CASE("assign takes one value of a variable's dtype and shape, and none for 
   };
   const auto two = [](graph& g) { return g.constant(f32({2}, {1, 2})); };
   CHECK(starts(trouble([&](graph& g) { g.assign(v(g, true), two(g)); }), "assign: 'v' is trained by the optimizer ("));
-  CHECK(starts(trouble([&](graph& g) { const symbol s = v(g); g.assign(s, two(g)); g.assign(s, two(g)); }), "assign: 'v' has been assigned before ("));
-  CHECK(starts(trouble([&](graph& g) { const symbol c = two(g); g.assign(c, c); }), "assign: only a variable can be assigned, not constant ("));
-  CHECK(starts(trouble([&](graph& g) { g.assign(v(g), g.constant(f64({2}, {1, 2}))); }),
-               "assign: 'v' is float32 [2] and the value float64 [2]: both must be floating, of one dtype and shape ("));
-  CHECK(starts(trouble([&](graph& g) { g.assign(v(g, false, combine::own), two(g)); }), "assign: 'v' is neither a mean nor a sum over replicas ("));
+  CHECK(starts(trouble([&](graph& g) {
+                 const symbol s = v(g);
+                 g.assign(s, two(g));
+                 g.assign(s, two(g));
+               }),
+               "assign: 'v' has been assigned before ("));
+  CHECK(starts(trouble([&](graph& g) {
+                 const symbol c = two(g);
+                 g.assign(c, c);
+               }),
+               "assign: only a variable can be assigned, not constant ("));
+  CHECK(
+      starts(trouble([&](graph& g) {
+               g.assign(v(g), g.constant(f64({2}, {1, 2})));
+             }),
+             "assign: 'v' is float32 [2] and the value float64 [2]: both must be floating, of one dtype and shape ("));
+  CHECK(starts(trouble([&](graph& g) { g.assign(v(g, false, combine::own), two(g)); }),
+               "assign: 'v' is neither a mean nor a sum over replicas ("));
   CHECK(trouble([&](graph& g) { g.assign(v(g), two(g)); }).empty());
 }
 

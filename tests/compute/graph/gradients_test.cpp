@@ -1,7 +1,6 @@
 // Checks every gradient rule of the registry against central differences in float64: the gradient, and the gradient of
 // it.
 #include "compute/graph/operation.hpp"
-
 #include "tests/compute/gradient_checks.hpp"
 #include "tests/support/has.hpp"
 
@@ -71,14 +70,17 @@ TEST_CASE("the gradient of a maximum is shared among those that are equal") {
 TEST_CASE("the gradient of a product is right with zeros among its factors") {
   const check c{{{4}}, [](graph&, list x) { return reduce_prod(x[0]); }};
   const double w = noise<double>({}, 11).as<double>()[0];
-  const auto at = [&](std::initializer_list<double> x) { return function{c, false}.gradients_at({tensor::of<double>({4}, x)})[0]; };
+  const auto at = [&](std::initializer_list<double> x) {
+    return function{c, false}.gradients_at({tensor::of<double>({4}, x)})[0];
+  };
   CHECK(at({2, 0, 3, 5}) == tensor::of<double>({4}, {0, 30 * w, 0, 0}));
   CHECK(at({2, 0, 0, 5}) == tensor::of<double>({4}, {0, 0, 0, 0}));
 }
 
 TEST_CASE("a power has no gradient for its exponent where the base is not above 0, also where it is not finite") {
   const check c{{{4}, {4}}, [](graph&, list x) { return pow(x[0], x[1]); }};
-  const auto at = function{c, false}.gradients_at({tensor::of<double>({4}, {0, -2, -1, 2}), tensor::of<double>({4}, {-1, 0.5, 2, 3})});
+  const auto at = function{c, false}.gradients_at(
+      {tensor::of<double>({4}, {0, -2, -1, 2}), tensor::of<double>({4}, {-1, 0.5, 2, 3})});
   const auto weights = noise<double>({4}, 11);
   const auto got = at[1].as<double>(), w = weights.as<double>();
   CHECK((got[0] == 0 && got[1] == 0 && got[2] == 0));
@@ -90,8 +92,10 @@ TEST_CASE("slices that touch, overlap, repeat or leave gaps add their gradients 
     return [at](graph&, list x) {
       symbol sum = reduce_sum(square(x[0]));
       for (size_t i = 0; i < at.size(); ++i)
-        sum = add(sum,
-                  scale(reduce_sum(pow(slice(x[0], 1, at[i].first, at[i].second), slice(x[1], 1, at[i].first, at[i].second))), 1.0 + static_cast<double>(i)));
+        sum = add(
+            sum,
+            scale(reduce_sum(pow(slice(x[0], 1, at[i].first, at[i].second), slice(x[1], 1, at[i].first, at[i].second))),
+                  1.0 + static_cast<double>(i)));
       return sum;
     };
   };
@@ -107,9 +111,12 @@ TEST_CASE("slices that touch, overlap, repeat or leave gaps add their gradients 
     for (const bool second : {false, true})
       check_gradient({{{2, 9}, {2, 9}}, cut(at), 0.3, 1.5}, second);
   // Slices along two axes: those along the same axis are joined.
-  check_gradient({{{4, 4}}, [](graph&, list x) {
-                    return add(mul(slice(x[0], 0, 0, 2), slice(x[0], 0, 2, 2)), square(concat(split(transpose(slice(x[0], 1, 1, 2)), {1, 3}, 1), 1)));
-                  }}, false);
+  check_gradient({{{4, 4}},
+                  [](graph&, list x) {
+                    return add(mul(slice(x[0], 0, 0, 2), slice(x[0], 0, 2, 2)),
+                               square(concat(split(transpose(slice(x[0], 1, 1, 2)), {1, 3}, 1), 1)));
+                  }},
+                 false);
 }
 
 TEST_CASE("the gradients of the parts of a split are put side by side, without zeros in between") {
@@ -139,13 +146,14 @@ TEST_CASE("the gradients of the parts of a split are put side by side, without z
 
 TEST_CASE("the gradient of a matrix that many steps multiply with is one product") {
   const auto products = [](int steps, bool alike) {
-    const check c{{{3, 2}, {1, 2}, {2, 2}}, [=](graph&, list x) {
-      std::vector<symbol> all;
-      symbol h = x[0], other = x[1];
-      for (int step = 0; step < steps; ++step)
-        all.push_back(alike || step % 2 == 0 ? h = tanh(matmul(h, x[2])) : other = tanh(matmul(other, x[2])));
-      return concat(all, 0);
-    }};
+    const check c{
+        {{3, 2}, {1, 2}, {2, 2}}, [=](graph&, list x) {
+          std::vector<symbol> all;
+          symbol h = x[0], other = x[1];
+          for (int step = 0; step < steps; ++step)
+            all.push_back(alike || step % 2 == 0 ? h = tanh(matmul(h, x[2])) : other = tanh(matmul(other, x[2])));
+          return concat(all, 0);
+        }};
     check_gradient(c, false);
     check_gradient(c, true);
     const std::string text = "\n" + function{c, false}.p->to_text();

@@ -19,7 +19,9 @@ bool says(const graph& g, std::initializer_list<const char*> parts) {
   return g.status().error().category == errc::invalid_argument;
 }
 
-symbol floats(graph& g, const char* name, symbol_shape dims) { return g.placeholder(name, dtype::float32, std::move(dims)); }
+symbol floats(graph& g, const char* name, symbol_shape dims) {
+  return g.placeholder(name, dtype::float32, std::move(dims));
+}
 
 }  // namespace
 

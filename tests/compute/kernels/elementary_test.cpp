@@ -50,14 +50,22 @@ std::vector<double> above(std::vector<double> x, double least) {
 
 TEST_CASE("elementary functions are within a few units in the last place of the C library's") {
   namespace e = elementary;
-  check(e::exp, [](double x) { return std::exp(x); }, points(1e-9, 700), 3);
-  check(e::expm1, [](double x) { return std::expm1(x); }, points(1e-9, 700), 6);
-  check(e::log, [](double x) { return std::log(x); }, above(points(1e-300, 1e300), 0), 3);
-  check(e::log1p, [](double x) { return std::log1p(x); }, above(points(1e-9, 1e9), -0.999), 6);
-  check(e::tanh, [](double x) { return std::tanh(x); }, points(1e-9, 40), 8);
-  check(e::erf, [](double x) { return std::erf(x); }, points(1e-9, 7), 16);
-  check(e::sin, [](double x) { return std::sin(x); }, points(1e-9, 0x1p20), 1);
-  check(e::cos, [](double x) { return std::cos(x); }, points(1e-9, 0x1p20), 1);
+  check(
+      e::exp, [](double x) { return std::exp(x); }, points(1e-9, 700), 3);
+  check(
+      e::expm1, [](double x) { return std::expm1(x); }, points(1e-9, 700), 6);
+  check(
+      e::log, [](double x) { return std::log(x); }, above(points(1e-300, 1e300), 0), 3);
+  check(
+      e::log1p, [](double x) { return std::log1p(x); }, above(points(1e-9, 1e9), -0.999), 6);
+  check(
+      e::tanh, [](double x) { return std::tanh(x); }, points(1e-9, 40), 8);
+  check(
+      e::erf, [](double x) { return std::erf(x); }, points(1e-9, 7), 16);
+  check(
+      e::sin, [](double x) { return std::sin(x); }, points(1e-9, 0x1p20), 1);
+  check(
+      e::cos, [](double x) { return std::cos(x); }, points(1e-9, 0x1p20), 1);
 }
 
 TEST_CASE("powers are those of the C library in both types, of negative bases and the special ones too") {
@@ -67,7 +75,8 @@ TEST_CASE("powers are those of the C library in both types, of negative bases an
     for (double y : {-7.0, -2.0, -0.5, 0.3, 1.0, 1.5, 2.0, 3.0, 11.0}) {
       worst = std::max(worst, units(e::pow(x, y), std::pow(x, y)));
       const auto a = static_cast<float>(x), b = static_cast<float>(y);
-      const double want = std::pow(static_cast<double>(a), static_cast<double>(b)), got = static_cast<double>(e::pow(a, b));
+      const double want = std::pow(static_cast<double>(a), static_cast<double>(b)),
+                   got = static_cast<double>(e::pow(a, b));
       if (want == want && std::abs(want) > 1e-37 && std::abs(want) < 1e38)
         worst32 = std::max(worst32, std::abs(got / want - 1));
     }
@@ -88,7 +97,8 @@ TEST_CASE("powers are those of the C library in both types, of negative bases an
 
 TEST_CASE("elementary functions keep what is no ordinary number, and the sign of zero") {
   namespace e = elementary;
-  for (auto* f : {static_cast<double (*)(double)>(e::exp), e::expm1, static_cast<double (*)(double)>(e::log), e::log1p, e::tanh, e::erf, e::sin, e::cos})
+  for (auto* f : {static_cast<double (*)(double)>(e::exp), e::expm1, static_cast<double (*)(double)>(e::log), e::log1p,
+                  e::tanh, e::erf, e::sin, e::cos})
     CHECK(std::isnan(f(nan)));
   CHECK(e::exp(-inf) == 0);
   CHECK(e::exp(inf) == inf);

@@ -24,9 +24,11 @@ TEST_CASE_TEMPLATE("the sum of 2^27 equal numbers is right to 1e-6, in every col
     std::vector<T> row(columns, T{1});
     for (size_t j = 1; j < columns; ++j)
       row[j] = static_cast<T>(0.1 * static_cast<double>(j));
-    const auto sums = sum_of_equal_rows(row, rows), means = sum_of_equal_rows(row, rows, {1, static_cast<double>(rows)});
+    const auto sums = sum_of_equal_rows(row, rows),
+               means = sum_of_equal_rows(row, rows, {1, static_cast<double>(rows)});
     for (size_t j = 0; j < columns; ++j) {
-      CHECK(std::abs(static_cast<double>(sums[j]) / (static_cast<double>(row[j]) * static_cast<double>(rows)) - 1) <= 1e-6);
+      CHECK(std::abs(static_cast<double>(sums[j]) / (static_cast<double>(row[j]) * static_cast<double>(rows)) - 1)
+            <= 1e-6);
       CHECK(std::abs(static_cast<double>(means[j]) / static_cast<double>(row[j]) - 1) <= 1e-6);
     }
     CHECK(sums[0] == static_cast<T>(rows));
@@ -34,7 +36,10 @@ TEST_CASE_TEMPLATE("the sum of 2^27 equal numbers is right to 1e-6, in every col
   }
 }
 
-TEST_CASE_TEMPLATE("up to 512 rows are added in two chains, more in blocks of 64, and a column's bits do not depend on those beside it", T, float, double) {
+TEST_CASE_TEMPLATE(
+    "up to 512 rows are added in two chains, more in blocks of 64, and a column's bits do not depend on those beside "
+    "it",
+    T, float, double) {
   constexpr int64_t columns = 45;
   for (int64_t rows : {1, 2, 3, 64, 511, 512, 513, 576, 1000}) {
     const tensor x = noise<T>({rows, columns}, static_cast<uint64_t>(rows));

@@ -1,7 +1,7 @@
-#include <troupe/nn.hpp>
-
 #include "tests/compute/nn/run_layer.hpp"
 #include "tests/support/has.hpp"
+
+#include <troupe/nn.hpp>
 
 namespace troupe {
 
@@ -48,13 +48,15 @@ struct normalised {
   trainer t;
 
   explicit normalised(int32_t shards = 1, double momentum = 0.75)
-    : t([&](graph& g) {
+    : t(
+        [&](graph& g) {
           const symbol in = g.placeholder("x", dtype::float32, {g.unknown("batch"), 3});
           model_spec spec;
           spec.loss = reduce_mean(square(nn::dense(nn::batch_norm(in, true, {.momentum = momentum}), {.units = 2})));
           spec.optimizer = gradient_descent{.rate = 0.1f};
           return spec;
-        }, {.batch = 8 / shards, .shards = shards}) {}
+        },
+        {.batch = 8 / shards, .shards = shards}) {}
 };
 
 }  // namespace
@@ -63,17 +65,25 @@ TEST_CASE("layer_norm is its formula over the last axis, or several") {
   const tensor x = noise<double>({2, 3, 4}, 1);
   const auto one = run_layer([&](graph& g) { return nn::layer_norm(g.constant(x)); });
   CHECK(one.variables.at("layer_norm/gamma").dims() == shape{4});
-  check_close(one.value(), {2, 3, 4}, rescaled(normalised_rows(numbers(x), 4, 1e-5), one.of("layer_norm/gamma"), one.of("layer_norm/beta")), 1e-13);
-  const auto two = run_layer([&](graph& g) { return nn::layer_norm(g.constant(x), {.axes = 2, .epsilon = 0.1, .name = "n"}); });
+  check_close(one.value(), {2, 3, 4},
+              rescaled(normalised_rows(numbers(x), 4, 1e-5), one.of("layer_norm/gamma"), one.of("layer_norm/beta")),
+              1e-13);
+  const auto two = run_layer(
+      [&](graph& g) { return nn::layer_norm(g.constant(x), {.axes = 2, .epsilon = 0.1, .name = "n"}); });
   CHECK(two.variables.at("n/beta").dims() == shape{3, 4});
-  check_close(two.value(), {2, 3, 4}, rescaled(normalised_rows(numbers(x), 12, 0.1), two.of("n/gamma"), two.of("n/beta")), 1e-13);
+  check_close(two.value(), {2, 3, 4},
+              rescaled(normalised_rows(numbers(x), 12, 0.1), two.of("n/gamma"), two.of("n/beta")), 1e-13);
   const auto bare = run_layer([&](graph& g) { return nn::layer_norm(g.constant(x), {.gamma = false, .beta = false}); });
   CHECK(bare.variables.empty());
   check_close(bare.value(), {2, 3, 4}, normalised_rows(numbers(x), 4, 1e-5), 1e-13);
 }
 
 TEST_CASE("layer_norm starts as the normalised operand, whatever its scale and place") {
-  const auto run = run_layer([](graph& g) { return nn::layer_norm(g.constant(f64({1, 4}, {1001, 1003, 1001, 1003}))); }, 0);
+  const auto run = run_layer(
+      [](graph& g) {
+        return nn::layer_norm(g.constant(f64({1, 4}, {1001, 1003, 1001, 1003})));
+      },
+      0);
   check_close(run.value(), {1, 4}, {-1, 1, -1, 1}, 1e-5);
 }
 
@@ -103,21 +113,34 @@ TEST_CASE("gradients of normalisations are those of central differences") {
 }
 
 TEST_CASE("normalisations refuse axes that are not known, and numbers that make no sense") {
-  CHECK(has(refusal([](graph& g) { return nn::layer_norm(g.placeholder("x", dtype::float32, {3, g.unknown("batch")})); }),
+  CHECK(has(refusal([](graph& g) {
+              return nn::layer_norm(g.placeholder("x", dtype::float32, {3, g.unknown("batch")}));
+            }),
             "layer_norm: the last 1 axes must be known extents of a floating operand, not of float32 [3, batch]"));
-  CHECK(has(refusal([](graph& g) { return nn::rms_norm(g.constant(f32({2}, {1, 2})), {.axes = 2}); }), "rms_norm: the last 2 axes"));
-  CHECK(refusal([](graph& g) { return nn::layer_norm(g.constant(f32({2}, {1, 2})), {.epsilon = -1}); }).find("epsilon must be at least 0")
+  CHECK(has(refusal([](graph& g) {
+              return nn::rms_norm(g.constant(f32({2}, {1, 2})), {.axes = 2});
+            }),
+            "rms_norm: the last 2 axes"));
+  CHECK(refusal([](graph& g) {
+          return nn::layer_norm(g.constant(f32({2}, {1, 2})), {.epsilon = -1});
+        }).find("epsilon must be at least 0")
         != std::string::npos);
-  CHECK(refusal([](graph& g) { return nn::batch_norm(g.constant(f32({2}, {1, 2})), true); }).find("batch_norm: operand must be floating [batch, ..., features]")
+  CHECK(refusal([](graph& g) {
+          return nn::batch_norm(g.constant(f32({2}, {1, 2})), true);
+        }).find("batch_norm: operand must be floating [batch, ..., features]")
         != std::string::npos);
-  CHECK(refusal([](graph& g) { return nn::batch_norm(g.constant(f32({1, 2}, {1, 2})), true, {.momentum = 1.5}); }).find("momentum must be in [0, 1]")
+  CHECK(refusal([](graph& g) {
+          return nn::batch_norm(g.constant(f32({1, 2}, {1, 2})), true, {.momentum = 1.5});
+        }).find("momentum must be in [0, 1]")
         != std::string::npos);
 }
 
 TEST_CASE("batch_norm normalises by the batch while training and by the moving statistics otherwise") {
   const tensor x = noise<double>({2, 3, 4}, 1);
   const auto in = numbers(x);
-  const auto of = [&](bool training) { return run_layer([&](graph& g) { return nn::batch_norm(g.constant(x), training); }, 0.3); };
+  const auto of = [&](bool training) {
+    return run_layer([&](graph& g) { return nn::batch_norm(g.constant(x), training); }, 0.3);
+  };
   const auto by = [&](const layer_run& run, const vec& mean, const vec& variance) {
     vec want = in;
     for (size_t i = 0; i < in.size(); ++i)
@@ -125,7 +148,8 @@ TEST_CASE("batch_norm normalises by the batch while training and by the moving s
     return rescaled(want, run.of("batch_norm/gamma"), run.of("batch_norm/beta"));
   };
   const auto still = of(false);
-  check_close(still.value(), {2, 3, 4}, by(still, still.of("batch_norm/moving_mean"), still.of("batch_norm/moving_variance")), 1e-14);
+  check_close(still.value(), {2, 3, 4},
+              by(still, still.of("batch_norm/moving_mean"), still.of("batch_norm/moving_variance")), 1e-14);
   graph g;
   model_spec spec;
   spec.mode = mode::predict;
@@ -163,7 +187,8 @@ TEST_CASE("shards are normalised each by itself, and the statistics move to the 
   for (int32_t shard = 0; shard < 2; ++shard) {
     const std::vector<const std::byte*> rows{n.x.data() + shard * 12 * 4};
     REQUIRE(n.t.run->gradients(n.t.input(rows, 0, shard), n.t.gradient.get()) == step_status::ok);
-    parts.push_back(tensor::copy_of(dtype::uint8, {n.t.layout.gradient_bytes()}, {n.t.gradient.get(), static_cast<size_t>(n.t.layout.gradient_bytes())}));
+    parts.push_back(tensor::copy_of(dtype::uint8, {n.t.layout.gradient_bytes()},
+                                    {n.t.gradient.get(), static_cast<size_t>(n.t.layout.gradient_bytes())}));
   }
   auto sum = allocate_buffer(n.t.layout.gradient_bytes());
   std::memcpy(sum.get(), parts[0].data(), static_cast<size_t>(n.t.layout.gradient_bytes()));

@@ -42,7 +42,8 @@ inline layer_run run_layers(const std::function<named_values(graph&)>& build, do
   store->initialise(3);
   layer_run run;
   for (const auto& e : layout->entries()) {
-    const auto start = numbers(store->view(0, layout->find(e.name))), by = numbers(noise<double>(e.dims, 50 + run.variables.size()));
+    const auto start = numbers(store->view(0, layout->find(e.name))),
+               by = numbers(noise<double>(e.dims, 50 + run.variables.size()));
     std::vector<double> x(start.size());
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = start[i] + spread * by[i];
@@ -60,7 +61,8 @@ inline layer_run run_layer(const std::function<symbol(graph&)>& build, double sp
 }
 
 /// Checks the gradients of the inputs and of the layer's variables, and the gradients of these.
-inline void check_layer_gradients(std::vector<shape> inputs, std::function<symbol(graph&, const std::vector<symbol>&)> build, double factor = 1) {
+inline void check_layer_gradients(std::vector<shape> inputs,
+                                  std::function<symbol(graph&, const std::vector<symbol>&)> build, double factor = 1) {
   const check c{.inputs = std::move(inputs), .build = std::move(build), .factor = factor};
   check_gradient(c, false);
   check_gradient(c, true);

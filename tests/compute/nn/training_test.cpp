@@ -1,9 +1,9 @@
 // Layers with an optimizer: they learn, and replicas agree.
-#include <troupe/nn.hpp>
-
 #include "compute/engine/gradient_reduction.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "tests/compute/nn/run_layer.hpp"
+
+#include <troupe/nn.hpp>
 
 namespace troupe {
 
@@ -37,7 +37,8 @@ std::pair<tensor, tensor> sentences(int64_t rows) {
     }
     y.push_back(x[first + static_cast<size_t>(x.back()) % 3]);
   }
-  return {tensor::of<int32_t>({rows, time}, std::span<const int32_t>{x}), tensor::of<int32_t>({rows}, std::span<const int32_t>{y})};
+  return {tensor::of<int32_t>({rows, time}, std::span<const int32_t>{x}),
+          tensor::of<int32_t>({rows}, std::span<const int32_t>{y})};
 }
 
 model_spec trained(symbol ids, symbol y, mode m) {
@@ -56,16 +57,22 @@ struct crew {
   int64_t rows = 0;
 
   crew(int32_t replicas, int64_t batch) : rows(batch / replicas) {
-    const auto source = std::make_shared<const model>(model{"layers", [](graph&, const features& f, const labels& l, mode m) {
-      return trained(f.all().at("x"), l.all().at("y"), m);
-    }});
+    const auto source = std::make_shared<const model>(
+        model{"layers", [](graph&, const features& f, const labels& l, mode m) {
+                return trained(f.all().at("x"), l.all().at("y"), m);
+              }});
     const element_spec element{{{"x", dtype::int32, {time}}}, {{"y", dtype::int32, {}}}};
     const std::shared_ptr<const model_graph> built = *build_graph(*source, element, mode::train);
     store = *parameter_store::create(*layout_of(*built), 1);
     store->initialise(1);
     sums.emplace(*gradient_reduction::plan({store, &store->layout()}, replicas));
     for (int32_t r = 0; r < replicas; ++r) {
-      auto made = make_program_engine({.graph = built, .delivered = element.components(), .store = store, .replica = r, .replicas = replicas, .shards = 2,
+      auto made = make_program_engine({.graph = built,
+                                       .delivered = element.components(),
+                                       .store = store,
+                                       .replica = r,
+                                       .replicas = replicas,
+                                       .shards = 2,
                                        .batch_rows = rows});
       REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
       engines.push_back(std::move(*made));
@@ -94,7 +101,8 @@ TEST_CASE("a network of all layers learns which word the last one points to") {
   trainer t{[](graph& g) {
               const symbol ids = g.placeholder("x", dtype::int32, {g.unknown("batch"), time});
               return trained(ids, g.placeholder("y", dtype::int32, {g.unknown("batch")}), mode::train);
-            }, {.batch = 64, .seed = 3}};
+            },
+            {.batch = 64, .seed = 3}};
   REQUIRE(t.step({x.data(), y.data()}, 0) == step_status::ok);
   const double before = t.run->loss();
   for (int64_t step = 1; step < 200; ++step)

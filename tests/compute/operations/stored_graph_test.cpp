@@ -40,7 +40,9 @@ struct stored {
     slice = std::move(*made);
     tensors.insert(slice.constants.begin(), slice.constants.end());
   }
-  expected<std::vector<symbol>> restore(graph& into) const { return restore_nodes(slice.nodes, into, {.tensors = &tensors}); }
+  expected<std::vector<symbol>> restore(graph& into) const {
+    return restore_nodes(slice.nodes, into, {.tensors = &tensors});
+  }
 };
 
 /// A graph with several of the layers that models export.
@@ -50,7 +52,8 @@ struct layers {
 
   layers() {
     const extent batch = g.unknown("batch");
-    const symbol image = g.placeholder("image", dtype::float32, {batch, 8, 8, 2}), word = g.placeholder("word", dtype::int32, {batch, 3});
+    const symbol image = g.placeholder("image", dtype::float32, {batch, 8, 8, 2}),
+                 word = g.placeholder("word", dtype::int32, {batch, 3});
     symbol h = nn::conv2d(image, {.filters = 4, .kernel_size = {3, 3}, .padding = padding::same});
     h = max_pool(relu(h));
     h = reshape(h, {batch, 4 * 4 * 4});
@@ -104,7 +107,8 @@ TEST_CASE("the expression of every gradient check, with its gradients, comes bac
         graph g;
         std::vector<symbol> x;
         for (const shape& dims : c.inputs)
-          x.push_back(g.placeholder("x" + std::to_string(x.size()), dtype::float64, symbol_shape(dims.extents().begin(), dims.extents().end())));
+          x.push_back(g.placeholder("x" + std::to_string(x.size()), dtype::float64,
+                                    symbol_shape(dims.extents().begin(), dims.extents().end())));
         const symbol y = scalar_of(g, c, x, second);
         std::vector<int32_t> roots{y.node()};
         for (const symbol dx : gradients(y, with_variables(g, x)))
@@ -119,8 +123,14 @@ TEST_CASE("operations without a gradient come back from data too") {
   const extent batch = g.unknown("batch");
   const symbol x = g.placeholder("x", dtype::float32, {batch, 4}), n = g.placeholder("n", dtype::int64, {batch});
   const symbol flag = logical_or(logical_not(less(x, 2 * x)), logical_and(greater_equal(x, x), not_equal(x, 1 - x)));
-  const std::vector<int32_t> roots{equal(argmin(x), n).node(), less_equal(x, x).node(), greater(x, x).node(), flag.node(), one_hot(n, 3).node(),
-                                   cast(x, dtype::int32).node(), sparse_softmax_cross_entropy(n, x).node(), argmax(x).node()};
+  const std::vector<int32_t> roots{equal(argmin(x), n).node(),
+                                   less_equal(x, x).node(),
+                                   greater(x, x).node(),
+                                   flag.node(),
+                                   one_hot(n, 3).node(),
+                                   cast(x, dtype::int32).node(),
+                                   sparse_softmax_cross_entropy(n, x).node(),
+                                   argmax(x).node()};
   REQUIRE(g.status());
   comes_back(g, roots);
 }
@@ -188,19 +198,22 @@ TEST_CASE("any one field of a node that is changed to what its inputs do not mak
       return changed;
     };
     refuses(with([](stored_node& x) { x.operation = "no_such"; }), "operation", errc::unimplemented);
-    refuses(with([&](stored_node& x) { x.inputs.push_back(static_cast<int32_t>(i)); }), "an input that is not earlier", errc::data_loss);
+    refuses(with([&](stored_node& x) { x.inputs.push_back(static_cast<int32_t>(i)); }), "an input that is not earlier",
+            errc::data_loss);
     refuses(with([](stored_node& x) { x.inputs.push_back(-1); }), "an input below 0", errc::data_loss);
     refuses(with([](stored_node& x) { x.attributes["surplus"] = true; }), "one more attribute", errc::data_loss);
     if (n.operation != "placeholder") {
       refuses(with([](stored_node& x) { x.type = x.type == dtype::float64 ? dtype::uint8 : dtype::float64; }), "dtype");
       refuses(with([](stored_node& x) { x.dims.push_back(extent{2}); }), "shape");
       refuses(with([](stored_node& x) { x.dims.push_back(extent{-2}); }), "a negative extent", errc::data_loss);
-      refuses(with([](stored_node& x) { x.dims.push_back(extent::of_unknown(7)); }), "an unknown that is not there", errc::data_loss);
+      refuses(with([](stored_node& x) { x.dims.push_back(extent::of_unknown(7)); }), "an unknown that is not there",
+              errc::data_loss);
     }
     for (const auto& [name, value] : n.attributes) {
       refuses(with([&](stored_node& x) { x.attributes.erase(name); }), "without " + name, errc::data_loss);
       if (name != "per")  // For "per" a shape is the right kind.
-        refuses(with([&](stored_node& x) { x.attributes[name] = symbol_shape{extent::of_unknown(0)}; }), "the kind of " + name, errc::data_loss);
+        refuses(with([&](stored_node& x) { x.attributes[name] = symbol_shape{extent::of_unknown(0)}; }),
+                "the kind of " + name, errc::data_loss);
       if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
         auto other = *list;
         other.push_back(int64_t{1} << 62);
@@ -228,7 +241,9 @@ TEST_CASE("a weight of another shape or dtype, and one that is missing, is refus
     CHECK(symbols.error().category == errc::data_loss);
     return symbols.error().message;
   };
-  CHECK(why([](auto& t) { t["table"] = tensor::zeros(dtype::float32, {5, 3}); }).find("it is float32 [5, 4], and its tensor 'table' is float32 [5, 3]")
+  CHECK(why([](auto& t) {
+          t["table"] = tensor::zeros(dtype::float32, {5, 3});
+        }).find("it is float32 [5, 4], and its tensor 'table' is float32 [5, 3]")
         != std::string::npos);
   CHECK(has(why([](auto& t) { t["table"] = tensor::zeros(dtype::float64, {5, 4}); }), "'table' is float64 [5, 4]"));
   CHECK(has(why([](auto& t) { t.erase("table"); }), "there is no tensor 'table'"));
@@ -239,12 +254,15 @@ TEST_CASE("an input of another dtype or shape than the stored placeholder is ref
   const stored s{l.g, nodes_of(l.spec)};
   graph g;
   const extent batch = g.unknown("batch");
-  const symbol wrong = g.placeholder("image", dtype::float32, {batch, 8, 9, 2}), word = g.placeholder("word", dtype::int32, {batch, 3});
-  const graph_sources sources{.input = [&](const stored_node& n) { return n.name == "word" ? word : wrong; }, .tensors = &s.tensors};
+  const symbol wrong = g.placeholder("image", dtype::float32, {batch, 8, 9, 2}),
+               word = g.placeholder("word", dtype::int32, {batch, 3});
+  const graph_sources sources{.input = [&](const stored_node& n) { return n.name == "word" ? word : wrong; },
+                              .tensors = &s.tensors};
   const auto symbols = restore_nodes(s.slice.nodes, g, sources);
   REQUIRE_FALSE(symbols);
   CHECK(symbols.error().category == errc::type);
-  CHECK(symbols.error().message == "'image' is float32 [batch, 8, 9, 2], and the exported model takes float32 [batch, 8, 8, 2]");
+  CHECK(symbols.error().message
+        == "'image' is float32 [batch, 8, 9, 2], and the exported model takes float32 [batch, 8, 8, 2]");
 }
 
 TEST_CASE("rows are apart in layers, and are not where a value mixes them") {
@@ -258,7 +276,9 @@ TEST_CASE("rows are apart in layers, and are not where a value mixes them") {
   };
   CHECK(apart([](symbol x) { return nn::dense(x, {.units = 3, .activation = relu}); }));
   CHECK(apart([](symbol x) { return reshape(reshape(x, {extent{-1}, 2}), {extent{-1}, 4}); }));
-  CHECK(apart([](symbol x) { return reduce_sum(matmul(reshape(x, {x.dims()[0], 2, 2}), reshape(x, {x.dims()[0], 2, 2})), {{1, 2}}); }));
+  CHECK(apart([](symbol x) {
+    return reduce_sum(matmul(reshape(x, {x.dims()[0], 2, 2}), reshape(x, {x.dims()[0], 2, 2})), {{1, 2}});
+  }));
   CHECK_FALSE(apart([](symbol x) { return sub(x, reduce_mean(x, {{0}})); }));
   CHECK_FALSE(apart([](symbol x) { return cumsum(x, 0); }));
   CHECK_FALSE(apart([](symbol x) { return reverse(x, {0}); }));
@@ -275,7 +295,8 @@ TEST_CASE("rows are apart in every recurrent layer, with lengths too, and in any
   const auto apart = [](const layer_of_both& f) {
     graph g;
     const extent batch = g.unknown("batch");
-    const symbol y = f(g.placeholder("x", dtype::float32, {batch, 5, 3}), g.placeholder("lengths", dtype::int32, {batch}));
+    const symbol y = f(g.placeholder("x", dtype::float32, {batch, 5, 3}),
+                       g.placeholder("lengths", dtype::int32, {batch}));
     REQUIRE_MESSAGE(g.status(), (g.status() ? "" : g.status().error().message));
     return rows_are_apart(g, std::vector<int32_t>{y.node()});
   };
@@ -296,7 +317,9 @@ TEST_CASE("rows are apart in every recurrent layer, with lengths too, and in any
   const auto timed = [](symbol x) { return reshape(transpose(x, {1, 0, 2}), {extent{-1}, 3}); };
   CHECK(apart([&](symbol x, symbol) { return transpose(reshape(timed(x), {5, x.dims()[0], 3}), {1, 0, 2}); }));
   CHECK_FALSE(apart([&](symbol x, symbol) { return reshape(timed(x), {x.dims()[0], 5, 3}); }));
-  CHECK_FALSE(apart([&](symbol x, symbol) { return reshape(timed(x) + reshape(x, {extent{-1}, 3}), {x.dims()[0], 5, 3}); }));
+  CHECK_FALSE(apart([&](symbol x, symbol) {
+    return reshape(timed(x) + reshape(x, {extent{-1}, 3}), {x.dims()[0], 5, 3});
+  }));
   CHECK_FALSE(apart([](symbol x, symbol) { return transpose(softmax(transpose(x, {1, 2, 0})), {2, 0, 1}); }));
   CHECK_FALSE(apart([](symbol x, symbol) {
     const symbol timed_rows = transpose(x, {1, 0, 2});
@@ -309,7 +332,8 @@ TEST_CASE("a look-up by an offset of each row is apart only where it can be seen
   const auto apart = [](int64_t stride, int64_t least, int64_t greatest) {
     graph g;
     const extent batch = g.unknown("batch");
-    const symbol x = g.placeholder("x", dtype::float32, {batch, 5, 3}), from = g.placeholder("from", dtype::int64, {batch, 4});
+    const symbol x = g.placeholder("x", dtype::float32, {batch, 5, 3}),
+                 from = g.placeholder("from", dtype::int64, {batch, 4});
     const auto number = [&](int64_t n) { return g.constant(tensor::scalar(n)); };
     const symbol first = cumsum(broadcast_to(number(stride), {batch}), 0, {.exclusive = true});
     const symbol within = maximum(minimum(from, number(greatest)), number(least));

@@ -15,7 +15,9 @@ inline tensor bools(const shape& dims, std::initializer_list<bool> x) { return t
 
 /// The value of an expression over constants.
 template <class F>
-tensor value(F build) { return evaluate([&](graph& g) { return build(g); }); }
+tensor value(F build) {
+  return evaluate([&](graph& g) { return build(g); });
+}
 
 /// The message of the error of an invalid expression.
 template <class F>
@@ -46,7 +48,9 @@ inline void check_close(const tensor& got, const shape& dims, const std::vector<
   const auto x = numbers(got);
   for (size_t i = 0; i < want.size(); ++i) {
     INFO("element ", i, ": ", x[i], " for ", want[i]);
-    const bool right = std::isnan(want[i]) ? std::isnan(x[i]) : x[i] == want[i] || std::abs(x[i] - want[i]) <= epsilon * std::max(1.0, std::abs(want[i]));
+    const bool right = std::isnan(want[i])
+                           ? std::isnan(x[i])
+                           : x[i] == want[i] || std::abs(x[i] - want[i]) <= epsilon * std::max(1.0, std::abs(want[i]));
     CHECK(right);
   }
 }

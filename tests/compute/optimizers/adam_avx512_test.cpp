@@ -1,6 +1,7 @@
 // Adam's update with 512-bit vectors, compared with its formula number by number.
-#include "compute/kernels/vectors.hpp"
 #include "compute/optimizers/adam_avx512.hpp"
+
+#include "compute/kernels/vectors.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,21 +27,36 @@ float updated(const adam_avx512::factors& f, float g, float v, float& m, float& 
 
 /// How many of these second moments give another result than the formula. The first moments are 1 or greater.
 int64_t wrong_updates(const std::vector<float>& moments) {
-  const adam_avx512::factors f{.beta1 = 1, .rest1 = 0, .beta2 = 1, .rest2 = 0, .minus_rate = 1, .epsilon = 0, .surrounded = false,
-                               .clip_value = 0, .gradient_scale = 1, .keep = 1, .average_rest = 1};
+  const adam_avx512::factors f{.beta1 = 1,
+                               .rest1 = 0,
+                               .beta2 = 1,
+                               .rest2 = 0,
+                               .minus_rate = 1,
+                               .epsilon = 0,
+                               .surrounded = false,
+                               .clip_value = 0,
+                               .gradient_scale = 1,
+                               .keep = 1,
+                               .average_rest = 1};
   const auto n = static_cast<int64_t>(moments.size());
   const std::vector<float> zeros(moments.size(), 0.0f);
   std::vector<float> first(moments.size()), second = moments, to(moments.size());
   for (size_t i = 0; i < first.size(); ++i)
     first[i] = 1 + static_cast<float>(i % 128) / 128;
   const std::vector<float> before = first;
-  adam_avx512::run(f, {.n = n, .g = zeros.data(), .v = zeros.data(), .v_to = to.data(), .slot = {first.data(), second.data()},
+  adam_avx512::run(f, {.n = n,
+                       .g = zeros.data(),
+                       .v = zeros.data(),
+                       .v_to = to.data(),
+                       .slot = {first.data(), second.data()},
                        .slot_to = {first.data(), second.data()}});
   int64_t wrong = 0;
   for (size_t i = 0; i < moments.size(); ++i) {
     float m = before[i], s = moments[i];
     const float want = updated(f, 0, 0, m, s);
-    wrong += std::bit_cast<uint32_t>(want) != std::bit_cast<uint32_t>(to[i]) && !(std::isnan(want) && std::isnan(to[i])) ? 1 : 0;
+    wrong += std::bit_cast<uint32_t>(want) != std::bit_cast<uint32_t>(to[i]) && !(std::isnan(want) && std::isnan(to[i]))
+                 ? 1
+                 : 0;
   }
   return wrong;
 }
@@ -63,27 +79,45 @@ TEST_CASE("roots made of multiplications have the bits of the processor's own fo
   CHECK(wrong == 0);
 }
 
-TEST_CASE("the roots of zero, of numbers of every size and of what is no number have the bits of the processor's own" * needs_avx512()) {
+TEST_CASE("the roots of zero, of numbers of every size and of what is no number have the bits of the processor's own"
+          * needs_avx512()) {
   std::vector<float> moments;
   for (uint32_t bits = 0; bits < 0x80000000; bits += 40'961)
     moments.push_back(std::bit_cast<float>(bits));
-  for (const float special : {0.0f, 1e-45f, 0x1p-126f, 0x1p-90f, 0x1p120f, std::numeric_limits<float>::max(), std::numeric_limits<float>::infinity(), -1.0f})
+  for (const float special : {0.0f, 1e-45f, 0x1p-126f, 0x1p-90f, 0x1p120f, std::numeric_limits<float>::max(),
+                              std::numeric_limits<float>::infinity(), -1.0f})
     moments.insert(moments.end(), 33, special);
   moments.resize(moments.size() / 16 * 16);
   CHECK(wrong_updates(moments) == 0);
 }
 
-TEST_CASE("clipping, scaling, decay and an average around Adam have the bits of their formulas in vectors of 512 bits" * needs_avx512()) {
-  const adam_avx512::factors f{.beta1 = 0.9f, .rest1 = 0.1f, .beta2 = 0.999f, .rest2 = 0.001f, .minus_rate = -0.01f, .epsilon = 1e-7f,
-                               .surrounded = true, .clip_value = 0.5f, .gradient_scale = 0.75f, .keep = 0.99f, .average_rest = 0.1f};
+TEST_CASE("clipping, scaling, decay and an average around Adam have the bits of their formulas in vectors of 512 bits"
+          * needs_avx512()) {
+  const adam_avx512::factors f{.beta1 = 0.9f,
+                               .rest1 = 0.1f,
+                               .beta2 = 0.999f,
+                               .rest2 = 0.001f,
+                               .minus_rate = -0.01f,
+                               .epsilon = 1e-7f,
+                               .surrounded = true,
+                               .clip_value = 0.5f,
+                               .gradient_scale = 0.75f,
+                               .keep = 0.99f,
+                               .average_rest = 0.1f};
   constexpr size_t n = 80;
   std::vector<float> g(n), v(n), m(n, 0.0f), s(n, 0.0f), average(n);
   for (size_t i = 0; i < n; ++i)
     g[i] = static_cast<float>(i) / 32 - 1.25f, v[i] = static_cast<float>(i * i % 17) - 8, average[i] = v[i] / 2;
   auto want_v = v, want_m = m, want_s = s, want_average = average;
   for (int step = 0; step < 3; ++step) {
-    adam_avx512::run(f, {.n = n, .g = g.data(), .v = v.data(), .v_to = v.data(), .slot = {m.data(), s.data()},
-                         .slot_to = {m.data(), s.data()}, .average = average.data(), .average_to = average.data()});
+    adam_avx512::run(f, {.n = n,
+                         .g = g.data(),
+                         .v = v.data(),
+                         .v_to = v.data(),
+                         .slot = {m.data(), s.data()},
+                         .slot_to = {m.data(), s.data()},
+                         .average = average.data(),
+                         .average_to = average.data()});
     for (size_t i = 0; i < n; ++i) {
       const float clipped = f.gradient_scale * std::fmax(-f.clip_value, std::fmin(f.clip_value, g[i]));
       want_v[i] = updated(f, clipped, f.keep * want_v[i], want_m[i], want_s[i]);

@@ -20,8 +20,10 @@ struct made_up {
   planned_update update;
 
   explicit made_up(optimizer by) : o(std::move(by)) {
-    for (const auto& [name, n, type] : {std::tuple{"a/kernel", int64_t{9001}, dtype::float32}, {"a/bias", int64_t{5}, dtype::float32},
-                                        {"b/kernel", int64_t{777}, dtype::float32}, {"b/scale", int64_t{4100}, dtype::float64}})
+    for (const auto& [name, n, type] : {std::tuple{"a/kernel", int64_t{9001}, dtype::float32},
+                                        {"a/bias", int64_t{5}, dtype::float32},
+                                        {"b/kernel", int64_t{777}, dtype::float32},
+                                        {"b/scale", int64_t{4100}, dtype::float64}})
       g.variable({.name = name, .dims = {n}, .type = type, .initial = init::normal(0, 1)});
     auto made = parameter_layout::of(g, o);
     REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
@@ -33,9 +35,13 @@ struct made_up {
     REQUIRE_MESSAGE(planned, (planned ? "" : to_text(planned.error())));
     update = std::move(*planned);
   }
-  const parameter_entry& entry(std::string_view name) const { return layout.entries()[static_cast<size_t>(layout.find(name))]; }
+  const parameter_entry& entry(std::string_view name) const {
+    return layout.entries()[static_cast<size_t>(layout.find(name))];
+  }
   tensor value(std::string_view name) const { return store->view(0, layout.find(name)); }
-  tensor copy(std::string_view name) const { return tensor::copy_of(value(name).type(), value(name).dims(), value(name).bytes()); }
+  tensor copy(std::string_view name) const {
+    return tensor::copy_of(value(name).type(), value(name).dims(), value(name).bytes());
+  }
 
   /// Fills the gradient with noise times `size`. A variable's noise does not depend on its offset.
   void draw(int64_t step, double size) {
@@ -63,14 +69,16 @@ struct made_up {
     return std::memcmp(store->arena(0), other.store->arena(0), static_cast<size_t>(layout.arena_bytes())) == 0;
   }
   double element(const tensor& t, int64_t i) const {
-    return t.type() == dtype::float64 ? t.as<double>()[static_cast<size_t>(i)] : static_cast<double>(t.as<float>()[static_cast<size_t>(i)]);
+    return t.type() == dtype::float64 ? t.as<double>()[static_cast<size_t>(i)]
+                                      : static_cast<double>(t.as<float>()[static_cast<size_t>(i)]);
   }
   double gradient_norm(std::string_view name) const {
     const auto& e = entry(name);
     double sum = 0;
     for (int64_t i = 0; i < e.dims.elements(); ++i) {
-      const double v = e.type == dtype::float64 ? reinterpret_cast<const double*>(gradient.get() + e.gradient_offset)[i]
-                                                : static_cast<double>(reinterpret_cast<const float*>(gradient.get() + e.gradient_offset)[i]);
+      const double v = e.type == dtype::float64
+                           ? reinterpret_cast<const double*>(gradient.get() + e.gradient_offset)[i]
+                           : static_cast<double>(reinterpret_cast<const float*>(gradient.get() + e.gradient_offset)[i]);
       sum += v * v;
     }
     return std::sqrt(sum);

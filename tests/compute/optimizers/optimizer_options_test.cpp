@@ -1,7 +1,7 @@
 // Learning rates as functions of the step; options that are refused; options as text.
-#include <troupe/options/optimizer_fields.hpp>
-
 #include "tests/support/has.hpp"
+
+#include <troupe/options/optimizer_fields.hpp>
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,9 @@ std::string message(const optimizer& o) {
   return valid ? std::string{} : valid.error().message;
 }
 
-optimizer with(learning_rate_schedule s, float rate = 0.5f) { return {.rule = gradient_descent{.rate = rate}, .schedule = std::move(s)}; }
+optimizer with(learning_rate_schedule s, float rate = 0.5f) {
+  return {.rule = gradient_descent{.rate = rate}, .schedule = std::move(s)};
+}
 
 }  // namespace
 
@@ -85,7 +87,9 @@ TEST_CASE("a cosine with restarts begins each period at its very first step") {
 TEST_CASE("an inverse square root with as long a warm-up is that of the Transformer") {
   // The Transformer's rate is d^-0.5 · min(t^-0.5, t · n^-1.5), which needs the base rate (d·n)^-0.5.
   const double n = 16, d = 64;
-  const optimizer o{.rule = adam{.rate = static_cast<float>(1 / std::sqrt(d * n))}, .schedule = inverse_sqrt_decay{.decay_steps = 16}, .warmup_steps = 16};
+  const optimizer o{.rule = adam{.rate = static_cast<float>(1 / std::sqrt(d * n))},
+                    .schedule = inverse_sqrt_decay{.decay_steps = 16},
+                    .warmup_steps = 16};
   for (int t : {1, 2, 15, 16, 17, 64, 10000})
     CHECK(rate_at(o, t - 1) == about(std::pow(d, -0.5) * std::min(std::pow(t, -0.5), t * std::pow(n, -1.5))));
 }
@@ -108,30 +112,42 @@ TEST_CASE("options that cannot be right are refused by field and value") {
   CHECK(message(adagrad{.initial_accumulator = 0}) == "adagrad: initial_accumulator must be above 0, not 0");
   CHECK(message(ftrl{.l1 = -1}) == "ftrl: l1 must be at least 0, not -1");
   CHECK(message(ftrl{.learning_rate_power = 0.5f}) == "ftrl: learning_rate_power must be at most 0, not 0.5");
-  CHECK(message(proximal_gradient_descent{.l2 = -0.5f}) == "proximal_gradient_descent: l2 must be at least 0, not -0.5");
+  CHECK(message(proximal_gradient_descent{.l2 = -0.5f})
+        == "proximal_gradient_descent: l2 must be at least 0, not -0.5");
   CHECK(message(lamb{.weight_decay = INFINITY}) == "lamb: weight_decay must be finite, not inf");
   CHECK(message(with(cosine_decay{})) == "schedule cosine: decay_steps must be at least 1, not 0");
-  CHECK(message(with(cosine_decay_restarts{.first_decay_steps = 5, .t_mul = 0.5f})) == "schedule cosine_restarts: t_mul must be at least 1, not 0.5");
-  CHECK(message(with(piecewise_constant{{5, 9}, {1, 2}})) == "schedule piecewise: values must be one more than the 2 boundaries, not 2");
-  CHECK(message(with(piecewise_constant{{5, 5}, {1, 2, 3}})) == "schedule piecewise: boundaries must ascend, not be [5, 5]");
+  CHECK(message(with(cosine_decay_restarts{.first_decay_steps = 5, .t_mul = 0.5f}))
+        == "schedule cosine_restarts: t_mul must be at least 1, not 0.5");
+  CHECK(message(with(piecewise_constant{{5, 9}, {1, 2}}))
+        == "schedule piecewise: values must be one more than the 2 boundaries, not 2");
+  CHECK(message(with(piecewise_constant{{5, 5}, {1, 2, 3}}))
+        == "schedule piecewise: boundaries must ascend, not be [5, 5]");
   CHECK(message(with(piecewise_constant{{5}, {1, 0}})) == "schedule piecewise: values[1] must be above 0, not 0");
   CHECK(message({.warmup_steps = -1}) == "optimizer: warmup_steps must be at least 0, not -1");
   CHECK(message({.clip = {.norm = -1}}) == "optimizer: clip.norm must be at least 0, not -1");
   CHECK(message({.weight_decay = 1}) == "optimizer: weight_decay must be in [0, 1), not 1");
   CHECK(message({.moving_average = 1}) == "optimizer: moving_average must be in [0, 1), not 1");
-  CHECK(message({.moving_average_ramps = true}) == "optimizer: moving_average_ramps means nothing without a moving_average");
+  CHECK(message({.moving_average_ramps = true})
+        == "optimizer: moving_average_ramps means nothing without a moving_average");
   CHECK(message({.groups = {{.frozen = true}}}) == "optimizer: groups[0] has neither a prefix nor a suffix");
-  CHECK(message({.groups = {{.prefix = "a"}, {.prefix = "b", .rate_factor = 0}}}) == "optimizer: groups[1].rate_factor must be above 0, not 0");
-  CHECK(message({.rule = adamw{}, .weight_decay = 0.1f}) == "optimizer: weight_decay is given to adamw, which has a weight_decay of its own");
+  CHECK(message({.groups = {{.prefix = "a"}, {.prefix = "b", .rate_factor = 0}}})
+        == "optimizer: groups[1].rate_factor must be above 0, not 0");
+  CHECK(message({.rule = adamw{}, .weight_decay = 0.1f})
+        == "optimizer: weight_decay is given to adamw, which has a weight_decay of its own");
   CHECK(has(message({.rule = ftrl{}, .weight_decay = 0.1f}), "weight_decay means nothing to ftrl"));
   CHECK(has(message({.rule = ftrl{}, .schedule = cosine_decay{.decay_steps = 5}}), "ftrl divides by the rate"));
-  const auto grouped = [](variable_group g) { return optimizer{.schedule = cosine_decay{.decay_steps = 5}, .weight_decay = 0.1f, .groups = {std::move(g)}}; };
-  CHECK(message(grouped({.prefix = "a", .rule = momentum{.decay = 1}})) == "optimizer: groups[0].rule.decay must be in [0, 1), not 1");
-  CHECK(message(grouped({.prefix = "a", .rule = momentum{}, .frozen = true})) == "optimizer: groups[0] has a rule, which means nothing to frozen variables");
+  const auto grouped = [](variable_group g) {
+    return optimizer{.schedule = cosine_decay{.decay_steps = 5}, .weight_decay = 0.1f, .groups = {std::move(g)}};
+  };
+  CHECK(message(grouped({.prefix = "a", .rule = momentum{.decay = 1}}))
+        == "optimizer: groups[0].rule.decay must be in [0, 1), not 1");
+  CHECK(message(grouped({.prefix = "a", .rule = momentum{}, .frozen = true}))
+        == "optimizer: groups[0] has a rule, which means nothing to frozen variables");
   CHECK(has(message(grouped({.prefix = "a", .rule = ftrl{}})), "weight_decay means nothing to ftrl"));
   CHECK(has(message(grouped({.prefix = "a", .rule = ftrl{}, .weight_decay = 0.0f})), "ftrl divides by the rate"));
   CHECK(message(grouped({.prefix = "a", .rule = adamw{}})).empty());
-  CHECK(has(message({.groups = {{.prefix = "a", .rule = ftrl{}, .weight_decay = 0.1f}}}), "weight_decay means nothing to ftrl"));
+  CHECK(has(message({.groups = {{.prefix = "a", .rule = ftrl{}, .weight_decay = 0.1f}}}),
+            "weight_decay means nothing to ftrl"));
 }
 
 TEST_CASE("an optimizer prints its rule, and of the rest what is not the default") {
@@ -146,9 +162,12 @@ TEST_CASE("an optimizer prints its rule, and of the rest what is not the default
                       .moving_average = 0.99f,
                       .moving_average_ramps = true};
   CHECK(to_text(all)
-        == "ftrl(rate = 0.01, initial_accumulator = 0.1, l1 = 0, l2 = 0, l2_shrinkage = 0, learning_rate_power = -0.5), "
-           "schedule = piecewise(boundaries = [5], values = [1, 0.5]), warmup_steps = 3, clip.value = 2, clip.global_norm = 1, "
-           "group(\"a*/bias\", rate_factor = 2, weight_decay = 0), group(\"b*\", frozen), moving_average = 0.99, moving_average_ramps");
+        == "ftrl(rate = 0.01, initial_accumulator = 0.1, l1 = 0, l2 = 0, l2_shrinkage = 0, learning_rate_power = "
+           "-0.5), "
+           "schedule = piecewise(boundaries = [5], values = [1, 0.5]), warmup_steps = 3, clip.value = 2, "
+           "clip.global_norm = 1, "
+           "group(\"a*/bias\", rate_factor = 2, weight_decay = 0), group(\"b*\", frozen), moving_average = 0.99, "
+           "moving_average_ramps");
   CHECK(to_text(optimizer{.rule = gradient_descent{}, .groups = {{.prefix = "a", .rule = adagrad{.rate = 0.5f}}}})
         == "gradient_descent(rate = 0.01), group(\"a*\", adagrad(rate = 0.5, initial_accumulator = 0.1))");
 }

@@ -1,7 +1,6 @@
-// The parts of an update around its rule: clipping, weight decay and averages (groups: variable_groups_test.cpp). Every division into
-// slices must give the same bits.
+// The parts of an update around its rule: clipping, weight decay and averages (groups: variable_groups_test.cpp). Every
+// division into slices must give the same bits.
 #include "compute/program/planned_update.hpp"
-
 #include "tests/compute/optimizers/made_up_variables.hpp"
 
 namespace troupe {
@@ -9,15 +8,19 @@ namespace troupe {
 using namespace test;
 
 TEST_CASE("one, two, three, four and seven slices of an update have the same bits, whatever needs a norm") {
-  for (const optimizer& o : {optimizer{.rule = adam{}, .clip = {.norm = 0.5f}},
-                             optimizer{.rule = momentum{}, .clip = {.value = 0.3f, .norm = 3, .global_norm = 0.7f}},
-                             optimizer{.rule = lamb{.weight_decay = 0.01f}, .clip = {.global_norm = 1}, .moving_average = 0.9f},
-                             optimizer{.rule = adamw{}, .schedule = cosine_decay{.decay_steps = 9}, .groups = {{.prefix = "a/", .rate_factor = 0.5f}}},
-                             optimizer{.rule = rmsprop{.centered = true}, .weight_decay = 0.01f, .moving_average = 0.9f},
-                             optimizer{.rule = adagrad{}, .groups = {{.prefix = "a/", .rule = lamb{}}}},
-                             optimizer{.rule = ftrl{.l1 = 0.01f}, .clip = {.global_norm = 1}, .groups = {{.suffix = "/kernel", .rule = amsgrad{}},
-                                                                                                        {.prefix = "b/", .rule = gradient_descent{}}},
-                                       .moving_average = 0.9f}}) {
+  for (const optimizer& o :
+       {optimizer{.rule = adam{}, .clip = {.norm = 0.5f}},
+        optimizer{.rule = momentum{}, .clip = {.value = 0.3f, .norm = 3, .global_norm = 0.7f}},
+        optimizer{.rule = lamb{.weight_decay = 0.01f}, .clip = {.global_norm = 1}, .moving_average = 0.9f},
+        optimizer{.rule = adamw{},
+        .schedule = cosine_decay{.decay_steps = 9},
+        .groups = {{.prefix = "a/", .rate_factor = 0.5f}}},
+        optimizer{.rule = rmsprop{.centered = true}, .weight_decay = 0.01f, .moving_average = 0.9f},
+        optimizer{.rule = adagrad{}, .groups = {{.prefix = "a/", .rule = lamb{}}}},
+        optimizer{.rule = ftrl{.l1 = 0.01f},
+        .clip = {.global_norm = 1},
+        .groups = {{.suffix = "/kernel", .rule = amsgrad{}}, {.prefix = "b/", .rule = gradient_descent{}}},
+        .moving_average = 0.9f}}) {
     CAPTURE(to_text(o));
     made_up whole{o};
     for (int replicas : {2, 3, 4, 7}) {
@@ -42,7 +45,8 @@ TEST_CASE("slices of LAMB are whole variables, of other optimizers even shares")
       const auto [first, last] = whole.layout.slice(r, replicas);
       CHECK(first == at);
       CHECK((first == whole.layout.gradient_bytes()
-             || std::any_of(std::begin(names), std::end(names), [&](const char* n) { return whole.entry(n).gradient_offset == first; })));
+             || std::any_of(std::begin(names), std::end(names),
+                            [&](const char* n) { return whole.entry(n).gradient_offset == first; })));
       at = last;
     }
     CHECK(at == whole.layout.gradient_bytes());
@@ -59,7 +63,8 @@ TEST_CASE("a gradient clipped by value moves no element further than the limit")
   m.apply(0);
   const auto* g = reinterpret_cast<const float*>(m.gradient.get() + m.entry("b/kernel").gradient_offset);
   for (int64_t i = 0; i < 777; ++i)
-    CHECK(m.element(m.value("b/kernel"), i) == static_cast<double>(before.as<float>()[static_cast<size_t>(i)] - std::clamp(g[i], -0.25f, 0.25f)));
+    CHECK(m.element(m.value("b/kernel"), i)
+          == static_cast<double>(before.as<float>()[static_cast<size_t>(i)] - std::clamp(g[i], -0.25f, 0.25f)));
 }
 
 TEST_CASE("clipping by norm shortens each variable's gradient to the limit, and leaves a shorter one as it is") {
@@ -107,8 +112,10 @@ TEST_CASE("clipping by the global norm shortens all gradients alike, and is noth
 }
 
 TEST_CASE("limits that nothing reaches and a group that changes nothing have the bits of none") {
-  for (const update_rule& rule : {update_rule{gradient_descent{}}, update_rule{momentum{}}, update_rule{adam{}}, update_rule{ftrl{}}, update_rule{lamb{}}}) {
-    made_up bare{{.rule = rule}}, wide{{.rule = rule, .clip = {.value = 1e6f, .norm = 1e6f, .global_norm = 1e6f}, .groups = {{.prefix = "a/"}}}};
+  for (const update_rule& rule : {update_rule{gradient_descent{}}, update_rule{momentum{}}, update_rule{adam{}},
+                                  update_rule{ftrl{}}, update_rule{lamb{}}}) {
+    made_up bare{{.rule = rule}},
+        wide{{.rule = rule, .clip = {.value = 1e6f, .norm = 1e6f, .global_norm = 1e6f}, .groups = {{.prefix = "a/"}}}};
     for (int64_t step = 0; step < 3; ++step)
       for (auto* m : {&bare, &wide}) {
         m->draw(step, 1);
@@ -136,7 +143,8 @@ TEST_CASE("decoupled weight decay follows the schedule and not the rate, and a g
 
 TEST_CASE("adam with a weight decay is AdamW, and a group takes AdamW's and LAMB's own away") {
   made_up a{{.rule = adam{}, .weight_decay = 0.01f}}, b{adamw{.weight_decay = 0.01f}};
-  made_up c{lamb{}}, d{{.rule = lamb{.weight_decay = 0.1f}, .groups = {{.prefix = "a/", .weight_decay = 0.0f}, {.prefix = "b/", .weight_decay = 0.0f}}}};
+  made_up c{lamb{}}, d{{.rule = lamb{.weight_decay = 0.1f},
+                        .groups = {{.prefix = "a/", .weight_decay = 0.0f}, {.prefix = "b/", .weight_decay = 0.0f}}}};
   for (int64_t step = 0; step < 3; ++step)
     for (auto* m : {&a, &b, &c, &d}) {
       m->draw(step, 1);

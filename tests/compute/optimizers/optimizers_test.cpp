@@ -1,8 +1,8 @@
 // Compares every rule with its published recurrence, and with TensorFlow's own numbers.
-#include <troupe/optimizer.hpp>
-
 #include "tests/compute/model_fixture.hpp"
 #include "tests/compute/optimizer_recurrences.hpp"
+
+#include <troupe/optimizer.hpp>
 
 #include <algorithm>
 
@@ -20,14 +20,17 @@ struct fed_gradient {
   trainer t;
 
   fed_gradient(int64_t count, const optimizer& o)
-    : n(count), t([&](graph& g) {
-        const symbol w = g.variable({.name = "w", .dims = {n}, .type = dtype_of<T>::value});
-        const symbol x = g.placeholder("x", dtype_of<T>::value, {n});
-        model_spec spec;
-        spec.loss = reduce_sum(x * w) + reduce_sum(g.constant(c) * square(w)) / g.constant(tensor::scalar<T>(2));
-        spec.optimizer = o;
-        return spec;
-      }, {}) {
+    : n(count),
+      t(
+          [&](graph& g) {
+            const symbol w = g.variable({.name = "w", .dims = {n}, .type = dtype_of<T>::value});
+            const symbol x = g.placeholder("x", dtype_of<T>::value, {n});
+            model_spec spec;
+            spec.loss = reduce_sum(x * w) + reduce_sum(g.constant(c) * square(w)) / g.constant(tensor::scalar<T>(2));
+            spec.optimizer = o;
+            return spec;
+          },
+          {}) {
     REQUIRE(t.store->assign("w", start));
   }
   void step(int64_t step, const tensor& x) { REQUIRE(t.step({x.data()}, step) == step_status::ok); }
@@ -73,14 +76,16 @@ TEST_CASE("a norm over several chunks makes LAMB no less exact") {
 
 TEST_CASE("FTRL gives the numbers of TensorFlow's own tests") {
   const auto after = [](const ftrl& o, std::vector<double> start, int steps) {
-    trainer t([&](graph& building) {
-      const symbol w = building.variable({.name = "w", .dims = {4}, .type = dtype::float64});
-      const std::vector<double> gradient{0.1, 0.2, 0.01, 0.02};
-      model_spec spec;
-      spec.loss = reduce_sum(building.constant(tensor::of<double>({4}, std::span<const double>{gradient})) * w);
-      spec.optimizer = o;
-      return spec;
-    }, {});
+    trainer t(
+        [&](graph& building) {
+          const symbol w = building.variable({.name = "w", .dims = {4}, .type = dtype::float64});
+          const std::vector<double> gradient{0.1, 0.2, 0.01, 0.02};
+          model_spec spec;
+          spec.loss = reduce_sum(building.constant(tensor::of<double>({4}, std::span<const double>{gradient})) * w);
+          spec.optimizer = o;
+          return spec;
+        },
+        {});
     REQUIRE(t.store->assign("w", tensor::of<double>({4}, std::span<const double>{start})));
     for (int step = 0; step < steps; ++step)
       t.step({}, step);
@@ -96,7 +101,8 @@ TEST_CASE("FTRL gives the numbers of TensorFlow's own tests") {
   same(after({.rate = 3}, start, 3), {-2.55607247, -3.98729396, -0.28232238, -0.56096673});
   same(after({.rate = 3, .l1 = 0.001f}, start, 10), {-7.66718769, -10.91273689, -0.93460727, -1.86147261});
   same(after({.rate = 3, .l1 = 0.001f, .l2 = 2}, start, 10), {-0.24059935, -0.46829352, -0.02406147, -0.04830509});
-  same(after({.rate = 3, .l1 = 0.001f, .l2 = 2, .l2_shrinkage = 0.1f}, start, 10), {-0.22578995, -0.44345796, -0.14378493, -0.13229476});
+  same(after({.rate = 3, .l1 = 0.001f, .l2 = 2, .l2_shrinkage = 0.1f}, start, 10),
+       {-0.22578995, -0.44345796, -0.14378493, -0.13229476});
 }
 
 TEST_CASE("an l1 that no gradient exceeds keeps every variable of FTRL at 0") {
@@ -108,9 +114,10 @@ TEST_CASE("an l1 that no gradient exceeds keeps every variable of FTRL at 0") {
     CHECK(v == 0);
 }
 
-TEST_CASE("an l1 of proximal gradient descent makes small variables 0, and without one it is gradient descent, bit by bit") {
-  fed_gradient<float> sparse{37, proximal_gradient_descent{.rate = 0.5f, .l1 = 1000}}, plain{37, proximal_gradient_descent{.rate = 0.5f}},
-      descent{37, gradient_descent{.rate = 0.5f}};
+TEST_CASE(
+    "an l1 of proximal gradient descent makes small variables 0, and without one it is gradient descent, bit by bit") {
+  fed_gradient<float> sparse{37, proximal_gradient_descent{.rate = 0.5f, .l1 = 1000}},
+      plain{37, proximal_gradient_descent{.rate = 0.5f}}, descent{37, gradient_descent{.rate = 0.5f}};
   for (int64_t step = 0; step < 10; ++step)
     for (auto* m : {&sparse, &plain, &descent})
       m->step(step, noise<float>({37}, static_cast<uint64_t>(step)));
@@ -129,7 +136,8 @@ TEST_CASE("slots have TensorFlow's names and begin with its values") {
     for (size_t i = 1; i < store->layout().entries().size(); ++i) {
       const tensor value = store->view(0, static_cast<int32_t>(i));
       char text[80];
-      std::snprintf(text, sizeof text, "%s%s %g", i > 1 ? ", " : "", store->layout().entries()[i].name.c_str(), static_cast<double>(value.as<float>()[2]));
+      std::snprintf(text, sizeof text, "%s%s %g", i > 1 ? ", " : "", store->layout().entries()[i].name.c_str(),
+                    static_cast<double>(value.as<float>()[2]));
       all += text;
     }
     return all;
@@ -161,7 +169,8 @@ TEST_CASE("an element's update does not depend on where it stands, and padding s
       auto* g = reinterpret_cast<float*>(model.t.gradient.get());
       std::fill_n(g, 37, 0.3f);
       std::fill_n(g + 37, 11, 0.0f);
-      model.t.run->apply(step, model.t.whole(), model.t.gradient.get(), model.t.store->arena(0), model.t.store->arena(0));
+      model.t.run->apply(step, model.t.whole(), model.t.gradient.get(), model.t.store->arena(0),
+                         model.t.store->arena(0));
     }
     const tensor w = model.t.value("w");
     for (float v : w.as<float>())

@@ -1,8 +1,8 @@
 // Gradients of variables that are only looked up: the rows that occur, their sums, and which tables have dense ones.
-#include <troupe/optimizer.hpp>
-
 #include "tests/compute/optimizers/looked_up_table.hpp"
 #include "tests/support/has.hpp"
+
+#include <troupe/optimizer.hpp>
 
 namespace troupe {
 
@@ -21,7 +21,8 @@ TEST_CASE("a gradient written over another has nothing of it, and marks the rows
   for (int64_t row = 0; row < 200; ++row) {
     CHECK((bits[row / 64] >> (row % 64) & 1) == (m.occurs(row) ? 1 : 0));
     for (int64_t j = 0; j < 5; ++j)
-      CHECK(g[static_cast<size_t>(row * 5 + j)] == doctest::Approx(static_cast<double>(all[static_cast<size_t>(row * 5 + j)])));
+      CHECK(g[static_cast<size_t>(row * 5 + j)]
+            == doctest::Approx(static_cast<double>(all[static_cast<size_t>(row * 5 + j)])));
   }
 }
 
@@ -70,23 +71,31 @@ TEST_CASE("a table that the model also reads otherwise, or does not read at all,
   };
   const auto at = [](graph& g) { return g.constant(tensor::of<int32_t>({2}, {1, 2})); };
   CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g)); }) == 1);
-  CHECK(sparse([&](graph& g, symbol w, symbol other) { gather(w, at(g)); gather(other, at(g)); gather(w, at(g)); }) == 2);
+  CHECK(sparse([&](graph& g, symbol w, symbol other) {
+          gather(w, at(g));
+          gather(other, at(g));
+          gather(w, at(g));
+        })
+        == 2);
   CHECK(sparse([](graph&, symbol, symbol) {}) == 0);
   CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g), 1); }) == 0);
   CHECK(sparse([&](graph& g, symbol w, symbol) { matmul(gather(w, at(g)), w, {.transpose_b = true}); }) == 0);
   CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g)); }, lamb{}) == 0);
-  CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g)); }, {.groups = {{.prefix = "w", .frozen = true}}}) == 0);
+  CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g)); }, {.groups = {{.prefix = "w", .frozen = true}}})
+        == 0);
 }
 
 TEST_CASE("a table that the loss does not depend on has a gradient of zeros, and no row of it occurs") {
-  trainer t([](graph& g) {
-    const symbol w = g.variable({.name = "w", .dims = {70, 3}}), v = g.variable({.name = "v", .dims = {3}});
-    gather(w, g.constant(tensor::of<int32_t>({2}, {1, 2})));
-    model_spec spec;
-    spec.loss = reduce_sum(square(v));
-    spec.optimizer = momentum{};
-    return spec;
-  }, {});
+  trainer t(
+      [](graph& g) {
+        const symbol w = g.variable({.name = "w", .dims = {70, 3}}), v = g.variable({.name = "v", .dims = {3}});
+        gather(w, g.constant(tensor::of<int32_t>({2}, {1, 2})));
+        model_spec spec;
+        spec.loss = reduce_sum(square(v));
+        spec.optimizer = momentum{};
+        return spec;
+      },
+      {});
   REQUIRE(t.step({}, 0) == step_status::ok);
   const auto& s = t.layout.sparse()[0];
   for (float g : t.gradient_of<float>("w"))
@@ -95,7 +104,8 @@ TEST_CASE("a table that the loss does not depend on has a gradient of zeros, and
     CHECK(reinterpret_cast<const uint64_t*>(t.gradient.get() + s.bits)[i] == 0);
 }
 
-TEST_CASE("a store whose table is only looked up does not serve a graph that does more with it, and the error says so") {
+TEST_CASE(
+    "a store whose table is only looked up does not serve a graph that does more with it, and the error says so") {
   table<float> m{40, 5, momentum{}};
   graph g;
   model_spec spec;
@@ -103,7 +113,8 @@ TEST_CASE("a store whose table is only looked up does not serve a graph that doe
   spec.optimizer = momentum{};
   const auto planned = program::make(g, spec, m.t.layout, {});
   REQUIRE_FALSE(planned);
-  CHECK(planned.error().message == "this graph does more with variable 'w' than to look rows up, as the one that the store was made for does");
+  CHECK(planned.error().message
+        == "this graph does more with variable 'w' than to look rows up, as the one that the store was made for does");
 }
 
 }  // namespace troupe

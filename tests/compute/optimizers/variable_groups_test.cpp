@@ -1,6 +1,5 @@
 // Variable groups of an optimizer: their rates, rules and decays, frozen variables, and which groups are refused.
 #include "compute/program/planned_update.hpp"
-
 #include "tests/compute/optimizers/made_up_variables.hpp"
 
 namespace troupe {
@@ -21,7 +20,9 @@ TEST_CASE("a group's rate is a factor of the scheduled one, and the first group 
     CHECK(m.moved(names[i], before[i]) == doctest::Approx(factors[i] * m.gradient_norm(names[i])).epsilon(1e-4));
 }
 
-TEST_CASE("variables of a group with a rule have the bits and slots of that rule alone, and the others those of the optimizer's own") {
+TEST_CASE(
+    "variables of a group with a rule have the bits and slots of that rule alone, and the others those of the "
+    "optimizer's own") {
   const update_rule wide = ftrl{.rate = 0.2f, .l1 = 0.01f}, deep = momentum{.rate = 0.05f};
   made_up both{{.rule = deep, .groups = {{.prefix = "a/", .rule = wide}}, .moving_average = 0.9f}};
   made_up only_wide{{.rule = wide, .moving_average = 0.9f}}, only_deep{{.rule = deep, .moving_average = 0.9f}};
@@ -56,7 +57,8 @@ TEST_CASE("the schedule begins at the rate of a group's own rule, and a group in
       before.push_back(m.copy(name));
     m.apply(step);
     for (size_t i = 0; i < 4; ++i)
-      CHECK(m.moved(names[i], before[i]) == doctest::Approx(rates[i] * std::pow(0.5, step) * m.gradient_norm(names[i])).epsilon(1e-4));
+      CHECK(m.moved(names[i], before[i])
+            == doctest::Approx(rates[i] * std::pow(0.5, step) * m.gradient_norm(names[i])).epsilon(1e-4));
   }
 }
 
@@ -86,12 +88,16 @@ TEST_CASE("a group that fits no variable and an optimizer that freezes them all 
     return layout ? std::string{} : layout.error().message;
   };
   CHECK(refused({.groups = {{.prefix = "dense/", .rate_factor = 2}}}) == "");
-  CHECK(refused({.groups = {{.prefix = "dens/", .rate_factor = 2}}}) == "optimizer: no trainable variable belongs to the group \"dens/*\"");
-  CHECK(refused({.groups = {{.suffix = "mean", .rate_factor = 2}}}) == "optimizer: no trainable variable belongs to the group \"*mean\"");
+  CHECK(refused({.groups = {{.prefix = "dens/", .rate_factor = 2}}})
+        == "optimizer: no trainable variable belongs to the group \"dens/*\"");
+  CHECK(refused({.groups = {{.suffix = "mean", .rate_factor = 2}}})
+        == "optimizer: no trainable variable belongs to the group \"*mean\"");
   CHECK(refused({.groups = {{.prefix = "dense/", .frozen = true}}}) == "optimizer: every trainable variable is frozen");
 }
 
-TEST_CASE("weight decay that a variable has from one group is refused where FTRL is its rule by another, in any order, and nowhere else") {
+TEST_CASE(
+    "weight decay that a variable has from one group is refused where FTRL is its rule by another, in any order, and "
+    "nowhere else") {
   const auto refused = [](const optimizer& o) {
     graph g;
     for (const char* name : {"deep/kernel", "deep/bias", "wide/kernel", "wide/bias"})
@@ -99,9 +105,12 @@ TEST_CASE("weight decay that a variable has from one group is refused where FTRL
     const auto layout = parameter_layout::of(g, o);
     return layout ? std::string{} : layout.error().message;
   };
-  const std::string of_kernel = "optimizer: weight_decay, 0.1 for 'wide/kernel', means nothing to ftrl, whose variables are made anew at each step; it has l2 "
-                                "and l2_shrinkage";
-  const variable_group decaying{.suffix = "kernel", .weight_decay = 0.1f}, plain{.suffix = "kernel", .weight_decay = 0.0f};
+  const std::string of_kernel =
+      "optimizer: weight_decay, 0.1 for 'wide/kernel', means nothing to ftrl, whose variables are made anew at each "
+      "step; it has l2 "
+      "and l2_shrinkage";
+  const variable_group decaying{.suffix = "kernel", .weight_decay = 0.1f},
+      plain{.suffix = "kernel", .weight_decay = 0.0f};
   const variable_group wide{.prefix = "wide/", .rule = ftrl{}}, deep{.prefix = "deep/", .rule = adam{}};
   CHECK(refused({.groups = {decaying, wide}}) == of_kernel);
   CHECK(refused({.rule = ftrl{}, .groups = {decaying, deep}}) == of_kernel);

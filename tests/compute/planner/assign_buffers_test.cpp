@@ -9,7 +9,9 @@ namespace {
 
 /// A sequence of calls. Each reads up to two earlier values and makes one of 4 to 40,000 bytes; the last value is kept.
 program_draft made_up(uint32_t seed, int calls) {
-  const auto next = [&seed](int limit) { return static_cast<int32_t>(((seed = seed * 1664525 + 1013904223) >> 8) % static_cast<uint32_t>(limit)); };
+  const auto next = [&seed](int limit) {
+    return static_cast<int32_t>(((seed = seed * 1664525 + 1013904223) >> 8) % static_cast<uint32_t>(limit));
+  };
   program_draft p;
   for (int c = 0; c < calls; ++c) {
     planned_value v;
@@ -38,7 +40,8 @@ TEST_CASE("values that live at one time share no byte, and all lie within the ar
       CHECK(end_of(a) <= p.arena_bytes);
       for (size_t j = 0; j < i; ++j) {
         const auto& b = p.values[j];
-        const bool at_one_time = a.first <= b.last && b.first <= a.last, apart = end_of(a) <= b.where.offset || end_of(b) <= a.where.offset;
+        const bool at_one_time = a.first <= b.last && b.first <= a.last,
+                   apart = end_of(a) <= b.where.offset || end_of(b) <= a.where.offset;
         CHECK((apart || !at_one_time));
       }
     }

@@ -8,21 +8,30 @@ using namespace test;
 
 namespace {
 
-std::pair<int, int> compare(const shape& dims, const std::string& title, const build& f) { return kernels_of(dims, title, f, {.elide = false}); }
+std::pair<int, int> compare(const shape& dims, const std::string& title, const build& f) {
+  return kernels_of(dims, title, f, {.elide = false});
+}
 
 using symbols = std::map<std::string, symbol>;
 
 }  // namespace
 
 TEST_CASE("slices that are one piece of memory are views of it, also of slices, and of what is fed") {
-  CHECK(compare({4, 32}, "strided_slice", [](graph&, symbol x) {
-          const symbol y = exp(x), two = slice(y, 0, 1, 2);
-          return symbols{{"a", square(slice(y, 0, 3, 1))}, {"b", neg(slice(two, 0, 1, 1))}, {"c", neg(two)}, {"d", square(slice(x, 0, 1, 3))}};
-        }) == std::pair{0, 4});
-  CHECK(compare({3, 4, 16}, "strided_slice", [](graph&, symbol x) {
-          const symbol y = exp(x), one = slice(y, 0, 2, 1);  // The axis before the cut one has the extent 1.
-          return symbols{{"a", neg(slice(one, 1, 1, 2))}, {"b", neg(slice(one, 1, 0, 1))}, {"all", square(y)}};
-        }) == std::pair{0, 3});
+  CHECK(compare({4, 32}, "strided_slice",
+                [](graph&, symbol x) {
+                  const symbol y = exp(x), two = slice(y, 0, 1, 2);
+                  return symbols{{"a", square(slice(y, 0, 3, 1))},
+                                 {"b", neg(slice(two, 0, 1, 1))},
+                                 {"c", neg(two)},
+                                 {"d", square(slice(x, 0, 1, 3))}};
+                })
+        == std::pair{0, 4});
+  CHECK(compare({3, 4, 16}, "strided_slice",
+                [](graph&, symbol x) {
+                  const symbol y = exp(x), one = slice(y, 0, 2, 1);  // The axis before the cut one has the extent 1.
+                  return symbols{{"a", neg(slice(one, 1, 1, 2))}, {"b", neg(slice(one, 1, 0, 1))}, {"all", square(y)}};
+                })
+        == std::pair{0, 3});
 }
 
 TEST_CASE("an operation does not write over memory of which it reads a view as well, stretched over its output") {
@@ -34,20 +43,26 @@ TEST_CASE("an operation does not write over memory of which it reads a view as w
   CHECK(kernels({1, 4, 32}, "strided_slice", [](symbol y) { return div(y, slice(y, 1, 0, 1)); }) == std::pair{0, 1});
   CHECK(kernels({4, 128}, "strided_slice", [](symbol y) { return exp(y - slice(y, 0, 0, 1)); }) == std::pair{0, 1});
   CHECK(compare({1, 32}, "concat", only([](graph&, symbol x) {
-          const symbol a = exp(x);
-          return concat(std::vector{a, square(x), tanh(x)}, 0) - a;
-        })) == std::pair{0, 1});
+                  const symbol a = exp(x);
+                  return concat(std::vector{a, square(x), tanh(x)}, 0) - a;
+                }))
+        == std::pair{0, 1});
 }
 
 TEST_CASE("slices whose elements lie apart, or that begin within a line of the cache, are gathered") {
-  CHECK(compare({4, 32}, "strided_slice", [](graph&, symbol x) {
-          const symbol y = exp(x);
-          return symbols{{"columns", neg(slice(y, 1, 0, 16))}, {"every other", neg(strided_slice(y, {.low = {}, .high = {}, .step = {2, 1}}))}};
-        }) == std::pair{2, 2});
-  CHECK(compare({4, 6}, "strided_slice", [](graph&, symbol x) {
-          const symbol y = exp(x);
-          return symbols{{"a", neg(slice(y, 0, 1, 3))}, {"all", square(y)}};
-        }) == std::pair{1, 1});
+  CHECK(compare({4, 32}, "strided_slice",
+                [](graph&, symbol x) {
+                  const symbol y = exp(x);
+                  return symbols{{"columns", neg(slice(y, 1, 0, 16))},
+                                 {"every other", neg(strided_slice(y, {.low = {}, .high = {}, .step = {2, 1}}))}};
+                })
+        == std::pair{2, 2});
+  CHECK(compare({4, 6}, "strided_slice",
+                [](graph&, symbol x) {
+                  const symbol y = exp(x);
+                  return symbols{{"a", neg(slice(y, 0, 1, 3))}, {"all", square(y)}};
+                })
+        == std::pair{1, 1});
 }
 
 TEST_CASE("a slice that is less than half of what only it would keep in memory is moved, two halves are not") {
@@ -61,28 +76,35 @@ TEST_CASE("a slice that is less than half of what only it would keep in memory i
     return sum;
   };
   CHECK(compare({64, 64}, "strided_slice", only([&](graph&, symbol x) {
-          const symbol y = exp(x);
-          return late(y, {slice(y, 0, 8, 8)});
-        })) == std::pair{1, 1});
+                  const symbol y = exp(x);
+                  return late(y, {slice(y, 0, 8, 8)});
+                }))
+        == std::pair{1, 1});
   CHECK(compare({64, 64}, "strided_slice", only([&](graph&, symbol x) {
-          const symbol y = exp(x);
-          return late(y, {slice(y, 0, 0, 32), slice(y, 0, 32, 32)});
-        })) == std::pair{0, 2});
+                  const symbol y = exp(x);
+                  return late(y, {slice(y, 0, 0, 32), slice(y, 0, 32, 32)});
+                }))
+        == std::pair{0, 2});
 }
 
 TEST_CASE("a slice is moved where it is an output of the program") {
-  CHECK(compare({4, 32}, "strided_slice", only([](graph&, symbol x) { return slice(exp(x), 0, 2, 2); })) == std::pair{1, 1});
+  CHECK(compare({4, 32}, "strided_slice", only([](graph&, symbol x) { return slice(exp(x), 0, 2, 2); }))
+        == std::pair{1, 1});
 }
 
 TEST_CASE("parts are made where their concatenation has them, and those of its parts where these have them") {
-  CHECK(compare({4, 32}, "concat", only([](graph&, symbol x) { return neg(concat(std::vector{exp(x), square(x), tanh(x)}, 0)); })) == std::pair{0, 1});
   CHECK(compare({4, 32}, "concat", only([](graph&, symbol x) {
-          std::vector<symbol> steps;
-          symbol y = x;
-          for (int i = 0; i < 32; ++i)
-            steps.push_back(y = tanh(scale(y, 1 + i)));
-          return exp(stack(steps, 0));
-        })) == std::pair{0, 13});
+                  return neg(concat(std::vector{exp(x), square(x), tanh(x)}, 0));
+                }))
+        == std::pair{0, 1});
+  CHECK(compare({4, 32}, "concat", only([](graph&, symbol x) {
+                  std::vector<symbol> steps;
+                  symbol y = x;
+                  for (int i = 0; i < 32; ++i)
+                    steps.push_back(y = tanh(scale(y, 1 + i)));
+                  return exp(stack(steps, 0));
+                }))
+        == std::pair{0, 13});
 }
 
 TEST_CASE("what has a place of its own is copied to where the concatenation has it") {
@@ -110,7 +132,10 @@ TEST_CASE("what has a place of its own is copied to where the concatenation has 
 TEST_CASE("parts along another axis, and parts of broken lines, are moved") {
   const build columns = only([](graph&, symbol x) { return neg(concat(std::vector{exp(x), square(x)}, 1)); });
   CHECK(compare({4, 32}, "concat", columns) == std::pair{1, 1});
-  CHECK(compare({4, 6}, "concat", only([](graph&, symbol x) { return neg(concat(std::vector{exp(x), square(x)}, 0)); })) == std::pair{1, 1});
+  CHECK(compare({4, 6}, "concat", only([](graph&, symbol x) {
+                  return neg(concat(std::vector{exp(x), square(x)}, 0));
+                }))
+        == std::pair{1, 1});
   CHECK(compare({1, 32}, "concat", columns) == std::pair{0, 1});
 }
 
@@ -146,14 +171,16 @@ TEST_CASE("a gradient that is a concatenation is made in the vector of gradients
     const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 32});
     const symbol w = g.variable({.name = "w", .dims = {64, 16}, .initial = init::normal(0, 1)});
     const symbol y = matmul(tanh(matmul(x, slice(w, 0, 0, 32))), slice(w, 0, 32, 16));
-    return model_spec{.mode = mode::train, .loss = reduce_mean(square(matmul(y, slice(w, 0, 48, 16)))), .optimizer = adam{}};
+    return model_spec{
+        .mode = mode::train, .loss = reduce_mean(square(matmul(y, slice(w, 0, 48, 16)))), .optimizer = adam{}};
   };
   trainer fewer{model, {.batch = 12}}, all{model, {.batch = 12, .elide = false}};
   const tensor x = noise<float>({12, 32}, 5);
   for (int64_t step = 0; step < 3; ++step) {
     CHECK(fewer.step({x.data()}, step) == step_status::ok);
     CHECK(all.step({x.data()}, step) == step_status::ok);
-    CHECK(std::memcmp(fewer.gradient.get(), all.gradient.get(), static_cast<size_t>(fewer.layout.gradient_bytes())) == 0);
+    CHECK(std::memcmp(fewer.gradient.get(), all.gradient.get(), static_cast<size_t>(fewer.layout.gradient_bytes()))
+          == 0);
   }
   const std::string plan = fewer.run->to_text();
   INFO(plan);

@@ -50,7 +50,8 @@ TEST_CASE("a recurrent layer's gradients are the same bits with and without what
   for (int64_t step = 0; step < 3; ++step) {
     CHECK(once.step({x.data()}, step) == step_status::ok);
     CHECK(each.step({x.data()}, step) == step_status::ok);
-    CHECK(std::memcmp(once.gradient.get(), each.gradient.get(), static_cast<size_t>(once.layout.gradient_bytes())) == 0);
+    CHECK(std::memcmp(once.gradient.get(), each.gradient.get(), static_cast<size_t>(once.layout.gradient_bytes()))
+          == 0);
   }
   CHECK(has(once.run->to_text(), "/transposed: float32 [64, 16]"));
 }

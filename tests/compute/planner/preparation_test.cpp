@@ -1,7 +1,6 @@
 // Preparation takes time in proportion to the size of a model. If each variable were searched among all, these models
 // would take minutes.
 #include "compute/program/planned_update.hpp"
-
 #include "tests/compute/model_fixture.hpp"
 
 namespace troupe {
@@ -21,11 +20,17 @@ const variable_group* first_that_fits(const std::vector<variable_group>& groups,
 }  // namespace
 
 TEST_CASE("a variable's group is the first that fits, whatever the lengths of prefixes and suffixes") {
-  const std::vector<variable_group> groups{{.prefix = "dense_1", .suffix = "bias"}, {.suffix = "kernel"}, {.prefix = "dense_1"}, {.prefix = "dense_1/kernel"},
-                                           {.prefix = "dense", .suffix = "nel"}, {.prefix = "bias", .suffix = "bias"}, {.prefix = "dense_1", .frozen = true},
+  const std::vector<variable_group> groups{{.prefix = "dense_1", .suffix = "bias"},
+                                           {.suffix = "kernel"},
+                                           {.prefix = "dense_1"},
+                                           {.prefix = "dense_1/kernel"},
+                                           {.prefix = "dense", .suffix = "nel"},
+                                           {.prefix = "bias", .suffix = "bias"},
+                                           {.prefix = "dense_1", .frozen = true},
                                            {.suffix = "a very long ending that no name has"}};
   const variable_groups lookup{groups};
-  for (std::string_view name : {"dense_1/bias", "dense_1/kernel", "dense_12/bias", "dense/kernel", "dense/bias", "bias", "b", "", "dense_1"}) {
+  for (std::string_view name :
+       {"dense_1/bias", "dense_1/kernel", "dense_12/bias", "dense/kernel", "dense/bias", "bias", "b", "", "dense_1"}) {
     CAPTURE(name);
     CHECK(lookup.of(name) == first_that_fits(groups, name));
   }
@@ -56,7 +61,8 @@ TEST_CASE("10,000 groups of one variable each have their own rates, and one grou
   update->apply(0, {0, layout->gradient_bytes()}, gradient.get(), store->arena(0), store->arena(0));
   int64_t wrong = 0;
   for (int64_t i = 0; i < count; ++i)
-    wrong += store->view(0, layout->find("layer_" + std::to_string(i) + "/w")).as<float>()[0] != -0.5f * static_cast<float>(i + 1);
+    wrong += store->view(0, layout->find("layer_" + std::to_string(i) + "/w")).as<float>()[0]
+             != -0.5f * static_cast<float>(i + 1);
   CHECK(wrong == 0);
   o.groups.push_back({.prefix = "layer_10000/", .rate_factor = 2});
   const auto refused = parameter_layout::of(g, o);

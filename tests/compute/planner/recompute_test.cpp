@@ -18,12 +18,15 @@ std::vector<tensor> made_up(const program& p, int64_t batch, int64_t classes) {
     std::vector<int32_t> numbers;
     for (int64_t i = 0; i < dims.elements(); ++i)
       numbers.push_back(static_cast<int32_t>((i * 7 + i / 5) % classes));
-    all.push_back(c.type == dtype::int32 ? tensor::of<int32_t>(dims, std::span<const int32_t>{numbers}) : noise<float>(dims, all.size() + 3));
+    all.push_back(c.type == dtype::int32 ? tensor::of<int32_t>(dims, std::span<const int32_t>{numbers})
+                                         : noise<float>(dims, all.size() + 3));
   }
   return all;
 }
 
-struct arenas { int64_t without = 0, with = 0; };
+struct arenas {
+  int64_t without = 0, with = 0;
+};
 
 /// Makes three steps with and without rematerialisation; loss, gradients, parameters and records must be equal.
 arenas compare(const bench::measured_model& m) {
@@ -36,24 +39,28 @@ arenas compare(const bench::measured_model& m) {
   for (int64_t step = 0; step < 3; ++step) {
     REQUIRE(without.step(at, step) == step_status::ok);
     REQUIRE(with.step(at, step) == step_status::ok);
-    CHECK(std::memcmp(without.gradient.get(), with.gradient.get(), static_cast<size_t>(without.layout.gradient_bytes())) == 0);
+    CHECK(std::memcmp(without.gradient.get(), with.gradient.get(), static_cast<size_t>(without.layout.gradient_bytes()))
+          == 0);
     CHECK(without.run->loss() == with.run->loss());
   }
-  CHECK(std::memcmp(without.store->arena(0), with.store->arena(0), static_cast<size_t>(without.layout.arena_bytes())) == 0);
+  CHECK(std::memcmp(without.store->arena(0), with.store->arena(0), static_cast<size_t>(without.layout.arena_bytes()))
+        == 0);
   auto in = without.input(at, 3), also = with.input(at, 3);
   in.record = also.record = true;
   without.run->gradients(in, without.gradient.get());
   with.run->gradients(also, with.gradient.get());
   CHECK(without.run->recorded() == with.run->recorded());
-  CHECK(std::memcmp(without.gradient.get(), with.gradient.get(), static_cast<size_t>(without.layout.gradient_bytes())) == 0);
+  CHECK(std::memcmp(without.gradient.get(), with.gradient.get(), static_cast<size_t>(without.layout.gradient_bytes()))
+        == 0);
   return {without.run->arena_bytes(), with.run->arena_bytes()};
 }
 
 bench::measured_model of(int64_t batch, std::function<symbol(graph&, symbol)> layers) {
   return {"", batch, 5, [layers = std::move(layers)](graph& g, const optimizer& o) {
-    const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16}), y = g.placeholder("y", dtype::int32, {g.unknown("batch")});
-    return bench::classify(nn::dense(layers(g, x), {.units = 5}), y, o);
-  }};
+            const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16}),
+                         y = g.placeholder("y", dtype::int32, {g.unknown("batch")});
+            return bench::classify(nn::dense(layers(g, x), {.units = 5}), y, o);
+          }};
 }
 
 }  // namespace
@@ -66,7 +73,8 @@ TEST_CASE("a deep network whose layers are more than products needs a fifth less
 TEST_CASE("recurrent networks and transformers need less memory, with the bits of the whole") {
   const auto lstm = compare(bench::lstm_model(24, 8, 12));
   CHECK(lstm.with < lstm.without);
-  const auto transformer = compare(bench::transformer_model({.layers = 3, .units = 16, .heads = 2, .batch = 4, .time = 12}));
+  const auto transformer = compare(
+      bench::transformer_model({.layers = 3, .units = 16, .heads = 2, .batch = 4, .time = 12}));
   CHECK(3 * transformer.with < 2 * transformer.without);
 }
 
@@ -97,7 +105,8 @@ TEST_CASE("products and convolutions are made once") {
       ++n;
     return n;
   };
-  const auto images = bench::lenet(2), sentences = bench::transformer_model({.layers = 2, .units = 8, .heads = 2, .batch = 2, .time = 6});
+  const auto images = bench::lenet(2),
+             sentences = bench::transformer_model({.layers = 2, .units = 8, .heads = 2, .batch = 2, .time = 6});
   for (const auto& m : {images, sentences}) {
     const auto build = [&](graph& g) { return m.build(g, adam{}); };
     const trainer without{build, {.batch = 2}}, with{build, {.batch = 2, .recompute = true}};

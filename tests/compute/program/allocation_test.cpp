@@ -1,16 +1,15 @@
 // Counts all allocations of this program, and checks that a thousand steps make none.
+#include "compute/engine/gradient_reduction.hpp"
 #include "tests/compute/model_fixture.hpp"
 
-#include "compute/engine/gradient_reduction.hpp"
-
 #include <troupe/nn.hpp>
-
-#include <cstdlib>
-#include <new>
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cstdlib>
+#include <new>
 
 namespace {
 
@@ -26,11 +25,26 @@ void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
 
-void* malloc(size_t n) { ++allocations; return __libc_malloc(n); }
-void* calloc(size_t n, size_t size) { ++allocations; return __libc_calloc(n, size); }
-void* realloc(void* p, size_t n) { ++allocations; return __libc_realloc(p, n); }
-void* aligned_alloc(size_t alignment, size_t n) { ++allocations; return __libc_memalign(alignment, n); }
-void* memalign(size_t alignment, size_t n) { ++allocations; return __libc_memalign(alignment, n); }
+void* malloc(size_t n) {
+  ++allocations;
+  return __libc_malloc(n);
+}
+void* calloc(size_t n, size_t size) {
+  ++allocations;
+  return __libc_calloc(n, size);
+}
+void* realloc(void* p, size_t n) {
+  ++allocations;
+  return __libc_realloc(p, n);
+}
+void* aligned_alloc(size_t alignment, size_t n) {
+  ++allocations;
+  return __libc_memalign(alignment, n);
+}
+void* memalign(size_t alignment, size_t n) {
+  ++allocations;
+  return __libc_memalign(alignment, n);
+}
 int posix_memalign(void** p, size_t alignment, size_t n) {
   ++allocations;
   *p = __libc_memalign(alignment, n);
@@ -42,9 +56,18 @@ void* mmap(void* at, size_t n, int protection, int flags, int file, off_t offset
 }
 }
 
-void* operator new(size_t n) { ++allocations; return std::malloc(n); }
-void* operator new[](size_t n) { ++allocations; return std::malloc(n); }
-void* operator new(size_t n, std::align_val_t a) { ++allocations; return __libc_memalign(static_cast<size_t>(a), n); }
+void* operator new(size_t n) {
+  ++allocations;
+  return std::malloc(n);
+}
+void* operator new[](size_t n) {
+  ++allocations;
+  return std::malloc(n);
+}
+void* operator new(size_t n, std::align_val_t a) {
+  ++allocations;
+  return __libc_memalign(static_cast<size_t>(a), n);
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
@@ -65,7 +88,10 @@ TEST_CASE("the counter sees each way to allocate") {
   CHECK(counted([] { return std::malloc(10); }));
   CHECK(counted([] { return std::calloc(10, 10); }));
   CHECK(counted([] { return std::aligned_alloc(64, 64); }));
-  CHECK(counted([] { void* p = nullptr; return posix_memalign(&p, 64, 64) == 0 ? p : nullptr; }));
+  CHECK(counted([] {
+    void* p = nullptr;
+    return posix_memalign(&p, 64, 64) == 0 ? p : nullptr;
+  }));
   int64_t before = allocations;
   delete new std::string(100, 'x');
   CHECK(allocations >= before + 2);
@@ -76,9 +102,12 @@ TEST_CASE("the counter sees each way to allocate") {
 
 TEST_CASE("a thousand steps of 784-128-10 allocate nothing") {
   for (const optimizer& o : {optimizer{momentum{}}, optimizer{adam{}},
-                             optimizer{.rule = lamb{.rate = 1e-4f}, .schedule = cosine_decay{.decay_steps = 2000}, .warmup_steps = 5,
-                                       .clip = {.value = 1, .norm = 2, .global_norm = 3}, .groups = {{.prefix = "dense/", .rate_factor = 2}},
-                                       .moving_average = 0.9f}})
+                             optimizer{.rule = lamb{.rate = 1e-4f},
+                             .schedule = cosine_decay{.decay_steps = 2000},
+                             .warmup_steps = 5,
+                             .clip = {.value = 1, .norm = 2, .global_norm = 3},
+                             .groups = {{.prefix = "dense/", .rate_factor = 2}},
+                             .moving_average = 0.9f}})
     for (int64_t batch : {8, 128}) {
       CAPTURE(to_text(o));
       trainer t([&](graph& g) { return classifier(g, {784, 128, 10}, dtype::float32, o, 0.1); }, {.batch = batch});
@@ -114,14 +143,18 @@ TEST_CASE("a hundred sums of the gradients of seven replicas allocate nothing") 
 }
 
 TEST_CASE("a hundred steps of a table that is only looked up allocate nothing") {
-  for (const optimizer& o : {optimizer{momentum{}}, optimizer{.rule = adamw{}, .clip = {.global_norm = 1}, .moving_average = 0.9f}}) {
-    trainer t([&](graph& g) {
-      const symbol rows = nn::embedding(g.placeholder("ids", dtype::int32, {g.unknown("batch")}), {.entries = 1000, .units = 5});
-      model_spec spec;
-      spec.loss = reduce_mean(square(nn::dense(rows, {.units = 3})));
-      spec.optimizer = o;
-      return spec;
-    }, {.batch = 32});
+  for (const optimizer& o :
+       {optimizer{momentum{}}, optimizer{.rule = adamw{}, .clip = {.global_norm = 1}, .moving_average = 0.9f}}) {
+    trainer t(
+        [&](graph& g) {
+          const symbol rows = nn::embedding(g.placeholder("ids", dtype::int32, {g.unknown("batch")}),
+                                            {.entries = 1000, .units = 5});
+          model_spec spec;
+          spec.loss = reduce_mean(square(nn::dense(rows, {.units = 3})));
+          spec.optimizer = o;
+          return spec;
+        },
+        {.batch = 32});
     REQUIRE(t.layout.sparse().size() == 1);
     const tensor ids = classes(132, 1000);
     const std::byte* feeds[] = {ids.data()};

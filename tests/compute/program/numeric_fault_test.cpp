@@ -1,8 +1,8 @@
-#include "compute/kernels/element_text.hpp"
 #include "compute/program/numeric_fault.hpp"
 
 #include "compute/engine/step_engine.hpp"
 #include "compute/graph/graph.hpp"
+#include "compute/kernels/element_text.hpp"
 #include "tests/compute/model_fixture.hpp"
 #include "tests/support/has.hpp"
 
@@ -24,15 +24,17 @@ struct one_layer {
   tensor x = tensor::of<float>({4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
 
   explicit one_layer(std::function<symbol(symbol x, symbol w)> f, std::vector<float> initial = {1, 1, 1})
-    : t([f](graph& g) {
-        const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 3});
-        const symbol w = g.variable({.name = "layer/w", .dims = {3}});
-        model_spec spec;
-        spec.mode = mode::train;
-        spec.loss = reduce_mean(f(x, w));
-        spec.optimizer = gradient_descent{};
-        return spec;
-      }, {.batch = 4, .fuse = false}) {
+    : t(
+        [f](graph& g) {
+          const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 3});
+          const symbol w = g.variable({.name = "layer/w", .dims = {3}});
+          model_spec spec;
+          spec.mode = mode::train;
+          spec.loss = reduce_mean(f(x, w));
+          spec.optimizer = gradient_descent{};
+          return spec;
+        },
+        {.batch = 4, .fuse = false}) {
     REQUIRE(t.store->assign("layer/w", tensor::of<float>({3}, std::span<const float>{initial})));
   }
   std::optional<numeric_fault> find() { return t.run->find_fault(t.input({x.data()}), t.gradient.get()); }
@@ -44,7 +46,8 @@ struct one_layer {
 };
 
 bool says(const numeric_fault& f, const std::string& part) {
-  return std::any_of(f.details.begin(), f.details.end(), [&](const auto& line) { return line.find(part) != std::string::npos; });
+  return std::any_of(f.details.begin(), f.details.end(),
+                     [&](const auto& line) { return line.find(part) != std::string::npos; });
 }
 
 }  // namespace
@@ -68,7 +71,11 @@ TEST_CASE("a division by zero is named with both operands, and not the relu afte
 }
 
 TEST_CASE("an overflow of exp is named, and not the difference of infinities that follows") {
-  one_layer m{[](symbol x, symbol w) { const symbol e = exp(mul(x, w)); return sub(e, e); }, {1, 1, 60}};
+  one_layer m{[](symbol x, symbol w) {
+                const symbol e = exp(mul(x, w));
+                return sub(e, e);
+              },
+              {1, 1, 60}};
   CHECK(to_string(m.found()) == "the first operation with such a result is exp: inf at [0, 2]");
 }
 
@@ -93,12 +100,14 @@ TEST_CASE("what was fed is named with its row, before any operation") {
 }
 
 TEST_CASE("weights of labels that are not numbers are named as the component they are") {
-  trainer t([](graph& g) {
-    auto spec = classifier(g, {4, 8, 3}, dtype::float32, gradient_descent{});
-    const symbol weights = g.placeholder("weights", dtype::float32, {g.unknown("batch")});
-    spec.loss = reduce_mean(mul(weights, spec.loss));
-    return spec;
-  }, {.batch = 3});
+  trainer t(
+      [](graph& g) {
+        auto spec = classifier(g, {4, 8, 3}, dtype::float32, gradient_descent{});
+        const symbol weights = g.placeholder("weights", dtype::float32, {g.unknown("batch")});
+        spec.loss = reduce_mean(mul(weights, spec.loss));
+        return spec;
+      },
+      {.batch = 3});
   const auto x = noise<float>({3, 4}, 1), w = tensor::of<float>({3}, {1, nan, 1});
   const auto y = classes(3, 3);
   const auto f = t.run->find_fault(t.input({x.data(), y.data(), w.data()}), t.gradient.get());
@@ -114,7 +123,8 @@ TEST_CASE("a variable that was not finite when the step began is named, and whet
   CHECK(to_string(f) == "variable layer/w has inf at [1]");
 }
 
-TEST_CASE("a gradient that is not finite though the loss is, is named with the variable and the operation it belongs to") {
+TEST_CASE(
+    "a gradient that is not finite though the loss is, is named with the variable and the operation it belongs to") {
   one_layer m{[](symbol x, symbol w) { return sqrt(mul(x, w)); }, {1, 0, 1}};
   REQUIRE(m.t.run->gradients(m.t.input({m.x.data()}), m.t.gradient.get()) == step_status::ok);
   REQUIRE_FALSE(is_finite(m.t.layout, m.t.whole(), m.t.gradient.get()));
@@ -126,15 +136,19 @@ TEST_CASE("a gradient that is not finite though the loss is, is named with the v
   CHECK(says(f, "the loss is finite; not finite are the gradients of layer/w"));
 }
 
-TEST_CASE("what is made in the place of a concatenation, or is a piece of something, has the origin of its own elements") {
+TEST_CASE(
+    "what is made in the place of a concatenation, or is a piece of something, has the origin of its own elements") {
   // Rows of 16 numbers fill whole cache lines.
   const auto spoilt = [](std::function<symbol(symbol first, symbol second)> f) {
-    trainer t([f](graph& g) {
-      const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16});
-      const symbol w = g.variable({.name = "w", .dims = {2, 16}, .initial = init::ones()});
-      return model_spec{
-          .mode = mode::train, .loss = add(reduce_mean(f(slice(w, 0, 0, 1), slice(w, 0, 1, 1))), reduce_mean(x)), .optimizer = gradient_descent{}};
-    }, {.batch = 2, .fuse = false});
+    trainer t(
+        [f](graph& g) {
+          const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16});
+          const symbol w = g.variable({.name = "w", .dims = {2, 16}, .initial = init::ones()});
+          return model_spec{.mode = mode::train,
+                            .loss = add(reduce_mean(f(slice(w, 0, 0, 1), slice(w, 0, 1, 1))), reduce_mean(x)),
+                            .optimizer = gradient_descent{}};
+        },
+        {.batch = 2, .fuse = false});
     std::vector<float> ones(32, 1);
     ones[18] = -1;
     REQUIRE(t.store->assign("w", tensor::of<float>({2, 16}, ones)));
@@ -143,23 +157,28 @@ TEST_CASE("what is made in the place of a concatenation, or is a piece of someth
     REQUIRE(found);
     return to_string(*found);
   };
-  CHECK(spoilt([](symbol a, symbol b) { return exp(neg(concat(std::vector{square(a), log(b)}, 0))); })
+  CHECK(spoilt([](symbol a, symbol b) {
+          return exp(neg(concat(std::vector{square(a), log(b)}, 0)));
+        })
         == "the first operation with such a result is log: nan at [0, 2]");
   // The second row of the logarithm has a NaN, but no kernel reads it. The NaN found is 0/0, from the first row.
   CHECK(spoilt([](symbol a, symbol b) {
           const symbol zeros = slice(log(concat(std::vector{a, b}, 0)), 0, 0, 1);
           return div(zeros, zeros);
-        }) == "the first operation with such a result is div: nan at [0, 0]");
+        })
+        == "the first operation with such a result is div: nan at [0, 0]");
 }
 
 TEST_CASE("a variable is named once whose gradient is made of parts that are not finite") {
-  trainer t([](graph& g) {
-    const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16});
-    const symbol w = g.variable({.name = "w", .dims = {2, 16}});
-    // At 0 the value is finite, but its gradient is not.
-    const symbol y = add(sqrt(slice(w, 0, 0, 1)), sqrt(slice(w, 0, 1, 1)));
-    return model_spec{.mode = mode::train, .loss = reduce_mean(mul(x, y)), .optimizer = gradient_descent{}};
-  }, {.batch = 2, .fuse = false});
+  trainer t(
+      [](graph& g) {
+        const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16});
+        const symbol w = g.variable({.name = "w", .dims = {2, 16}});
+        // At 0 the value is finite, but its gradient is not.
+        const symbol y = add(sqrt(slice(w, 0, 0, 1)), sqrt(slice(w, 0, 1, 1)));
+        return model_spec{.mode = mode::train, .loss = reduce_mean(mul(x, y)), .optimizer = gradient_descent{}};
+      },
+      {.batch = 2, .fuse = false});
   const auto x = noise<float>({2, 16}, 1);
   REQUIRE(!has(t.run->to_text(), "\nconcat\n"));
   const auto f = t.run->find_fault(t.input({x.data()}), t.gradient.get());
@@ -224,19 +243,21 @@ struct sharded {
   std::unique_ptr<step_engine> engine;
 
   sharded(int32_t shards, mode m = mode::train) {
-    const auto source = std::make_shared<const model>(model{"sum", [](graph& g, const features&, const labels&, mode what) {
-      const symbol x = symbol_of(g, contents_of(g).placeholders.front());
-      model_spec spec;
-      spec.mode = what;
-      spec.loss = reduce_sum(mul(log(x), g.variable({.name = "w", .dims = {1}, .initial = init::ones()})));
-      spec.optimizer = gradient_descent{};
-      return spec;
-    }});
+    const auto source = std::make_shared<const model>(
+        model{"sum", [](graph& g, const features&, const labels&, mode what) {
+                const symbol x = symbol_of(g, contents_of(g).placeholders.front());
+                model_spec spec;
+                spec.mode = what;
+                spec.loss = reduce_sum(mul(log(x), g.variable({.name = "w", .dims = {1}, .initial = init::ones()})));
+                spec.optimizer = gradient_descent{};
+                return spec;
+              }});
     const element_spec element{{{"x", dtype::float32, {1}}}, {}};
     const std::shared_ptr<const model_graph> built = *build_graph(*source, element, m);
     store = *parameter_store::create(*layout_of(*built), 1);
     store->initialise(1);
-    auto made = make_program_engine({.graph = built, .delivered = element.components(), .store = store, .shards = shards, .batch_rows = 8});
+    auto made = make_program_engine(
+        {.graph = built, .delivered = element.components(), .store = store, .shards = shards, .batch_rows = 8});
     REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
     engine = std::move(*made);
   }

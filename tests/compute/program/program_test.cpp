@@ -18,8 +18,13 @@ struct small {
   std::vector<const std::byte*> feeds{x.data(), y.data()};
   trainer t;
 
-  explicit small(const optimizer& o = momentum{.rate = 0.1f}, double rate = 0, program_options options = {.batch = 12, .seed = 3}, int arenas = 1)
-    : t([&](graph& g) { return classifier(g, {4, 8, 3}, dtype::float32, o, rate); }, options, arenas) {}
+  explicit small(const optimizer& o = momentum{.rate = 0.1f}, double rate = 0,
+                 program_options options = {.batch = 12, .seed = 3}, int arenas = 1)
+    : t(
+        [&](graph& g) {
+          return classifier(g, {4, 8, 3}, dtype::float32, o, rate);
+        },
+        options, arenas) {}
 };
 
 bool same(std::span<const std::byte> a, const std::byte* b) { return std::memcmp(a.data(), b, a.size()) == 0; }
@@ -27,7 +32,8 @@ bool same(std::span<const std::byte> a, const std::byte* b) { return std::memcmp
 }  // namespace
 
 TEST_CASE("a network of two layers learns twelve rows by heart") {
-  for (const optimizer& o : {optimizer{gradient_descent{.rate = 0.5f}}, optimizer{momentum{.rate = 0.1f}}, optimizer{adam{.rate = 0.03f}}}) {
+  for (const optimizer& o :
+       {optimizer{gradient_descent{.rate = 0.5f}}, optimizer{momentum{.rate = 0.1f}}, optimizer{adam{.rate = 0.03f}}}) {
     small s{o};
     for (int64_t step = 0; step < 1500; ++step)
       REQUIRE(s.t.step(s.feeds, step) == step_status::ok);
@@ -111,7 +117,8 @@ TEST_CASE("a label outside the classes is bad input that names row and value") {
   for (int32_t wrong : {3, -1, 1 << 30}) {
     reinterpret_cast<int32_t*>(y.get())[5] = wrong;
     CHECK(has(s.t.run->gradients(s.t.input({s.x.data(), y.get()}, 9), s.t.gradient.get()), step_status::bad_input));
-    CHECK(s.t.run->last_error().message.starts_with("label " + std::to_string(wrong) + " of row 5 is outside [0, 3): sparse_softmax_cross_entropy ("));
+    CHECK(s.t.run->last_error().message.starts_with("label " + std::to_string(wrong)
+                                                    + " of row 5 is outside [0, 3): sparse_softmax_cross_entropy ("));
     CHECK(s.t.run->last_error().step == 9);
   }
 }
@@ -136,7 +143,8 @@ TEST_CASE("a gradient that is not finite is found at either end, in its slice on
     for (float bad : {std::nanf(""), INFINITY, -INFINITY}) {
       const float good = std::exchange(x[at], bad);
       CHECK_FALSE(is_finite(s.t.layout, s.t.whole(), s.t.gradient.get()));
-      CHECK(is_finite(s.t.layout, s.t.layout.slice(at == 0 ? 1 : 0, 2), s.t.gradient.get()) == (at != n / 2 || s.t.layout.slice(0, 2).second <= at * 4));
+      CHECK(is_finite(s.t.layout, s.t.layout.slice(at == 0 ? 1 : 0, 2), s.t.gradient.get())
+            == (at != n / 2 || s.t.layout.slice(0, 2).second <= at * 4));
       x[at] = good;
     }
 }
@@ -208,12 +216,14 @@ TEST_CASE("what cannot be planned is refused with a reason") {
   }
   SUBCASE("slots of another optimizer") {
     spec.optimizer = adam{};
-    CHECK(message(spec, layout) == "the store has not the slots of adam(rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08)");
+    CHECK(message(spec, layout)
+          == "the store has not the slots of adam(rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08)");
   }
   SUBCASE("variables of another shape") {
     graph other;
     const auto wide = classifier(other, {4, 9, 3}, dtype::float32, momentum{});
-    CHECK(message(spec, *parameter_layout::of(other, wide.optimizer)).find("variable 'dense/kernel' is float32 [4, 8] here and float32 [4, 9] in the store")
+    CHECK(message(spec, *parameter_layout::of(other, wide.optimizer))
+              .find("variable 'dense/kernel' is float32 [4, 8] here and float32 [4, 9] in the store")
           == 0);
   }
   SUBCASE("an unknown that nothing binds") {
@@ -228,7 +238,8 @@ TEST_CASE("the plan of a dense classifier is eight kernels and a fused loss") {
   const std::string text = s.t.run->to_text();
   INFO(text);
   CHECK(has(text, ", 9 kernels"));
-  for (const char* line : {"matmul +bias +relu\n", "matmul +bias\n", "cross_entropy_with_gradient\n", "matmul NT +mask\n", "matmul TN\n"})
+  for (const char* line :
+       {"matmul +bias +relu\n", "matmul +bias\n", "cross_entropy_with_gradient\n", "matmul NT +mask\n", "matmul TN\n"})
     CHECK(has(text, line));
   CHECK(s.t.run->flops() == 2 * 12 * (2 * 4 * 8 + 3 * 8 * 3));
 }
@@ -236,8 +247,9 @@ TEST_CASE("the plan of a dense classifier is eight kernels and a fused loss") {
 TEST_CASE("a run that is watched has the same bits, and every kernel is told of once, in order") {
   small watched, alone;
   std::vector<size_t> seen;
-  CHECK(watched.t.run->watch(watched.t.input(watched.feeds), watched.t.gradient.get(), [&](size_t kernel) { seen.push_back(kernel); })
-        == step_status::ok);
+  CHECK(watched.t.run->watch(watched.t.input(watched.feeds), watched.t.gradient.get(), [&](size_t kernel) {
+    seen.push_back(kernel);
+  }) == step_status::ok);
   alone.t.run->gradients(alone.t.input(alone.feeds), alone.t.gradient.get());
   CHECK(same({alone.t.gradient.get(), static_cast<size_t>(alone.t.layout.gradient_bytes())}, watched.t.gradient.get()));
   CHECK(watched.t.run->loss() == alone.t.run->loss());

@@ -2,15 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <string>
-
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace troupe {
 
@@ -69,7 +69,7 @@ class held_threads {
   };
   /// Waits until `held_at_least` threads are held. A sanitizer's own threads do not react to the signal.
   explicit held_threads(int held_at_least) {
-    struct sigaction hold{};
+    struct sigaction hold {};
     hold.sa_handler = [](int) {
       char one = 0;
       [[maybe_unused]] const auto told = ::write(held[1], &one, 1);
@@ -96,7 +96,7 @@ class held_threads {
 
  private:
   static inline int gate[2], held[2];
-  struct sigaction before_{};
+  struct sigaction before_ {};
   int count_ = 0;
 };
 
@@ -106,7 +106,9 @@ TEST_CASE("shares whose threads get no processor are computed by the thread that
   const held_threads::pipes ends;
   const auto pool = thread_pool::start(3).value();
   std::array<std::thread::id, 3> who;
-  const auto ask = [&] { pool->run(3, [&](int share) { who[static_cast<size_t>(share)] = std::this_thread::get_id(); }); };
+  const auto ask = [&] {
+    pool->run(3, [&](int share) { who[static_cast<size_t>(share)] = std::this_thread::get_id(); });
+  };
   held_threads others{2};
   for (int round = 0; round < 3; ++round) {
     who = {};
@@ -156,7 +158,8 @@ TEST_CASE("a system without threads to give is an error, and those that were beg
     const rlimit little{.rlim_cur = 512 << 20, .rlim_max = 512 << 20};
     setrlimit(RLIMIT_AS, &little);
     const auto pool = thread_pool::start(500);
-    const bool named = !pool && pool.error().category == errc::resource_exhausted && pool.error().message.starts_with("intra_op_threads = 500: ");
+    const bool named = !pool && pool.error().category == errc::resource_exhausted
+                       && pool.error().message.starts_with("intra_op_threads = 500: ");
     _exit(named ? 0 : 1);
   }
   int status = 0;

@@ -52,7 +52,8 @@ int64_t add_shared(std::set<std::string>& names, const program& p) {
 }
 
 /// The gradients and parameters after three steps.
-std::vector<std::vector<std::byte>> trained(const std::function<model_spec(graph&)>& build, const std::vector<tensor>& feeds, int64_t batch, int threads) {
+std::vector<std::vector<std::byte>> trained(const std::function<model_spec(graph&)>& build,
+                                            const std::vector<tensor>& feeds, int64_t batch, int threads) {
   trainer t{build, on(threads, {.batch = batch, .seed = 5})};
   std::vector<const std::byte*> at;
   for (const auto& f : feeds)
@@ -94,8 +95,8 @@ TEST_CASE("every operation of the registry and its gradients have the same bits 
       check_same(c, c.second);
       add_shared(shared, *function{c, c.second, on(3)}.p);
     }
-  for (const char* name : {"batched_matmul", "conv2d", "conv2d_image_gradient", "average_pool_gradient", "softmax", "reduce_sum", "cumsum",
-                           "reduce_prod", "gather", "transpose"})
+  for (const char* name : {"batched_matmul", "conv2d", "conv2d_image_gradient", "average_pool_gradient", "softmax",
+                           "reduce_sum", "cumsum", "reduce_prod", "gather", "transpose"})
     CHECK_MESSAGE(shared.contains(name), std::string{name});
 }
 
@@ -108,32 +109,45 @@ TEST_CASE("loops over many elements, fused and apart, have the same bits on 1, 2
     std::set<std::string> shared;
     add_shared(shared, *function{chain, false, on(2)}.p);
     CHECK(shared.contains("fused"));
-    check_same({{dims}, [](graph&, list x) { return select(greater(x[0], floor(x[0])), log1p(square(x[0])), erf(x[0])); }}, false);
+    check_same(
+        {{dims}, [](graph&, list x) { return select(greater(x[0], floor(x[0])), log1p(square(x[0])), erf(x[0])); }},
+        false);
     check_same({{dims}, [](graph&, list x) { return dropout(x[0], 0.3, true); }}, false);
     check_same({{dims, row}, [](graph&, list x) { return div(softmax(x[0]), add(abs(x[1]), sigmoid(x[1]))); }}, true);
-    check_same({{dims}, [](graph&, list x) { return reduce_sum(cast(cast(x[0], dtype::float32), dtype::float64), {{0}}); }}, false);
+    check_same(
+        {{dims}, [](graph&, list x) { return reduce_sum(cast(cast(x[0], dtype::float32), dtype::float64), {{0}}); }},
+        false);
   }
 }
 
 TEST_CASE("a dense classifier with dropout trains to the same bits on 1, 2 and 3 threads") {
   const auto x = noise<float>({96, 130}, 1);
   const auto y = classes(96, 10);
-  for (const optimizer& o : {optimizer{adam{.rate = 0.01f}}, optimizer{.rule = momentum{.rate = 0.1f}, .clip = {.global_norm = 0.5f}}, optimizer{lamb{}}})
-    check_training([&](graph& g) { return classifier(g, {130, 200, 70, 10}, dtype::float32, o, 0.2); }, {x, y}, 96, {"matmul"});
+  for (const optimizer& o :
+       {optimizer{adam{.rate = 0.01f}}, optimizer{.rule = momentum{.rate = 0.1f}, .clip = {.global_norm = 0.5f}},
+        optimizer{lamb{}}})
+    check_training(
+        [&](graph& g) {
+          return classifier(g, {130, 200, 70, 10}, dtype::float32, o, 0.2);
+        },
+        {x, y}, 96, {"matmul"});
 }
 
 TEST_CASE("a convolutional classifier trains to the same bits on 1, 2 and 3 threads") {
   const auto build = [](graph& g) {
     const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 12, 12, 2});
     const symbol y = g.placeholder("y", dtype::int32, {g.unknown("batch")});
-    const auto kernel = [&](const char* name, shape dims) { return g.variable({.name = name, .dims = dims, .initial = init::he_normal()}); };
+    const auto kernel = [&](const char* name, shape dims) {
+      return g.variable({.name = name, .dims = dims, .initial = init::he_normal()});
+    };
     symbol h = max_pool(relu(conv2d(x, kernel("k1", {3, 3, 2, 32}))));
     h = average_pool(nn::batch_norm(conv2d(h, kernel("k2", {3, 3, 8, 64}), {.groups = 4}), true));
     h = depthwise_conv2d(h, kernel("k3", {3, 3, 64, 1}));
     const symbol logits = nn::dense(reshape(h, {g.unknown("batch"), 3 * 3 * 64}), {.units = 10});
     return spec_of(reduce_mean(sparse_softmax_cross_entropy(y, logits)), momentum{.rate = 0.05f});
   };
-  check_training(build, {noise<float>({9, 12, 12, 2}, 1), classes(9, 10)}, 9, {"matmul", "conv2d", "conv2d_kernel_gradient", "max_pool"});
+  check_training(build, {noise<float>({9, 12, 12, 2}, 1), classes(9, 10)}, 9,
+                 {"matmul", "conv2d", "conv2d_kernel_gradient", "max_pool"});
 }
 
 TEST_CASE("recurrent and attention models train to the same bits on 1, 2 and 3 threads") {
@@ -143,7 +157,8 @@ TEST_CASE("recurrent and attention models train to the same bits on 1, 2 and 3 t
       const symbol y = g.placeholder("y", dtype::int32, {g.unknown("batch"), 12});
       symbol h = nn::embedding(x, {.entries = 20, .units = 32});
       if (attention) {
-        h = nn::residual(h, nn::multi_head_attention(h, {.heads = 4, .causal = true}), {.dropout = 0.1, .training = true});
+        h = nn::residual(h, nn::multi_head_attention(h, {.heads = 4, .causal = true}),
+                         {.dropout = 0.1, .training = true});
         h = nn::layer_norm(nn::residual(h, nn::feed_forward(h, {.hidden = 64})));
       } else {
         h = nn::lstm(h, {.units = 40}).outputs;

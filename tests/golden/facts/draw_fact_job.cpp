@@ -99,7 +99,8 @@ fact_job draw_mortal_job(uint64_t seed) {
     step = d.between(0, j.max_steps - 1);
   std::sort(at.begin(), at.end());
   for (const int64_t step : at) {
-    const auto replica = "replica/" + std::to_string(d.between(0, j.replicas - 1)), infeed = "infeed/" + std::to_string(d.between(0, j.hosts - 1));
+    const auto replica = "replica/" + std::to_string(d.between(0, j.replicas - 1)),
+               infeed = "infeed/" + std::to_string(d.between(0, j.hosts - 1));
     j.deaths.push_back({step, j.replicas > 1 && d.in_percent(20) ? "reducer" : d.in_percent(50) ? replica : infeed});
   }
   return j;

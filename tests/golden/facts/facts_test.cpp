@@ -1,5 +1,5 @@
-// Three hundred simulated jobs, of which a third loses nodes: all that no order of turns changes is as it was. The golden file keeps a checksum for
-// each subject of each job; the facts themselves are written by
+// Three hundred simulated jobs, of which a third loses nodes: all that no order of turns changes is as it was. The
+// golden file keeps a checksum for each subject of each job; the facts themselves are written by
 //   TROUPE_WRITE_FACTS=DIR build/release/tests/golden/test_golden_facts -tc='*same facts*'
 // at both commits, and compared by diff. A change that is meant to change facts makes the file anew:
 //   TROUPE_RENEW_GOLDEN=facts.txt build/release/tests/golden/test_golden_facts
@@ -51,8 +51,10 @@ void check_orders(const std::string& what, fact_job (*draw)(uint64_t seed), uint
     const auto first = facts_of(draw(seed), 1000 + seed), second = facts_of(draw(seed), 2000 + seed);
     for (const auto& [subject, text] : first) {
       const auto other = second.find(subject);
-      CHECK_MESSAGE((other != second.end() && text == other->second), what << " " << seed << ": " << subject << " differ\n" << text << "---\n"
-                                                                        << (other == second.end() ? "" : other->second));
+      CHECK_MESSAGE((other != second.end() && text == other->second),
+                    what << " " << seed << ": " << subject << " differ\n"
+                         << text << "---\n"
+                         << (other == second.end() ? "" : other->second));
     }
     CHECK(first.size() == second.size());
   }
@@ -60,12 +62,12 @@ void check_orders(const std::string& what, fact_job (*draw)(uint64_t seed), uint
 
 }  // namespace
 
-TEST_CASE("three hundred simulated jobs come to the same facts as they did") {
-  check_kept(all_facts(), "facts.txt");
-}
+TEST_CASE("three hundred simulated jobs come to the same facts as they did") { check_kept(all_facts(), "facts.txt"); }
 
 TEST_CASE("facts of a job are the same in two orders of turns") { check_orders("job", draw_fact_job, 20); }
 
-TEST_CASE("facts of a job that loses nodes are the same in two orders of turns") { check_orders("mortal job", draw_mortal_job, 20); }
+TEST_CASE("facts of a job that loses nodes are the same in two orders of turns") {
+  check_orders("mortal job", draw_mortal_job, 20);
+}
 
 }  // namespace troupe::test::golden_facts

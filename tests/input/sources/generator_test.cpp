@@ -1,5 +1,4 @@
 #include "input/sources/generator_source.hpp"
-
 #include "reading.hpp"
 #include "tests/support/has.hpp"
 
@@ -33,16 +32,20 @@ dataset streamed(int64_t count) { return made(dataset::from_generator(one_id, co
 
 /// As `streamed`, with a position that can be saved.
 dataset resumable(int64_t count) {
-  return made(dataset::from_generator(one_id, [count] {
-    const auto next = std::make_shared<int64_t>(0);
-    return example_stream{.next = [next, count] { return *next < count ? std::optional{with_id((*next)++)} : std::nullopt; },
-                          // The saved bytes look like lines.
-                          .save = [next] { return std::string(static_cast<size_t>(*next), '\n'); },
-                          .restore = [next](std::string_view position) -> expected<void> {
-                            *next = static_cast<int64_t>(position.size());
-                            return {};
-                          }};
-  }, "ids"));
+  return made(dataset::from_generator(
+      one_id,
+      [count] {
+        const auto next = std::make_shared<int64_t>(0);
+        return example_stream{
+            .next = [next, count] { return *next < count ? std::optional{with_id((*next)++)} : std::nullopt; },
+            // The saved bytes look like lines.
+            .save = [next] { return std::string(static_cast<size_t>(*next), '\n'); },
+            .restore = [next](std::string_view position) -> expected<void> {
+              *next = static_cast<int64_t>(position.size());
+              return {};
+            }};
+      },
+      "ids"));
 }
 
 /// The error of the first read, which must fail.
@@ -66,8 +69,9 @@ TEST_CASE("a generator of an index does what tensors do under every stage, and r
   CHECK(own.source_size() == 17);
   CHECK(own.to_text() == "generator");
   for (const auto& change : std::vector<std::function<dataset(const dataset&)>>{
-         [](const dataset& d) { return d.shuffle(3).batch(4).repeat(2); }, [](const dataset& d) { return d.window(3, 2).shuffle(1).batch(2); },
-         [](const dataset& d) { return d.skip(2).take(9).batch(5, true).repeat(); }}) {
+           [](const dataset& d) { return d.shuffle(3).batch(4).repeat(2); },
+           [](const dataset& d) { return d.window(3, 2).shuffle(1).batch(2); },
+           [](const dataset& d) { return d.skip(2).take(9).batch(5, true).repeat(); }}) {
     const auto mine = change(own), theirs = change(known);
     if (mine.spec() == own.spec())
       CHECK(read(mine, {}, 9) == read(theirs, {}, 9));
@@ -90,8 +94,11 @@ TEST_CASE("the position of a generator is refused by one of another name, count 
     REQUIRE_FALSE(taken);
     return taken.error().message;
   };
-  CHECK(why(indexed(6)).ends_with("saved by 'generator of 5 examples: id int64[]', here is 'generator of 6 examples: id int64[]'"));
-  CHECK(why(made(dataset::from_generator(one_id, 5, with_id, "other"))).ends_with("here is 'other of 5 examples: id int64[]'"));
+  CHECK(
+      why(indexed(6))
+          .ends_with("saved by 'generator of 5 examples: id int64[]', here is 'generator of 6 examples: id int64[]'"));
+  CHECK(why(made(dataset::from_generator(one_id, 5, with_id, "other")))
+            .ends_with("here is 'other of 5 examples: id int64[]'"));
 }
 
 TEST_CASE("every reading of a stream begins with a fresh copy of the function") {
@@ -109,11 +116,14 @@ TEST_CASE("a function that returns examples without an end is a stream") {
   CHECK(refusal(endless.shuffle().batch(2)).category == errc::unimplemented);
 }
 
-TEST_CASE("the position of a stream without save and restore cannot be saved, and the error names it, through stages too") {
+TEST_CASE(
+    "the position of a stream without save and restore cannot be saved, and the error names it, through stages too") {
   for (const auto& data : {streamed(5), streamed(5).batch(2).repeat()}) {
     const auto state = iterate(data)->save();
     REQUIRE_FALSE(state);
-    CHECK(state.error() == error{errc::unimplemented, "the position of ids cannot be saved: its example_stream has no save and restore"});
+    CHECK(state.error()
+          == error{errc::unimplemented,
+                   "the position of ids cannot be saved: its example_stream has no save and restore"});
   }
 }
 
@@ -129,7 +139,8 @@ TEST_CASE("a stream with save and restore resumes where it was saved, whatever b
   auto it = iterate(resumable(7));
   CHECK(it->restore("others: id int64[]\nnext 2\n").error().message
         == "cannot resume ids: the state was saved by 'others: id int64[]', here is 'ids: id int64[]'");
-  for (const char* state : {"", "ids: id int64[]", "ids: id int64[]\n", "ids: id int64[]\nnext 2", "ids: id int64[]\nnext x\n", "ids: id int64[]\nnext -1\n"})
+  for (const char* state : {"", "ids: id int64[]", "ids: id int64[]\n", "ids: id int64[]\nnext 2",
+                            "ids: id int64[]\nnext x\n", "ids: id int64[]\nnext -1\n"})
     CHECK(it->restore(state).error().category == errc::invalid_argument);
   CHECK(flat(read(*it)) == counting(0, 7));
 }
@@ -144,7 +155,10 @@ TEST_CASE("a stop reaches a stream between two examples, and an ended stream is 
   CHECK(next(*it) == counting(0, 1));
 
   const auto calls = std::make_shared<int>(0);
-  auto empty = iterate(made(dataset::from_generator(one_id, [calls]() -> std::optional<example_tensors> { ++*calls; return {}; })));
+  auto empty = iterate(made(dataset::from_generator(one_id, [calls]() -> std::optional<example_tensors> {
+    ++*calls;
+    return {};
+  })));
   for (int i = 0; i < 3; ++i)
     CHECK(empty->read(into, {}).error() == error{errc::out_of_range, "generator ended after 0 examples"});
   CHECK(*calls == 1);
@@ -158,23 +172,31 @@ TEST_CASE("an exception of the function is an error that says whose it is and of
   };
   CHECK(failure(made(dataset::from_generator(one_id, 3, throws_at, "camera")).batch(2))
         == error{errc::state, "an exception left the function of camera, example 0: no camera"});
-  CHECK(failure(made(dataset::from_generator(one_id, []() -> std::optional<example_tensors> { throw 1; }, "camera")))
+  CHECK(failure(made(dataset::from_generator(
+            one_id, []() -> std::optional<example_tensors> { throw 1; }, "camera")))
         == error{errc::state, "an exception left the function of camera, example 0"});
-  const auto e = refusal(made(dataset::from_generator(one_id, []() -> example_stream { throw std::runtime_error{"no camera"}; }, "camera")));
+  const auto e = refusal(made(dataset::from_generator(
+      one_id, []() -> example_stream { throw std::runtime_error{"no camera"}; }, "camera")));
   CHECK(e == error{errc::state, "an exception left the function of open of camera: no camera"});
 
-  const auto thrower = iterate(made(dataset::from_generator(one_id, [] {
-    return example_stream{.next = []() -> expected<std::optional<example_tensors>> { return with_id(0); },
-                          .save = []() -> expected<std::string> { throw std::runtime_error{"no film"}; },
-                          .restore = [](std::string_view) -> expected<void> { throw std::runtime_error{"no film"}; }};
-  }, "camera")));
+  const auto thrower = iterate(made(dataset::from_generator(
+      one_id,
+      [] {
+        return example_stream{
+            .next = []() -> expected<std::optional<example_tensors>> { return with_id(0); },
+            .save = []() -> expected<std::string> { throw std::runtime_error{"no film"}; },
+            .restore = [](std::string_view) -> expected<void> { throw std::runtime_error{"no film"}; }};
+      },
+      "camera")));
   CHECK(thrower->save().error() == error{errc::state, "an exception left the function of save of camera: no film"});
-  CHECK(thrower->restore("camera: id int64[]\nnext 2\n").error() == error{errc::state, "an exception left the function of restore of camera: no film"});
+  CHECK(thrower->restore("camera: id int64[]\nnext 2\n").error()
+        == error{errc::state, "an exception left the function of restore of camera: no film"});
 }
 
 TEST_CASE("an error of the function keeps its category, but for those that mean an end or a stop") {
   const auto fails_as = [](errc category) {
-    return failure(made(dataset::from_generator(one_id, 3, [category](int64_t) -> expected<example_tensors> { return fail(category, "gone"); })));
+    return failure(made(dataset::from_generator(
+        one_id, 3, [category](int64_t) -> expected<example_tensors> { return fail(category, "gone"); })));
   };
   CHECK(fails_as(errc::unavailable) == error{errc::unavailable, "generator, example 0: gone"});
   CHECK(fails_as(errc::out_of_range) == error{errc::state, "generator, example 0: gone"});
@@ -183,10 +205,14 @@ TEST_CASE("an error of the function keeps its category, but for those that mean 
 
 TEST_CASE("an example that differs from the spec is an error that names the component and both forms") {
   const element_spec spec{.features = {{.name = "x", .dims = {2}}}, .labels = {{.name = "y", .type = dtype::int32}}};
-  const auto message = [&](const example_tensors& e) { return failure(made(dataset::from_generator(spec, 1, [e](int64_t) { return e; }))).message; };
+  const auto message = [&](const example_tensors& e) {
+    return failure(made(dataset::from_generator(spec, 1, [e](int64_t) { return e; }))).message;
+  };
   const auto x = tensor::of<float>({2}, {1, 2}), y = tensor::scalar<int32_t>(1);
-  CHECK(message({{{"x", tensor::of<float>({3}, {1, 2, 3})}}, {{"y", y}}}) == "generator, example 0: the feature 'x' is float32[3] and should be float32[2]");
-  CHECK(message({{{"x", x}}, {{"y", tensor::scalar(1.0f)}}}) == "generator, example 0: the label 'y' is float32[] and should be int32[]");
+  CHECK(message({{{"x", tensor::of<float>({3}, {1, 2, 3})}}, {{"y", y}}})
+        == "generator, example 0: the feature 'x' is float32[3] and should be float32[2]");
+  CHECK(message({{{"x", x}}, {{"y", tensor::scalar(1.0f)}}})
+        == "generator, example 0: the label 'y' is float32[] and should be int32[]");
   CHECK(message({{{"x", x}}, {}}) == "generator, example 0: the label 'y' is missing");
   CHECK(message({{{"x", x}, {"z", x}}, {{"y", y}}}) == "generator, example 0: the spec has no feature 'z'");
 }
@@ -195,15 +221,17 @@ TEST_CASE("components are delivered in the order of their names, however the spe
   const element_spec spec{.features = {{.name = "b", .type = dtype::uint8}, {.name = "a", .type = dtype::int32}},
                           .labels = {{.name = "y", .type = dtype::boolean}}};
   const auto data = made(dataset::from_generator(spec, 2, [](int64_t i) {
-    return example_tensors{{{"a", tensor::scalar(static_cast<int32_t>(i + 7))}, {"b", tensor::scalar(static_cast<uint8_t>(i))}},
-                           {{"y", tensor::scalar(i > 0)}}};
+    return example_tensors{
+        {{"a", tensor::scalar(static_cast<int32_t>(i + 7))}, {"b", tensor::scalar(static_cast<uint8_t>(i))}},
+        {{"y", tensor::scalar(i > 0)}}};
   }));
   CHECK(data.spec().features[0].name == "a");
   auto it = iterate(data.batch(2));
   int32_t a[2];
   uint8_t b[2];
   bool y[2];
-  std::byte* into[] = {reinterpret_cast<std::byte*>(a), reinterpret_cast<std::byte*>(b), reinterpret_cast<std::byte*>(y)};
+  std::byte* into[] = {reinterpret_cast<std::byte*>(a), reinterpret_cast<std::byte*>(b),
+                       reinterpret_cast<std::byte*>(y)};
   CHECK(it->read(into, {}) == 2);
   CHECK((a[0] == 7 && a[1] == 8 && b[1] == 1 && !y[0] && y[1]));
 }
@@ -221,7 +249,8 @@ TEST_CASE("a generator that cannot be is refused, naming it and what is wrong") 
   CHECK(why({.features = {{.name = ""}}}) == "walks: a component has no name");
   CHECK(why({.features = {{.name = "x", .dims = {1, 1, 1, 1, 1, 1, 1, 1}}}})
         == "walks: component 'x' has 8 axes; with the batch before them there may be at most 8");
-  CHECK(has(why({.features = {{.name = "x", .dims = {int64_t{1} << 40, int64_t{1} << 40}}}}), "more bytes than there can be"));
+  CHECK(has(why({.features = {{.name = "x", .dims = {int64_t{1} << 40, int64_t{1} << 40}}}}),
+            "more bytes than there can be"));
   CHECK(why(one_id, -1) == "walks must have at least 0 examples, not -1");
   CHECK(why(one_id, 3, "") == "a generator has no name");
   CHECK(why(one_id, 3, "a\nb") == "a generator has a line break in its name, 'a\nb'");
@@ -233,9 +262,12 @@ TEST_CASE("a generator that cannot be is refused, naming it and what is wrong") 
 }
 
 TEST_CASE("an example_stream needs next, and save and restore together") {
-  const auto why = [](example_stream s) { return refusal(made(dataset::from_generator(one_id, [s] { return s; }))).message; };
+  const auto why = [](example_stream s) {
+    return refusal(made(dataset::from_generator(one_id, [s] { return s; }))).message;
+  };
   CHECK(why({}) == "generator opened an example_stream without next");
-  CHECK(why({.next = counter(1), .save = [] { return std::string{}; }}) == "generator opened an example_stream with save and no restore");
+  CHECK(why({.next = counter(1), .save = [] { return std::string{}; }})
+        == "generator opened an example_stream with save and no restore");
   CHECK(why({.next = counter(1), .restore = [](std::string_view) -> expected<void> { return {}; }})
         == "generator opened an example_stream with restore and no save");
 }

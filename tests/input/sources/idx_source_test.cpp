@@ -39,18 +39,20 @@ TEST_CASE("files whose counts differ are both named, with their counts") {
   const auto made = idx_dataset(paths, bytes({3, 2, 2}), bytes({2}));
   REQUIRE_FALSE(made);
   CHECK(made.error().category == errc::invalid_argument);
-  CHECK(names(made.error(), "/data/train-images-idx3-ubyte.gz holds 3 images, /data/train-labels-idx1-ubyte holds 2 labels"));
+  CHECK(names(made.error(),
+              "/data/train-images-idx3-ubyte.gz holds 3 images, /data/train-labels-idx1-ubyte holds 2 labels"));
 }
 
 TEST_CASE("a file of the wrong rank or dtype is named with what it holds") {
   CHECK(names(idx_dataset(paths, bytes({3}), bytes({3})).error(), "/data/train-images-idx3-ubyte.gz holds uint8[3]"));
-  CHECK(names(idx_dataset(paths, bytes({3, 2, 2}), bytes({3, 1})).error(), "/data/train-labels-idx1-ubyte holds uint8[3, 1]"));
+  CHECK(names(idx_dataset(paths, bytes({3, 2, 2}), bytes({3, 1})).error(),
+              "/data/train-labels-idx1-ubyte holds uint8[3, 1]"));
   CHECK(names(idx_dataset(paths, bytes({3, 2, 2}), tensor::zeros(dtype::int32, {3})).error(), "holds int32[3]"));
 }
 
 TEST_CASE("the published files are found plain or compressed, plain ones first, and a missing one is named") {
-  std::set<std::string> there{"/d/train-images-idx3-ubyte.gz", "/d/train-labels-idx1-ubyte", "/d/train-labels-idx1-ubyte.gz",
-                              "/d/t10k-images-idx3-ubyte"};
+  std::set<std::string> there{"/d/train-images-idx3-ubyte.gz", "/d/train-labels-idx1-ubyte",
+                              "/d/train-labels-idx1-ubyte.gz", "/d/t10k-images-idx3-ubyte"};
   const auto exists = [&](const std::string& path) { return there.contains(path); };
   const auto missing = find_mnist_files("/d", "t10k", exists);
   REQUIRE_FALSE(missing);

@@ -16,8 +16,9 @@ std::vector<T> filled(size_t n, std::vector<std::byte>& bytes) {
 }  // namespace
 
 TEST_CASE("components are delivered features first, each side sorted by name, in one buffer each") {
-  const auto made = dataset::from_tensors({{"y", tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6})}, {"x", tensor::of<int32_t>({3}, {7, 8, 9})}},
-                                          {{"label", tensor::of<uint8_t>({3, 1, 1}, {10, 11, 12})}});
+  const auto made = dataset::from_tensors(
+      {{"y", tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6})}, {"x", tensor::of<int32_t>({3}, {7, 8, 9})}},
+      {{"label", tensor::of<uint8_t>({3, 1, 1}, {10, 11, 12})}});
   REQUIRE(made);
   const element_spec wanted{{{"x", dtype::int32, {}}, {"y", dtype::float32, {2}}}, {{"label", dtype::uint8, {1, 1}}}};
   CHECK(made->spec() == wanted);
@@ -42,7 +43,8 @@ TEST_CASE("nothing is written beyond the rows that are reported") {
 }
 
 TEST_CASE("counts that differ are refused with both components and both counts") {
-  const auto made = dataset::from_tensors({{"pixels", tensor::zeros(dtype::float32, {4, 2})}}, {{"label", tensor::zeros(dtype::int32, {3})}});
+  const auto made = dataset::from_tensors({{"pixels", tensor::zeros(dtype::float32, {4, 2})}},
+                                          {{"label", tensor::zeros(dtype::int32, {3})}});
   REQUIRE_FALSE(made);
   CHECK(made.error() == error{errc::invalid_argument, "'pixels' has 4 examples, 'label' has 3"});
 }

@@ -1,5 +1,4 @@
 #include "input/sources/tfrecord_source.hpp"
-
 #include "reading.hpp"
 #include "storage/files/memory_file_system.hpp"
 #include "storage/records/record_file.hpp"
@@ -16,7 +15,8 @@ std::string numbered_example(int64_t id) {
   return *encode_example({{{"id", std::vector<int64_t>{id}}, {"x", std::vector<float>{static_cast<float>(id), 0.5f}}}});
 }
 
-void write(const std::shared_ptr<file_system>& fs, const std::string& path, const std::vector<std::string>& records, compression how) {
+void write(const std::shared_ptr<file_system>& fs, const std::string& path, const std::vector<std::string>& records,
+           compression how) {
   auto file = create_record_file(fs, path, how);
   REQUIRE(file);
   for (const auto& r : records)
@@ -25,7 +25,8 @@ void write(const std::shared_ptr<file_system>& fs, const std::string& path, cons
 }
 
 /// Writes files "0", "1" and so on, with `counts` examples each, numbered through all files.
-dataset data_of(const std::vector<int64_t>& counts, compression how, std::shared_ptr<file_system> fs = memory_file_system()) {
+dataset data_of(const std::vector<int64_t>& counts, compression how,
+                std::shared_ptr<file_system> fs = memory_file_system()) {
   std::vector<std::string> paths;
   int64_t id = 0;
   for (const int64_t count : counts) {
@@ -85,17 +86,25 @@ TEST_CASE("uncompressed files know their size and are shuffled exactly; compress
 
 TEST_CASE("features and labels arrive sorted by name, with the dtypes and shapes asked for") {
   auto fs = memory_file_system();
-  write(fs, "f", {*encode_example({{{"pixels", byte_strings{"abcdef"}}, {"at", std::vector<float>{1, 2}}, {"label", std::vector<int64_t>{9}}}})},
+  write(fs, "f",
+        {*encode_example({{{"pixels", byte_strings{"abcdef"}},
+                           {"at", std::vector<float>{1, 2}},
+                           {"label", std::vector<int64_t>{9}}}})},
         compression::none);
   const auto data = input::tfrecord_dataset(
-      fs, {"f"}, {.features = {{"pixels", dtype::uint8, {2, 3}}, {"at", dtype::float32, {2}}}, .labels = {{"label", dtype::int32, {}}}});
+      fs, {"f"},
+      {.features = {{"pixels", dtype::uint8, {2, 3}}, {"at", dtype::float32, {2}}},
+       .labels = {{"label", dtype::int32, {}}}});
   REQUIRE(data);
-  CHECK(data->spec() == element_spec{{{"at", dtype::float32, {2}}, {"pixels", dtype::uint8, {2, 3}}}, {{"label", dtype::int32, {}}}});
+  CHECK(
+      data->spec()
+      == element_spec{{{"at", dtype::float32, {2}}, {"pixels", dtype::uint8, {2, 3}}}, {{"label", dtype::int32, {}}}});
   auto it = iterate(*data);
   float at[2];
   char pixels[6];
   int32_t label = 0;
-  std::byte* into[] = {reinterpret_cast<std::byte*>(at), reinterpret_cast<std::byte*>(pixels), reinterpret_cast<std::byte*>(&label)};
+  std::byte* into[] = {reinterpret_cast<std::byte*>(at), reinterpret_cast<std::byte*>(pixels),
+                       reinterpret_cast<std::byte*>(&label)};
   CHECK(it->read(into, {}) == 1);
   CHECK(at[1] == 2);
   CHECK(std::string(pixels, 6) == "abcdef");
@@ -128,8 +137,8 @@ TEST_CASE("a state of other files, other features or of no position at all is re
   CHECK(iterate(data_of({5, 1}, compression::gzip))->restore(good).error().category == errc::invalid_argument);
   CHECK(iterate(data_of({5}, compression::zlib))->restore(good).error().category == errc::invalid_argument);
   const std::string stage = good.substr(0, good.find('\n') + 1);
-  for (const char* position :
-       {"", "file 0", "file 0 record", "file 0 record x\n", "file 2 record 0\n", "file -1 record 0\n", "file 0 record -1\n", "file 0 record 0\nmore"})
+  for (const char* position : {"", "file 0", "file 0 record", "file 0 record x\n", "file 2 record 0\n",
+                               "file -1 record 0\n", "file 0 record -1\n", "file 0 record 0\nmore"})
     CHECK(iterate(data)->restore(stage + position).error().category == errc::invalid_argument);
 }
 
@@ -180,7 +189,8 @@ TEST_CASE("a bad feature is an error that names file, record, feature, what is t
   const auto no_id = *encode_example({{{"x", std::vector<float>{1}}}});
   const auto two_ids = *encode_example({{{"id", std::vector<int64_t>{1, 2}}}});
   for (const auto how : all_compressions) {
-    CHECK(error_of({numbered_example(1), no_id}, how, 2).message == "1: record 1: feature 'id' is missing, wanted int64[]");
+    CHECK(error_of({numbered_example(1), no_id}, how, 2).message
+          == "1: record 1: feature 'id' is missing, wanted int64[]");
     CHECK(error_of({two_ids}, how, 1).message == "1: record 0: feature 'id' is a list of 2 integers, wanted int64[]");
     CHECK(error_of({"\x0a\x7f"}, how, 1).message == "1: record 0: its 2 bytes are no example");
   }

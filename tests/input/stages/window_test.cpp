@@ -85,7 +85,8 @@ TEST_CASE("windows that cannot be are refused, saying why") {
   CHECK(names(refusal(numbered(8).window(9, 1)), "window(9, 1) leaves nothing of the 8 elements before it"));
   CHECK(names(refusal(numbered(8).batch(2).window(2, 1)), "window(2, 1) follows batch(2)"));
   CHECK(names(refusal(numbered(8).repeat().window(2, 1)), "window follows an endless repeat"));
-  CHECK(names(refusal(numbered(8).repeat(int64_t{1} << 59).window(int64_t{1} << 61, 1)), "more axes or bytes than there can be"));
+  CHECK(names(refusal(numbered(8).repeat(int64_t{1} << 59).window(int64_t{1} << 61, 1)),
+              "more axes or bytes than there can be"));
   auto deep = numbered(8);
   for (int axes = 0; axes < 8; ++axes)
     deep = deep.window(1, 1);

@@ -11,7 +11,8 @@ using test::has;
 namespace {
 
 /// Restores the position of `from` in `to`. Returns the error; empty if there is none.
-std::string moved(const dataset& from, const dataset& to, const iterate_options& a = {}, const iterate_options& b = {}) {
+std::string moved(const dataset& from, const dataset& to, const iterate_options& a = {},
+                  const iterate_options& b = {}) {
   auto state = iterate(from, a)->save();
   REQUIRE(state);
   auto taken = iterate(to, b)->restore(*state);
@@ -24,8 +25,9 @@ std::string moved(const dataset& from, const dataset& to, const iterate_options&
 
 TEST_CASE("a restored iterator continues with the batch that would have come next") {
   const auto data = numbered(17);
-  for (const auto& pipeline : {data.batch(3), data.shuffle().batch(4).repeat(3), data.shuffle(8).repeat().batch(5).take(12),
-                               data.skip(2).repeat(2).shuffle().batch(6), data.batch(2).shuffle().repeat(2), data}) {
+  for (const auto& pipeline :
+       {data.batch(3), data.shuffle().batch(4).repeat(3), data.shuffle(8).repeat().batch(5).take(12),
+        data.skip(2).repeat(2).shuffle().batch(6), data.batch(2).shuffle().repeat(2), data}) {
     CAPTURE(pipeline.to_text());
     const auto all = read(pipeline, {.seed = 3});
     for (size_t cut = 0; cut <= all.size(); ++cut) {
@@ -61,7 +63,8 @@ TEST_CASE("hosts share batches that cross passes too, and the first ones take wh
   CHECK(read(data, {.host = 1, .hosts = 2}) == batches{{4, 0, 1, 2}});
 }
 
-TEST_CASE("every host saves the same state, and another number of hosts takes it without losing or repeating an example") {
+TEST_CASE(
+    "every host saves the same state, and another number of hosts takes it without losing or repeating an example") {
   const auto data = numbered(48).shuffle().batch(2);
   std::vector<std::string> states;
   batches together;
@@ -83,8 +86,9 @@ TEST_CASE("every host saves the same state, and another number of hosts takes it
 
 TEST_CASE("reading a batch allocates nothing, not even the first") {
   const auto data = numbered(1000);
-  for (const auto& pipeline : {data.batch(300).repeat(), data.shuffle().batch(300).repeat(), data.shuffle().repeat().batch(300),
-                               data.repeat().batch(3000), data.shuffle().batch(7).shuffle().take(50).repeat()}) {
+  for (const auto& pipeline :
+       {data.batch(300).repeat(), data.shuffle().batch(300).repeat(), data.shuffle().repeat().batch(300),
+        data.repeat().batch(3000), data.shuffle().batch(7).shuffle().take(50).repeat()}) {
     CAPTURE(pipeline.to_text());
     auto it = iterate(pipeline);
     std::vector<int64_t> ids(static_cast<size_t>(it->batch_rows()));
@@ -99,7 +103,8 @@ TEST_CASE("reading a batch allocates nothing, not even the first") {
 }
 
 TEST_CASE("a host that is not one of the hosts is refused") {
-  for (iterate_options options : {iterate_options{.host = 2, .hosts = 2}, iterate_options{.host = -1, .hosts = 2}, iterate_options{.hosts = 0}}) {
+  for (iterate_options options :
+       {iterate_options{.host = 2, .hosts = 2}, iterate_options{.host = -1, .hosts = 2}, iterate_options{.hosts = 0}}) {
     const auto e = refusal(numbered(4), options);
     CHECK(e.category == errc::invalid_argument);
     CHECK(names(e, "host " + std::to_string(options.host)));
@@ -108,11 +113,14 @@ TEST_CASE("a host that is not one of the hosts is refused") {
 
 TEST_CASE("the state of another pipeline is refused, naming what differs") {
   const auto data = numbered(20);
-  CHECK(has(moved(data.batch(4), data.batch(5)), "saved by 'batch(4, drop_remainder = false)', here is 'batch(5, drop_remainder = false)'"));
-  CHECK(has(moved(data.shuffle(1).batch(4), data.shuffle(2).batch(4)), "saved by 'shuffle(seed = 1)', here is 'shuffle(seed = 2)'"));
+  CHECK(has(moved(data.batch(4), data.batch(5)),
+            "saved by 'batch(4, drop_remainder = false)', here is 'batch(5, drop_remainder = false)'"));
+  CHECK(has(moved(data.shuffle(1).batch(4), data.shuffle(2).batch(4)),
+            "saved by 'shuffle(seed = 1)', here is 'shuffle(seed = 2)'"));
   CHECK(has(moved(data.batch(4), data.batch(4).repeat()), "saved without 'repeat'"));
   CHECK(has(moved(data.batch(4).repeat(), data.batch(4)), "saved with 'repeat' at its end"));
-  CHECK(has(moved(data, numbered(21)), "saved by 'tensors of 20 examples: id int64[]', here is 'tensors of 21 examples: id int64[]'"));
+  CHECK(has(moved(data, numbered(21)),
+            "saved by 'tensors of 20 examples: id int64[]', here is 'tensors of 21 examples: id int64[]'"));
   const auto renamed = dataset::from_tensors({{"key", tensor::zeros(dtype::int64, {20})}});
   CHECK(has(moved(data, *renamed), "here is 'tensors of 20 examples: key int64[]'"));
 }
@@ -121,7 +129,9 @@ TEST_CASE("what the job leaves to a pipeline is part of its state only where it 
   const auto data = numbered(20);
   CHECK(has(moved(data.shuffle(), data.shuffle(), {.seed = 1}, {.seed = 2}), "'shuffle(seed = 1)'"));
   CHECK(has(moved(data.batch(3), data.batch(3), {}, {.drop_remainder = true}), "drop_remainder = false"));
-  CHECK(moved(data.shuffle(5).batch(3, true), data.shuffle(5).batch(3, true), {.seed = 1}, {.seed = 2, .drop_remainder = true}) == "");
+  CHECK(moved(data.shuffle(5).batch(3, true), data.shuffle(5).batch(3, true), {.seed = 1},
+              {.seed = 2, .drop_remainder = true})
+        == "");
 }
 
 TEST_CASE("a refused state leaves the iterator where it was") {

@@ -20,7 +20,8 @@ namespace {
 
 dataset with_ids(std::vector<int64_t> ids) {
   const auto count = std::ssize(ids);
-  return *dataset::from_tensors({{"id", tensor::of<int64_t>({count}, ids)}, {"same", tensor::zeros(dtype::float32, {count, 3})}});
+  return *dataset::from_tensors(
+      {{"id", tensor::of<int64_t>({count}, ids)}, {"same", tensor::zeros(dtype::float32, {count, 3})}});
 }
 
 /// Restores `saved` in `data`, which must succeed. Returns the warnings.
@@ -60,7 +61,8 @@ std::string without_print(const std::string& saved) {
   return kept;
 }
 
-void write_examples(const std::shared_ptr<file_system>& fs, const std::string& path, const std::vector<int64_t>& ids, compression how) {
+void write_examples(const std::shared_ptr<file_system>& fs, const std::string& path, const std::vector<int64_t>& ids,
+                    compression how) {
   auto file = create_record_file(fs, path, how);
   REQUIRE(file);
   for (const int64_t id : ids)
@@ -83,18 +85,22 @@ std::string idx(std::initializer_list<uint8_t> extents, const std::string& eleme
 
 }  // namespace
 
-TEST_CASE("a tensor of the same shape with another value is named by its component, and equal tensors give no warning") {
+TEST_CASE(
+    "a tensor of the same shape with another value is named by its component, and equal tensors give no warning") {
   const auto data = with_ids({1, 2, 3, 4});
   const auto saved = position_in(data);
   CHECK(warned(data, saved).empty());
   CHECK(warned(with_ids({1, 2, 3, 4}), saved).empty());
   const auto told = warned(with_ids({1, 2, 3, 5}), saved);
   REQUIRE(told.size() == 1);
-  CHECK_MESSAGE(told[0].starts_with("'id' of tensors holds other data than when the position was saved (32 bytes with the checksum "), told[0]);
+  CHECK_MESSAGE(told[0].starts_with(
+                    "'id' of tensors holds other data than when the position was saved (32 bytes with the checksum "),
+                told[0]);
   CHECK(warned(with_ids({1, 2, 3, 5}), without_print(saved)).empty());
 }
 
-TEST_CASE("stages, hosts and repetition do not hide that the data are others, and the next restore may find them the same") {
+TEST_CASE(
+    "stages, hosts and repetition do not hide that the data are others, and the next restore may find them the same") {
   const auto stages = [](const dataset& d) { return d.shuffle(3).batch(2).repeat(); };
   const auto saved = position_in(stages(with_ids({1, 2, 3, 4})));
   CHECK(warned(stages(with_ids({1, 2, 3, 5})), saved).size() == 1);
@@ -109,13 +115,16 @@ TEST_CASE("of IDX files with other pixels the file is named; copied, touched or 
   std::string pattern = (std::filesystem::temp_directory_path() / "troupe-print-XXXXXX").string();
   REQUIRE(::mkdtemp(pattern.data()));
   const std::filesystem::path dir{pattern};
-  const auto write = [&](const std::string& name, const std::string& bytes) { std::ofstream{dir / name, std::ios::binary} << bytes; };
+  const auto write = [&](const std::string& name, const std::string& bytes) {
+    std::ofstream{dir / name, std::ios::binary} << bytes;
+  };
   const idx_options paths{(dir / "images").string(), (dir / "labels").string()};
   write("images", idx({3, 1, 2}, "abcdef"));
   write("labels", idx({3}, "123"));
   const auto saved = position_in(open_idx(paths)->batch(2, false));
   CHECK_MESSAGE(names(error{.message = saved}, " images\n"), saved);
-  std::filesystem::last_write_time(dir / "images", std::filesystem::file_time_type::clock::now() - std::chrono::hours{1000});
+  std::filesystem::last_write_time(dir / "images",
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours{1000});
   CHECK(warned(open_idx(paths)->batch(2, false), saved).empty());
   std::filesystem::create_directory(dir / "moved");
   std::filesystem::copy(dir / "images", dir / "moved" / "images");
@@ -171,7 +180,9 @@ TEST_CASE("a position whose print has another number of parts is restored, and b
   const auto data = with_ids({1, 2});
   const auto told = warned(data, position_in(data) + "source 1 2 00000000 more\n");
   REQUIRE(told.size() == 1);
-  CHECK_MESSAGE(told[0].starts_with("the position was saved with data in 3 parts, and here are 2, from 'id' of tensors on"), told[0]);
+  CHECK_MESSAGE(
+      told[0].starts_with("the position was saved with data in 3 parts, and here are 2, from 'id' of tensors on"),
+      told[0]);
 }
 
 TEST_CASE("large data are sampled from the first byte to the last, and small data are read whole") {
@@ -194,7 +205,8 @@ TEST_CASE("large data are sampled from the first byte to the last, and small dat
   CHECK(fingerprint(1 << 16) != some);
 }
 
-TEST_CASE("a print that is no print is refused as the rest of a state is, and data that cannot be read now are not judged") {
+TEST_CASE(
+    "a print that is no print is refused as the rest of a state is, and data that cannot be read now are not judged") {
   const auto data = with_ids({1, 2});
   const auto saved = position_in(data);
   for (const char* line : {"source\n", "source 1\n", "source 1 2 zz name\n", "source 1 2 00000000", "more\n"})

@@ -7,9 +7,9 @@
 #include "compute/program/program.hpp"
 #include "tests/support/has.hpp"
 
-#include <doctest/doctest.h>
-
 #include <troupe/metrics.hpp>
+
+#include <doctest/doctest.h>
 
 #include <cmath>
 #include <functional>
@@ -43,7 +43,10 @@ inline columns binary_rows(size_t rows = 300) {
   columns c;
   for (size_t i = 0; i < rows; ++i) {
     const bool positive = d.next() < 0.4f;
-    const float p = i % 17 == 0 ? 0.0f : i % 19 == 0 ? 1.0f : i % 11 == 0 ? 0.5f : 0.6f * d.next() + (positive ? 0.35f : 0.0f);
+    const float p = i % 17 == 0   ? 0.0f
+                    : i % 19 == 0 ? 1.0f
+                    : i % 11 == 0 ? 0.5f
+                                  : 0.6f * d.next() + (positive ? 0.35f : 0.0f);
     c.label.push_back(positive ? 1.0f : 0.0f);
     c.prediction.push_back(std::round(p * 4096) / 4096);
     c.weight.push_back(i % 7 == 0 ? 0.0f : std::floor(d.next() * 64) / 16);
@@ -126,7 +129,8 @@ class measured {
     one = std::make_unique<bound_program>();
     const auto batch = one->g.unknown("batch");
     const auto column = [&](const std::string& name) { return one->g.placeholder(name, dtype::float32, {batch}); };
-    const symbol label = column("label"), prediction = column("prediction"), weight = weighted_ ? column("weight") : symbol{};
+    const symbol label = column("label"), prediction = column("prediction"),
+                 weight = weighted_ ? column("weight") : symbol{};
     one->spec.mode = mode::evaluate;
     one->spec.loss = one->g.constant(tensor::scalar(0.0f));
     one->spec.metrics = {{"metric", build_(label, prediction, weight)}};
@@ -142,7 +146,8 @@ class measured {
     std::vector<const std::byte*> feeds;
     for (const auto& c : bound.p->inputs()) {
       const auto& column = c.name == "label" ? data.label : c.name == "prediction" ? data.prediction : data.weight;
-      fed.push_back(tensor::of<float>({static_cast<int64_t>(rows)}, std::span<const float>{column}.subspan(first, rows)));
+      fed.push_back(
+          tensor::of<float>({static_cast<int64_t>(rows)}, std::span<const float>{column}.subspan(first, rows)));
       feeds.push_back(fed.back().data());
     }
     return bound.p->run({.feeds = feeds});
@@ -215,6 +220,8 @@ inline double weight_of(const columns& c) {
   return sum_over(c, [](size_t) { return 1.0; });
 }
 template <class F>
-double mean_over(const columns& c, F f) { return sum_over(c, f) / weight_of(c); }
+double mean_over(const columns& c, F f) {
+  return sum_over(c, f) / weight_of(c);
+}
 
 }  // namespace troupe::test

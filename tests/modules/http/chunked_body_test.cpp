@@ -39,9 +39,12 @@ outcome read(const std::string& bytes, size_t piece) {
 TEST_CASE("a body in chunks is its data, in whatever pieces it comes, and ends before what follows it") {
   const std::string next = "GET / HTTP/1.1\r\n";
   for (const auto& [bytes, data] : std::vector<std::pair<std::string, std::string>>{
-         {"0\r\n\r\n", ""}, {"5\r\nhello\r\n0\r\n\r\n", "hello"}, {"1\r\na\r\n1\r\nb\r\n000\r\n\r\n", "ab"},
-         {"0A\r\n\r\n0\r\n\r\n1\r\n\r\n0\r\n\r\n", "\r\n0\r\n\r\n1\r\n"},
-         {"a\r\n0123456789\r\nA\r\n0123456789\r\n0\r\n\r\n", "01234567890123456789"}, {"1\r\na\r\n0\r\nX: y\r\nContent-Length: 7\r\n\r\n", "a"}})
+           {"0\r\n\r\n", ""},
+           {"5\r\nhello\r\n0\r\n\r\n", "hello"},
+           {"1\r\na\r\n1\r\nb\r\n000\r\n\r\n", "ab"},
+           {"0A\r\n\r\n0\r\n\r\n1\r\n\r\n0\r\n\r\n", "\r\n0\r\n\r\n1\r\n"},
+           {"a\r\n0123456789\r\nA\r\n0123456789\r\n0\r\n\r\n", "01234567890123456789"},
+           {"1\r\na\r\n0\r\nX: y\r\nContent-Length: 7\r\n\r\n", "a"}})
     for (size_t piece = 1; piece <= bytes.size() + next.size(); ++piece) {
       CAPTURE(bytes);
       CAPTURE(piece);

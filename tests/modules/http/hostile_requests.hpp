@@ -9,9 +9,9 @@
 namespace troupe::test {
 
 struct hostile_request {
-  std::string line;    ///< The line of hostile_requests.txt that describes the request.
+  std::string line;  ///< The line of hostile_requests.txt that describes the request.
   std::string kind;
-  int status = 0;      ///< The status of the only answer.
+  int status = 0;  ///< The status of the only answer.
   std::string bytes;
 };
 
@@ -59,8 +59,10 @@ inline void repeat(std::string& text) {
   }
 }
 
-inline std::string request_of(const std::string& kind, const std::string& text, const std::string& predict, const std::string& second) {
-  const std::string end = "\r\n", host = "Host: t\r\n", length = "Content-Length: " + std::to_string(second.size()) + end;
+inline std::string request_of(const std::string& kind, const std::string& text, const std::string& predict,
+                              const std::string& second) {
+  const std::string end = "\r\n", host = "Host: t\r\n",
+                    length = "Content-Length: " + std::to_string(second.size()) + end;
   const std::string post = "POST " + predict + " HTTP/1.1\r\n";
   if (kind == "line")
     return text + end + host + length + end + second;

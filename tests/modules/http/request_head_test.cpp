@@ -29,7 +29,9 @@ refusal bad(const std::string& bytes) {
   return head.error();
 }
 
-std::string get(const std::string& path, const std::string& headers = "") { return "GET " + path + " HTTP/1.1\r\nHost: t\r\n" + headers + "\r\n"; }
+std::string get(const std::string& path, const std::string& headers = "") {
+  return "GET " + path + " HTTP/1.1\r\nHost: t\r\n" + headers + "\r\n";
+}
 
 }  // namespace
 
@@ -51,10 +53,17 @@ TEST_CASE("a head says method, path and how the body is framed, whatever case it
 }
 
 TEST_CASE("a path is decoded and has no query, also where it comes with a scheme and a host") {
-  for (const auto& [target, path] : std::vector<std::pair<std::string, std::string>>{
-         {"/", "/"}, {"/a?b=%zz", "/a"}, {"/%61%C3%a9", "/a\xc3\xa9"}, {"/a%20b", "/a b"}, {"/a?b?c", "/a"}, {"http://t:80/a?b", "/a"},
-         {"HTTPS://[::1]/a", "/a"},
-         {"http://t", "/"}, {"http://t?a/b", "/"}, {"/a:b!$&'()*+,;=@-._~", "/a:b!$&'()*+,;=@-._~"}}) {
+  for (const auto& [target, path] :
+       std::vector<std::pair<std::string, std::string>>{{"/", "/"},
+                                                        {"/a?b=%zz", "/a"},
+                                                        {"/%61%C3%a9", "/a\xc3\xa9"},
+                                                        {"/a%20b", "/a b"},
+                                                        {"/a?b?c", "/a"},
+                                                        {"http://t:80/a?b", "/a"},
+                                                        {"HTTPS://[::1]/a", "/a"},
+                                                        {"http://t", "/"},
+                                                        {"http://t?a/b", "/"},
+                                                        {"/a:b!$&'()*+,;=@-._~", "/a:b!$&'()*+,;=@-._~"}}) {
     CAPTURE(target);
     CHECK(good(get(target)).path == path);
   }
@@ -95,8 +104,8 @@ TEST_CASE("a head is found at the same place in whatever pieces it comes, and wh
 
 TEST_CASE("a line that does not end in CRLF, and a control character, are refused before the head is whole") {
   const std::string line = "GET / HTTP/1.1";
-  for (const std::string& bytes : {line + "\n", line + "\r ", line + "\r\nA: \x01", line + "\r\nA: b\n", std::string{"\r\n"}, std::string{"\n"},
-                                   std::string{"\x16\x03\x01"}}) {
+  for (const std::string& bytes : {line + "\n", line + "\r ", line + "\r\nA: \x01", line + "\r\nA: b\n",
+                                   std::string{"\r\n"}, std::string{"\n"}, std::string{"\x16\x03\x01"}}) {
     CAPTURE(bytes);
     const auto size = head_search{}.look(bytes);
     REQUIRE_FALSE(size);
@@ -114,10 +123,13 @@ TEST_CASE("a head is refused as soon as it is too long") {
 TEST_CASE("a refusal names what is wrong and what would be right, without what is no text") {
   CHECK(has(bad("GET / HTTP/1.1\r\n\r\n").reason, "the header host is not there"));
   CHECK(has(bad(get("/", "Host: u\r\n")).reason, "the header host is there twice"));
-  CHECK(has(bad(get("/", "Content-Length: 1\r\nContent-Length: 1\r\n")).reason, "the header content-length is there twice"));
+  CHECK(has(bad(get("/", "Content-Length: 1\r\nContent-Length: 1\r\n")).reason,
+            "the header content-length is there twice"));
   CHECK(has(bad(get("/", "Content-Length: 1x\r\n")).reason, "content-length is a number in digits, not '1x'"));
-  CHECK(has(bad(get("/", "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n")).reason, "content-length and transfer-encoding are not there at once"));
-  CHECK(has(bad(get("/", "Transfer-Encoding: gzip\r\n")).reason, "transfer-encoding is chunked, in HTTP/1.1, not 'gzip'"));
+  CHECK(has(bad(get("/", "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n")).reason,
+            "content-length and transfer-encoding are not there at once"));
+  CHECK(has(bad(get("/", "Transfer-Encoding: gzip\r\n")).reason,
+            "transfer-encoding is chunked, in HTTP/1.1, not 'gzip'"));
   CHECK(has(bad(get("/", "A\xff: b\r\n")).reason, "a header is NAME: VALUE, not 'A?: b'"));
   CHECK(has(bad(get("/%0a")).reason, "a path has no '/' and no control character in the form '%0a'"));
   CHECK(has(bad("GET / HTTP/3.0\r\nHost: t\r\n\r\n").reason, "this server speaks HTTP/1.1, not HTTP/3.0"));

@@ -7,7 +7,6 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
-
 #include <doctest/doctest.h>
 
 #include <new>
@@ -52,7 +51,9 @@ TEST_CASE("a thread does what it is given later, once") {
   CHECK(answer.get() == 7);
 }
 
-TEST_CASE("an exception that leaves a handler is the actor's exit reason, with its text, on its own thread and on the scheduler") {
+TEST_CASE(
+    "an exception that leaves a handler is the actor's exit reason, with its text, on its own thread and on the "
+    "scheduler") {
   auto system = local_system::make();
   REQUIRE(system);
   for (const bool own_thread : {true, false}) {

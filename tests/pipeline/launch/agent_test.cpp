@@ -8,9 +8,8 @@
 #include "support/simulated_job.hpp"
 #include "support/small_job.hpp"
 
-#include <doctest/doctest.h>
-
 #include <caf/send.hpp>
+#include <doctest/doctest.h>
 
 namespace troupe::test {
 
@@ -31,8 +30,7 @@ struct agent_alone {
     run();
   }
   void run() {
-    while (world->crank()) {
-    }
+    while (world->crank()) {}
   }
   template <class M>
   void tell(M message) {
@@ -54,7 +52,8 @@ struct agent_alone {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(agent_alone, "an agent starts nodes in the order of the message, and its one answer has a handle of each") {
+TEST_CASE_FIXTURE(agent_alone,
+                  "an agent starts nodes in the order of the message, and its one answer has a handle of each") {
   const auto answer = start(1, {{id_of(role::outfeed)}, {id_of(role::reducer)}, {id_of(role::replica)}});
   CHECK(answer.attempt == 1);
   CHECK(answer.place == 0);
@@ -65,7 +64,9 @@ TEST_CASE_FIXTURE(agent_alone, "an agent starts nodes in the order of the messag
     CHECK(alive(name));
 }
 
-TEST_CASE_FIXTURE(agent_alone, "every attempt begins with an answered message, which lifts the cancellation, also where it starts nobody") {
+TEST_CASE_FIXTURE(
+    agent_alone,
+    "every attempt begins with an answered message, which lifts the cancellation, also where it starts nobody") {
   const auto& of_chief = job->switches.at(chief);
   start(1, {});
   const auto reads = of_chief.stop->token();
@@ -108,7 +109,8 @@ TEST_CASE("[DF-63] a predictor that is sent away takes its nodes with it") {
   for (const auto* who : {"predictor", "agent"}) {
     CAPTURE(who);
     job_basis basis{.source = std::make_shared<const model>(echo_model()), .config = {}};
-    const auto job = prepare(prediction_job{.basis = basis, .input = dataset_over(fake_batches(30, 2)), .batches_ahead = 2});
+    const auto job = prepare(
+        prediction_job{.basis = basis, .input = dataset_over(fake_batches(30, 2)), .batches_ahead = 2});
     REQUIRE(job);
     simulated_launcher launcher{7};
     const auto running = launcher.predict(*job);

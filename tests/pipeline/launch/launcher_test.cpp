@@ -7,7 +7,6 @@
 #include "tests/support/has.hpp"
 
 #include <caf/actor_registry.hpp>
-
 #include <doctest/doctest.h>
 
 namespace troupe::test {
@@ -100,7 +99,9 @@ small_job_options trained() {
 
 }  // namespace
 
-TEST_CASE("a job trains, evaluates and predicts the same to the bit in a system of its own, in the program's and in simulation") {
+TEST_CASE(
+    "a job trains, evaluates and predicts the same to the bit in a system of its own, in the program's and in "
+    "simulation") {
   local_launcher local;
   const auto expected_outcome = outcome_of(local);
   CHECK(expected_outcome.found.global_step == 12);

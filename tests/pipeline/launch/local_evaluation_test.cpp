@@ -1,6 +1,5 @@
 // An evaluation without training, on real threads: its event files, and slow disks that do not block its end.
 #include "pipeline/launch/launcher.hpp"
-
 #include "pipeline/launch/simulated_launcher.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "support/delegating_file_system.hpp"
@@ -22,7 +21,9 @@ class silent_disk final : public delegating_file_system {
  public:
   silent_disk(std::shared_ptr<file_system> inner, std::shared_future<void> released)
     : delegating_file_system(std::move(inner)), released_(std::move(released)) {}
-  expected<std::unique_ptr<readable_file>> open(const std::string& path) override { return released_.wait(), delegating_file_system::open(path); }
+  expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
+    return released_.wait(), delegating_file_system::open(path);
+  }
 
  private:
   std::shared_future<void> released_;
@@ -59,7 +60,8 @@ std::vector<log_event> values_in(file_system& files, const std::string& director
 
 }  // namespace
 
-TEST_CASE("[EST-34] an evaluation alone leaves its metrics and the checkpoint's path, too, in a file of its own each time") {
+TEST_CASE(
+    "[EST-34] an evaluation alone leaves its metrics and the checkpoint's path, too, in a file of its own each time") {
   for (const std::string name : {"", "test"}) {
     const auto files = trained_files();
     const std::string directory = name.empty() ? "/run/eval" : "/run/eval_test";
@@ -88,7 +90,10 @@ TEST_CASE("[EST-34] an evaluation alone leaves its metrics and the checkpoint's 
 TEST_CASE("an evaluation alone whose event file cannot be written has its result, and a warning that names the file") {
   const auto disk = faulty_file_system::around(trained_files());
   for (const auto operation : {file_operation::create, file_operation::append, file_operation::create_directories}) {
-    disk->inject({.operation = operation, .category = errc::failed_precondition, .reason = "read-only file system", .path_contains = "eval"});
+    disk->inject({.operation = operation,
+                  .category = errc::failed_precondition,
+                  .reason = "read-only file system",
+                  .path_contains = "eval"});
     const auto result = run(evaluation_on(disk));
     disk->heal();
     REQUIRE(result);

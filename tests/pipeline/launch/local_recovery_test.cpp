@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-
 small_job_options quick(int64_t replicas) {
   return {.max_steps = 200, .save_steps = 10, .replicas = replicas, .evaluates = true, .recovers = 20};
 }
@@ -49,7 +48,9 @@ TEST_CASE("on real threads, a job whose replicas die in steps ends in the state 
   }
 }
 
-TEST_CASE("on real threads, a job whose input is away for 3 s goes on by itself, with the settings that a job has by default") {
+TEST_CASE(
+    "on real threads, a job whose input is away for 3 s goes on by itself, with the settings that a job has by "
+    "default") {
   small_job_options o{.max_steps = 30};
   const auto expected_state = undisturbed(o);
   o.files = memory_disk::make();

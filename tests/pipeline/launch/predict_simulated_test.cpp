@@ -1,7 +1,6 @@
 // Predictions in simulation: every schedule gives the same rows, and failures end in time without leaving an actor.
-#include "pipeline/launch/simulated_launcher.hpp"
-
 #include "pipeline/launch/prepared_job.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 #include "storage/files/memory_file_system.hpp"
 #include "support/prediction_case.hpp"
 #include "support/simulated_job.hpp"
@@ -29,8 +28,11 @@ expected<std::shared_ptr<prepared_job>> prepare_case(const case_options& o) {
   job_basis basis{.source = std::make_shared<const model>(o.what), .config = {}, .files = o.disk};
   if (o.keeps)
     basis.config.model_dir = "/run";
-  return prepare(prediction_job{.basis = basis, .input = dataset_over(o.source), .choice = o.choice,
-                                .checkpoint = {{.step = o.step.value_or(-1)}}, .batches_ahead = o.ahead});
+  return prepare(prediction_job{.basis = basis,
+                                .input = dataset_over(o.source),
+                                .choice = o.choice,
+                                .checkpoint = {{.step = o.step.value_or(-1)}},
+                                .batches_ahead = o.ahead});
 }
 
 std::shared_ptr<prepared_job> prepared(const case_options& o) {
@@ -65,11 +67,13 @@ std::pair<std::vector<float>, std::optional<error>> all_of(simulated_prediction&
 void commit(const std::shared_ptr<memory_disk>& disk, int64_t step, float w, const std::string& name = "w") {
   auto store = checkpoint_store::open(disk, "/run");
   REQUIRE(store);
-  REQUIRE((*store)->commit({{step}, {{name, tensor::of<float>({1}, {w})}, {"global_step", tensor::scalar<int64_t>(step)}}, {}, {}}));
+  REQUIRE((*store)->commit(
+      {{step}, {{name, tensor::of<float>({1}, {w})}, {"global_step", tensor::scalar<int64_t>(step)}}, {}, {}}));
 }
 
 void damage(const std::shared_ptr<memory_disk>& disk, int64_t step) {
-  REQUIRE(write_file_atomically(*disk, "/run", "model.ckpt-" + std::to_string(step) + "-00000-of-00001.safetensors", "no tensors"));
+  REQUIRE(write_file_atomically(*disk, "/run", "model.ckpt-" + std::to_string(step) + "-00000-of-00001.safetensors",
+                                "no tensors"));
 }
 
 }  // namespace
@@ -115,14 +119,14 @@ TEST_CASE("no more batches are read than the one being taken and those ahead of 
         REQUIRE(p.next()->has_value());
         CHECK(o.source->reads.size() <= static_cast<size_t>(taken + ahead));
       }
-      while (p.crank() && p.now() < std::chrono::hours{10}) {
-      }
+      while (p.crank() && p.now() < std::chrono::hours{10}) {}
       CHECK_MESSAGE(o.source->reads.size() <= static_cast<size_t>(30 + ahead), "nor while nobody takes any for hours");
       CHECK_MESSAGE(p.next()->has_value(), "and then it goes on");
     }
 }
 
-TEST_CASE("data that cannot be read, or a label that is none, are an error behind the rows before it, and no actor is left") {
+TEST_CASE(
+    "data that cannot be read, or a label that is none, are an error behind the rows before it, and no actor is left") {
   case_options o{.source = fake_batches(6)};
   errc category{};
   std::string source, part;
@@ -221,7 +225,9 @@ TEST_CASE("the newest checkpoint is what predicts, or the one of a step; without
   CHECK(first_of().first == 3);
 }
 
-TEST_CASE("a checkpoint that is damaged is passed over with a warning; where none is whole, missing or another model's, it is an error") {
+TEST_CASE(
+    "a checkpoint that is damaged is passed over with a warning; where none is whole, missing or another model's, it "
+    "is an error") {
   case_options o{};
   const auto failure_of = [&] {
     const auto job = prepared(o);
@@ -265,7 +271,8 @@ TEST_CASE("a checkpoint that is damaged is passed over with a warning; where non
   }
 }
 
-TEST_CASE("[EST-36] only the chosen predictions are made; unknown ones are an error that names them and those there are") {
+TEST_CASE(
+    "[EST-36] only the chosen predictions are made; unknown ones are an error that names them and those there are") {
   case_options o{};
   const auto outputs = [&] {
     std::vector<std::string> names;
@@ -282,7 +289,9 @@ TEST_CASE("[EST-36] only the chosen predictions are made; unknown ones are an er
   o.choice.keys = {"scaled", "scores", "logits"};
   const auto unknown = prepare_case(o);
   REQUIRE_FALSE(unknown);
-  CHECK(unknown.error() == error{errc::invalid_argument, "the model predicts no 'logits', 'scores'; there are 'pair', 'place', 'row', 'scaled'"});
+  CHECK(unknown.error()
+        == error{errc::invalid_argument,
+                 "the model predicts no 'logits', 'scores'; there are 'pair', 'place', 'row', 'scaled'"});
 }
 
 TEST_CASE("[EST-36] a prediction without a row for each example is an error only where single ones are asked for") {
@@ -295,8 +304,12 @@ TEST_CASE("[EST-36] a prediction without a row for each example is an error only
       return spec;
     };
   };
-  SUBCASE("a scalar") { add([](symbol x) { return reduce_mean(x); }), told = "[]"; }
-  SUBCASE("with the batch elsewhere") { add([](symbol x) { return reshape(x, {extent{1}, x.dims()[0]}); }), told = "[1, batch]"; }
+  SUBCASE("a scalar") {
+    add([](symbol x) { return reduce_mean(x); }), told = "[]";
+  }
+  SUBCASE("with the batch elsewhere") {
+    add([](symbol x) { return reshape(x, {extent{1}, x.dims()[0]}); }), told = "[1, batch]";
+  }
   const auto refused = prepare_case(o);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().category == errc::invalid_argument);
@@ -316,9 +329,9 @@ TEST_CASE("predictions of a batch that reach the limit are refused with their sh
   const auto refused = prepare_case(o);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().category == errc::invalid_argument);
-  CHECK_MESSAGE(
-      has(refused.error().message, "take 48 bytes, and must take less than 48: 'pair' int32 [batch, 2], 'scaled' float32 [batch]"),
-      refused.error().message);
+  CHECK_MESSAGE(has(refused.error().message,
+                    "take 48 bytes, and must take less than 48: 'pair' int32 [batch, 2], 'scaled' float32 [batch]"),
+                refused.error().message);
   CHECK(prediction_choice{}.bytes_below == int64_t{1} << 30);
   o.choice.keys = {"scaled"};
   CHECK_MESSAGE(prepare_case(o), "what is not chosen does not count");

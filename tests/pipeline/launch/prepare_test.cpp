@@ -1,15 +1,14 @@
 #include "pipeline/launch/prepared_job.hpp"
-
 #include "support/small_job.hpp"
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 namespace troupe::test {
 
@@ -62,10 +61,15 @@ TEST_CASE("a source is opened once by a job that trains to its end, and once for
   }
 }
 
-TEST_CASE("automatic threads are the job's processors divided by its replicas, a given number is kept, and what has no processors has one") {
+TEST_CASE(
+    "automatic threads are the job's processors divided by its replicas, a given number is kept, and what has no "
+    "processors has one") {
   const auto threads_now = [] { return std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, {}); };
   const auto started = [&](int32_t processors, int64_t replicas, int64_t threads, int64_t rows) {
-    auto job = describe_small({.replicas = replicas, .threads = threads, .evaluates = true, .input = small_dataset(2048).batch(rows).repeat(),
+    auto job = describe_small({.replicas = replicas,
+                               .threads = threads,
+                               .evaluates = true,
+                               .input = small_dataset(2048).batch(rows).repeat(),
                                .source = wide_model()});
     job.basis.processors = processors;
     const auto before = threads_now();
@@ -92,7 +96,8 @@ TEST_CASE("automatic threads that the system does not give are done without, giv
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-      auto job = describe_small({.threads = threads, .input = small_dataset(2048).batch(2048).repeat(), .source = wide_model()});
+      auto job = describe_small(
+          {.threads = threads, .input = small_dataset(2048).batch(2048).repeat(), .source = wide_model()});
       job.basis.processors = processors;
       rlim_t pages = 0;
       std::ifstream{"/proc/self/statm"} >> pages;
@@ -126,10 +131,13 @@ TEST_CASE("a job is planned from the books of the newest checkpoint, or of none"
   CHECK_MESSAGE(!o.files->lock_owner("/run")->has_value(), "to look is not to claim");
   o.keeps = false;
   CHECK_FALSE(prepare_small(o)->books);
-  CHECK_FALSE(books_of(evaluation_job{.basis = small_basis({.files = o.files}), .data = small_evaluation()})->has_value());
+  CHECK_FALSE(
+      books_of(evaluation_job{.basis = small_basis({.files = o.files}), .data = small_evaluation()})->has_value());
 }
 
-TEST_CASE("a model directory that is a file is refused before anything is planned, and a damaged one is left to the checkpoint writer") {
+TEST_CASE(
+    "a model directory that is a file is refused before anything is planned, and a damaged one is left to the "
+    "checkpoint writer") {
   small_job_options o{.max_steps = 10};
   int calls = 0;
   o.source.build = [&calls, build = o.source.build](graph& g, const features& x, const labels& y, mode m) {
@@ -160,7 +168,8 @@ TEST_CASE("a model directory that is a file is refused before anything is planne
   }
 }
 
-TEST_CASE("a checkpoint that is deleted after the job was planned from it ends the job, and nothing begins anew in silence") {
+TEST_CASE(
+    "a checkpoint that is deleted after the job was planned from it ends the job, and nothing begins anew in silence") {
   small_job_options o{.max_steps = 10};
   {
     simulated_job job{prepare_small(o), 1};
@@ -176,7 +185,8 @@ TEST_CASE("a checkpoint that is deleted after the job was planned from it ends t
   REQUIRE(result);
   REQUIRE_FALSE(result->has_value());
   CHECK(result->error().category == errc::failed_precondition);
-  CHECK(result->error().message.starts_with("the job was planned from the checkpoint of step 10, and no checkpoint is there any more"));
+  CHECK(result->error().message.starts_with(
+      "the job was planned from the checkpoint of step 10, and no checkpoint is there any more"));
 }
 
 }  // namespace troupe::test

@@ -1,5 +1,4 @@
 #include "pipeline/launch/launcher.hpp"
-
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
 
@@ -86,8 +85,7 @@ TEST_CASE("a cancelled prediction drops what was made, but one whose results wer
   }
   SUBCASE("behind the end") {
     p.end(std::nullopt);
-    while (*p.next()) {
-    }
+    while (*p.next()) {}
     p.cancel();
     CHECK_FALSE(*p.next());
   }

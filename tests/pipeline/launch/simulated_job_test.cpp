@@ -1,5 +1,4 @@
 #include "pipeline/launch/simulated_launcher.hpp"
-
 #include "support/ended_jobs.hpp"
 #include "support/prediction_case.hpp"
 
@@ -29,9 +28,10 @@ TEST_CASE("[EST-2] a job whose checkpoints are off by either setting or both sav
         continue;
       small_job_options o;
       auto d = describe_small(o);
-      const auto settled = resolve_config({.model_dir = "/run",
-                                   .save_checkpoints_steps = by_steps ? setting<int64_t>{std::nullopt} : setting<int64_t>{},
-                                   .save_checkpoints_secs = by_secs ? setting<double>{std::nullopt} : setting<double>{}});
+      const auto settled = resolve_config(
+          {.model_dir = "/run",
+           .save_checkpoints_steps = by_steps ? setting<int64_t>{std::nullopt} : setting<int64_t>{},
+           .save_checkpoints_secs = by_secs ? setting<double>{std::nullopt} : setting<double>{}});
       REQUIRE(settled);
       d.basis.config = *settled;
       auto prepared = prepare(std::move(d));
@@ -99,7 +99,9 @@ TEST_CASE("the same seed gives the same trace, another seed another trace and th
   }
 }
 
-TEST_CASE("[SUP-61] a job that stops anywhere, evaluations in between, and goes on ends in the state of one that never stopped") {
+TEST_CASE(
+    "[SUP-61] a job that stops anywhere, evaluations in between, and goes on ends in the state of one that never "
+    "stopped") {
   small_job_options whole{.max_steps = 23, .evaluates = true};
   std::map<std::string, double> metrics;
   {
@@ -151,8 +153,13 @@ TEST_CASE("[SUP-62] a job whose power fails anywhere goes on from its last commi
   }
 }
 
-TEST_CASE("a job with a schedule, a warm-up and averages that stops and goes on ends in the state of one that never stopped") {
-  const optimizer by{.rule = adam{.rate = 0.01f}, .schedule = cosine_decay{.decay_steps = 20}, .warmup_steps = 6, .moving_average = 0.9f};
+TEST_CASE(
+    "a job with a schedule, a warm-up and averages that stops and goes on ends in the state of one that never "
+    "stopped") {
+  const optimizer by{.rule = adam{.rate = 0.01f},
+                     .schedule = cosine_decay{.decay_steps = 20},
+                     .warmup_steps = 6,
+                     .moving_average = 0.9f};
   small_job_options whole{.source = small_model(0.2, by)}, broken{.source = small_model(0.2, by)};
   {
     simulated_job job{prepare_small(whole), 1};
@@ -173,7 +180,8 @@ TEST_CASE("a model that keeps averages is evaluated with them, and trained as if
   std::vector<double> losses;
   std::vector<tensor> variables;
   for (const float average : {0.0f, 1e-30f, 0.95f}) {
-    small_job_options o{.evaluates = true, .source = small_model(0, optimizer{.rule = adam{.rate = 0.05f}, .moving_average = average})};
+    small_job_options o{.evaluates = true,
+                        .source = small_model(0, optimizer{.rule = adam{.rate = 0.05f}, .moving_average = average})};
     simulated_job job{prepare_small(o), 1};
     losses.push_back(run_to_end(job).metrics.at("loss"));
     for (const auto& t : newest_checkpoint(o.files).content.tensors)
@@ -226,7 +234,9 @@ TEST_CASE("[EST-20] data that end before max_steps finish the job cleanly, with 
   CHECK(newest_checkpoint(o.files).content.properties.at("finished") == "true");
 }
 
-TEST_CASE("a second run of a finished job adds its steps and starts the data anew; one of an interrupted job goes on in them") {
+TEST_CASE(
+    "a second run of a finished job adds its steps and starts the data anew; one of an interrupted job goes on in "
+    "them") {
   const auto seven = small_dataset(28).batch(4);  // 7 batches, not repeated.
   small_job_options o{.max_steps = 7, .input = seven};
   {
@@ -265,7 +275,9 @@ TEST_CASE("two hosts whose data end at different steps both stop at the smaller 
 TEST_CASE("[EST-28] data without a batch are an error that says so, and no step is run") {
   const auto known = prepare(describe_small({.input = small_dataset(3).batch(4)}));
   REQUIRE_FALSE(known);
-  CHECK(known.error() == error{errc::invalid_argument, "batch(4, drop_remainder = true) leaves nothing of the 3 elements before it, in tensors -> batch(4)"});
+  CHECK(known.error()
+        == error{errc::invalid_argument,
+                 "batch(4, drop_remainder = true) leaves nothing of the 3 elements before it, in tensors -> batch(4)"});
   // If the number of batches is unknown, the first read finds that there is none.
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const small_job_options o{.input = dataset_over(fake_batches(0)), .source = echo_model()};
@@ -294,7 +306,9 @@ TEST_CASE("a save every few seconds is placed at the horizon and does not change
   CHECK(same_state(newest_checkpoint(by_time.files).content, newest_checkpoint(by_steps.files).content));
 }
 
-TEST_CASE("a simulated job that is destroyed at any turn, the first included, leaves no actor that the world would wait for") {
+TEST_CASE(
+    "a simulated job that is destroyed at any turn, the first included, leaves no actor that the world would wait "
+    "for") {
   for (int turns = 0; turns < 60; ++turns) {
     simulated_job job{prepare_small({.replicas = 2, .evaluates = true}), 1};
     for (int i = 0; i < turns; ++i)

@@ -53,7 +53,8 @@ TEST_CASE("a simulated job takes the time that its nodes take, side by side, and
 }
 
 TEST_CASE("a message to another place takes as long as the link says, and each step of two hosts pays for it") {
-  const auto near = run_whole(two_hosts({0ms, 0ms})), far = run_whole(two_hosts({5ms, 5ms})), drawn = run_whole(two_hosts({0ms, 5ms}));
+  const auto near = run_whole(two_hosts({0ms, 0ms})), far = run_whole(two_hosts({5ms, 5ms})),
+             drawn = run_whole(two_hosts({0ms, 5ms}));
   CHECK(near.took < 1ms);
   CHECK(far.took > 20 * 2 * 5ms);  // Each step sends a gradient to the reducer and its sum back.
   CHECK(drawn.took > 100us);

@@ -2,10 +2,9 @@
 //
 //   TROUPE_PLANT=lost_halted ./dev test 'planted fault'    searches from seed 1 on for a story that shows this fault
 //   TROUPE_PLANT=all ./dev test 'planted fault'            searches for each fault, at most 60 s long
-#include "words/planted.hpp"
-
 #include "pipeline/random_faults/checks.hpp"
 #include "pipeline/random_faults/growth_faults.hpp"
+#include "words/planted.hpp"
 
 #include <doctest/doctest.h>
 
@@ -33,28 +32,28 @@ std::vector<finding> growth_story(uint64_t seed) {
 }
 
 constexpr planted_row rows[] = {
-  {planted_fault::lost_halted, "lost_halted", 2},
-  {planted_fault::old_block_accepted, "old_block_accepted", 58},
-  {planted_fault::old_block_kept, "old_block_kept", 173},
-  {planted_fault::old_positions, "old_positions", 2},
-  {planted_fault::budget_never_reset, "budget_never_reset", 26},
-  {planted_fault::late_news_ignored, "late_news_ignored", 2622},
-  {planted_fault::credit_granted_twice, "credit_granted_twice", 58},
-  {planted_fault::part_skipped, "part_skipped", 14},
-  {planted_fault::timer_survives, "timer_survives", 89},
-  {planted_fault::engine_handed_on, "engine_handed_on", 10},
-  {planted_fault::lease_forgotten, "lease_forgotten", 5},
-  {planted_fault::step_beyond_horizon, "step_beyond_horizon", 1},
-  {planted_fault::gradient_ahead, "gradient_ahead", 1},
-  {planted_fault::saves_unbounded, "saves_unbounded", 156},
-  {planted_fault::record_without_room, "record_without_room", 660},
-  {planted_fault::event_forgotten, "event_forgotten", 2},
-  {planted_fault::zeros_after_fall, "zeros_after_fall", 1, group_story},
-  {planted_fault::begin_before_connect, "begin_before_connect", 30},
-  {planted_fault::old_iteration_accepted, "old_iteration_accepted", 14, growth_story},
-  {planted_fault::planned_end_is_death, "planned_end_is_death", 2, growth_story},
-  {planted_fault::plan_of_before, "plan_of_before", 2, growth_story},
-  {planted_fault::growth_spends_budget, "growth_spends_budget", 40, growth_story},
+    {planted_fault::lost_halted, "lost_halted", 2},
+    {planted_fault::old_block_accepted, "old_block_accepted", 58},
+    {planted_fault::old_block_kept, "old_block_kept", 173},
+    {planted_fault::old_positions, "old_positions", 2},
+    {planted_fault::budget_never_reset, "budget_never_reset", 26},
+    {planted_fault::late_news_ignored, "late_news_ignored", 2622},
+    {planted_fault::credit_granted_twice, "credit_granted_twice", 58},
+    {planted_fault::part_skipped, "part_skipped", 14},
+    {planted_fault::timer_survives, "timer_survives", 89},
+    {planted_fault::engine_handed_on, "engine_handed_on", 10},
+    {planted_fault::lease_forgotten, "lease_forgotten", 5},
+    {planted_fault::step_beyond_horizon, "step_beyond_horizon", 1},
+    {planted_fault::gradient_ahead, "gradient_ahead", 1},
+    {planted_fault::saves_unbounded, "saves_unbounded", 156},
+    {planted_fault::record_without_room, "record_without_room", 660},
+    {planted_fault::event_forgotten, "event_forgotten", 2},
+    {planted_fault::zeros_after_fall, "zeros_after_fall", 1, group_story},
+    {planted_fault::begin_before_connect, "begin_before_connect", 30},
+    {planted_fault::old_iteration_accepted, "old_iteration_accepted", 14, growth_story},
+    {planted_fault::planned_end_is_death, "planned_end_is_death", 2, growth_story},
+    {planted_fault::plan_of_before, "plan_of_before", 2, growth_story},
+    {planted_fault::growth_spends_budget, "growth_spends_budget", 40, growth_story},
 };
 
 /// Plants a fault while it exists.
@@ -88,7 +87,8 @@ bool look_for(const planted_row& row, double limit_s) {
   uint64_t seed = 0;
   while (seconds() < limit_s)
     if (const auto all = findings(row, ++seed, row.fault); !all.empty()) {
-      std::printf("%s: seed %llu after %.1f s%s\n", row.name, static_cast<unsigned long long>(seed), seconds(), to_text(all).c_str());
+      std::printf("%s: seed %llu after %.1f s%s\n", row.name, static_cast<unsigned long long>(seed), seconds(),
+                  to_text(all).c_str());
       return true;
     }
   std::printf("%s: not found by %llu seeds in %.1f s\n", row.name, static_cast<unsigned long long>(seed), seconds());
@@ -107,7 +107,8 @@ TEST_CASE("each planted fault is found by the story of a seed, which goes well w
   }
 }
 
-TEST_CASE("planted faults are found from the first seed on, within a minute each" * doctest::skip(std::getenv("TROUPE_PLANT") == nullptr)) {
+TEST_CASE("planted faults are found from the first seed on, within a minute each"
+          * doctest::skip(std::getenv("TROUPE_PLANT") == nullptr)) {
   const std::string name = std::getenv("TROUPE_PLANT");
   bool known = false;
   for (const auto& row : rows)

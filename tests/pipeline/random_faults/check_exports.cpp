@@ -24,7 +24,8 @@ void check_files(const recipe& r, const observation& o, std::vector<finding>& to
     if (!x.trouble.empty())
       to.push_back({"an export is there whole or not at all", x.trouble});
     else if (x.content.origin.global_step > reference.id.step && o.stood_at <= reference.id.step)
-      to.push_back({"an export is of a state that the job comes to", x.path + " is of step " + std::to_string(x.content.origin.global_step)});
+      to.push_back({"an export is of a state that the job comes to",
+                    x.path + " is of step " + std::to_string(x.content.origin.global_step)});
     else if (x.content.origin.global_step == reference.id.step && !r.hook_scales_at)
       if (const auto what = difference(x.content, reference); !what.empty())
         to.push_back({"an export has the values of its state", x.path + ": " + what});
@@ -35,7 +36,8 @@ void check_files(const recipe& r, const observation& o, std::vector<finding>& to
 void check_result(const recipe& r, const observation& o, std::vector<finding>& to) {
   const auto& result = **o.result;
   const auto of = [&o](const std::string& name) {
-    return std::count_if(o.exports.begin(), o.exports.end(), [&name](const export_sight& x) { return x.exporter == name; });
+    return std::count_if(o.exports.begin(), o.exports.end(),
+                         [&name](const export_sight& x) { return x.exporter == name; });
   };
   for (const auto& [evaluation, paths] : result.exports)
     for (size_t i = 0; i < paths.size(); ++i) {
@@ -45,12 +47,16 @@ void check_result(const recipe& r, const observation& o, std::vector<finding>& t
         to.push_back({"the exports of the result are there", paths[i] + " is not"});
       const auto by = exporters_of(r)[i];
       if (by.rule != export_rule::final && of(by.name) > r.exports_kept)
-        to.push_back({"no more exports are there than are kept", "there are " + std::to_string(of(by.name)) + " of " + by.name});
+        to.push_back(
+            {"no more exports are there than are kept", "there are " + std::to_string(of(by.name)) + " of " + by.name});
     }
-  const bool evaluates_the_end = !came(o, trouble_kind::signal) && !(r.groups && (r.groups->leaves(1) || r.groups->deaths_too));
-  if (evaluates_the_end && !result.stopped && result.global_step == r.max_steps && (of("final") == 0 || of("latest") == 0 || of("best") == 0))
-    to.push_back({"a job that comes to its goal has exported", std::to_string(of("latest")) + " after evaluations, " + std::to_string(of("best"))
-                                                               + " of the best, " + std::to_string(of("final")) + " of the end"});
+  const bool evaluates_the_end = !came(o, trouble_kind::signal)
+                                 && !(r.groups && (r.groups->leaves(1) || r.groups->deaths_too));
+  if (evaluates_the_end && !result.stopped && result.global_step == r.max_steps
+      && (of("final") == 0 || of("latest") == 0 || of("best") == 0))
+    to.push_back({"a job that comes to its goal has exported", std::to_string(of("latest")) + " after evaluations, "
+                                                                   + std::to_string(of("best")) + " of the best, "
+                                                                   + std::to_string(of("final")) + " of the end"});
 }
 
 }  // namespace

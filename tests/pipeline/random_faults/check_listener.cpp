@@ -1,6 +1,5 @@
 // Checks the calls of the saving listener against the events of the job.
 #include "pipeline/random_faults/checks.hpp"
-
 #include "support/small_job.hpp"
 
 #include <algorithm>
@@ -12,7 +11,9 @@ void check_listener(const recipe& r, const observation& o, std::vector<finding>&
   using place = watching_listener::place;
   if (!r.listens)
     return;
-  const auto fault = [&](const std::string& text) { to.push_back({"a listener hears of each save, before and after it", text}); };
+  const auto fault = [&](const std::string& text) {
+    to.push_back({"a listener hears of each save, before and after it", text});
+  };
   std::vector<int64_t> heard;
   std::set<int64_t> saving;
   const bool ended_well = o.result && *o.result;
@@ -20,7 +21,8 @@ void check_listener(const recipe& r, const observation& o, std::vector<finding>&
     const auto& c = o.listened[i];
     const auto step = std::to_string(c.step);
     if ((i == 0) != (c.where == place::begin))
-      fault("call " + std::to_string(i) + " is " + (c.where == place::begin ? "begin" : "not begin") + ", of step " + step);
+      fault("call " + std::to_string(i) + " is " + (c.where == place::begin ? "begin" : "not begin") + ", of step "
+            + step);
     // A job that fails does not wait for the books.
     if (c.where == place::after && !saving.contains(c.step) && ended_well)
       fault("after the save of step " + step + ", before which it was not called");
@@ -39,8 +41,9 @@ void check_listener(const recipe& r, const observation& o, std::vector<finding>&
   if (!o.listened.empty() && o.listened.back().where != place::end)
     fault("a job that ended well did not call its end");
   if (o.listener_stopped_at && (*o.result)->global_step != *o.listener_stopped_at)
-    to.push_back({"a listener ends the job at exactly the saved state", "it stopped at step " + std::to_string(*o.listener_stopped_at)
-                                                                          + ", and the job ended at step " + std::to_string((*o.result)->global_step)});
+    to.push_back({"a listener ends the job at exactly the saved state",
+                  "it stopped at step " + std::to_string(*o.listener_stopped_at) + ", and the job ended at step "
+                      + std::to_string((*o.result)->global_step)});
 }
 
 }  // namespace troupe::test::random_faults

@@ -9,9 +9,7 @@ namespace {
 
 using kind = job_event::kind;
 
-bool is_last(kind k) {
-  return k == kind::finished || k == kind::stopped || k == kind::failed;
-}
+bool is_last(kind k) { return k == kind::finished || k == kind::stopped || k == kind::failed; }
 
 std::string text_of(const job_event& e) {
   return std::string{to_string(e.what)} + " of step " + std::to_string(e.step);
@@ -22,7 +20,8 @@ bool wants(const need& n, int64_t step) {
 }
 
 bool wanted(const observation& o, int64_t step, bool gates_only) {
-  return std::any_of(o.needs.begin(), o.needs.end(), [&](const need& n) { return (n.gate || !gates_only) && wants(n, step); });
+  return std::any_of(o.needs.begin(), o.needs.end(),
+                     [&](const need& n) { return (n.gate || !gates_only) && wants(n, step); });
 }
 
 struct rules {
@@ -125,23 +124,25 @@ struct rules {
       if (c.where == hook_place::on_event && c.what == kind::progress)
         progress = std::max(progress, c.step);
       if (c.where == hook_place::on_event && holds(of, c.what) && progress > c.step)
-        ran_past("the hook is told of " + std::string{to_string(c.what)} + " " + std::to_string(c.step) + " after the progress of step "
-                 + std::to_string(progress));
+        ran_past("the hook is told of " + std::string{to_string(c.what)} + " " + std::to_string(c.step)
+                 + " after the progress of step " + std::to_string(progress));
       if (c.where != hook_place::at)
         continue;
       step_seen(at, c.step);
       if (c.observed != (of.hook_observes && c.step > from))  // An attempt makes no step to the state where it begins.
-        fault("the hook sees step " + std::to_string(c.step) + (c.observed ? " with" : " without") + " the observed value");
+        fault("the hook sees step " + std::to_string(c.step) + (c.observed ? " with" : " without")
+              + " the observed value");
       if (told >= c.step && !reports_lost)
         fault("the hook sees step " + std::to_string(c.step) + " after it was told of step " + std::to_string(told));
       if (wanted(seen, c.step, true) && progress > c.step)
-        fault("the hook's gate sees step " + std::to_string(c.step) + " after the progress of step " + std::to_string(progress));
+        fault("the hook's gate sees step " + std::to_string(c.step) + " after the progress of step "
+              + std::to_string(progress));
       at = c.step;
     }
     // Nothing may run past a held fact, whatever else stops or would end the job.
     if (seen.stopped_on && seen.result && *seen.result && (*seen.result)->global_step != *seen.stopped_on)
-      ran_past("the hook stopped the job on a fact about step " + std::to_string(*seen.stopped_on) + ", and it ended at step "
-               + std::to_string((*seen.result)->global_step));
+      ran_past("the hook stopped the job on a fact about step " + std::to_string(*seen.stopped_on)
+               + ", and it ended at step " + std::to_string((*seen.result)->global_step));
     if (ends && *seen.result && begun() && start < of.max_steps)  // A job that does not train shows no step.
       step_seen(at, (*seen.result)->global_step + 1);
   }
@@ -149,12 +150,13 @@ struct rules {
   /// True: the job can fail after `end`, by an exception in `end` or the death of the callbacks.
   bool fails_in_end() const {
     return killed(seen, "callbacks") || std::any_of(seen.happened.begin(), seen.happened.end(), [](const happening& h) {
-      return h.what.what == trouble_kind::hook_fault && h.what.hook == hook_place::end;
-    });
+             return h.what.what == trouble_kind::hook_fault && h.what.hook == hook_place::end;
+           });
   }
 
   bool begun() const {
-    return std::any_of(seen.events.begin(), seen.events.end(), [](const job_event& e) { return e.what == kind::started; });
+    return std::any_of(seen.events.begin(), seen.events.end(),
+                       [](const job_event& e) { return e.what == kind::started; });
   }
 
   /// Checks that the hook requested step `now`, and none between `before` and `now`.
@@ -178,7 +180,8 @@ struct rules {
       if (e.what != kind::progress && e.what != kind::recovering && e.what != kind::recovered)
         board.emplace_back(e.what, e.step);
     for (const auto& c : seen.calls)
-      if (c.where == hook_place::on_event && c.what != kind::progress && c.what != kind::recovering && c.what != kind::recovered)
+      if (c.where == hook_place::on_event && c.what != kind::progress && c.what != kind::recovering
+          && c.what != kind::recovered)
         hook.emplace_back(c.what, c.step);
     if (seen.result && !*seen.result && !hook.empty() && !board.empty() && hook.back() == board.back()) {
       hook.pop_back();
@@ -195,9 +198,11 @@ void check_order(const recipe& r, const observation& o, std::vector<finding>& to
   if (o.events.empty())
     return;
   rules all{r, o, to};
-  const auto started = std::find_if(o.events.begin(), o.events.end(), [](const job_event& e) { return e.what == kind::started; });
+  const auto started = std::find_if(o.events.begin(), o.events.end(),
+                                    [](const job_event& e) { return e.what == kind::started; });
   all.start = (started == o.events.end() ? o.events.front() : *started).step;
-  all.recovered = std::any_of(o.events.begin(), o.events.end(), [](const job_event& e) { return e.what == kind::recovered; });
+  all.recovered = std::any_of(o.events.begin(), o.events.end(),
+                              [](const job_event& e) { return e.what == kind::recovered; });
   all.reports_lost = killed(o, "outfeed");
   all.board();
   if (!r.hooks)

@@ -34,12 +34,15 @@ void check_end(const recipe&, const observation& o, std::vector<finding>& to) {
     to.push_back({"it ends", "nothing was left to happen, and there was no result"});
   if (o.endless)
     to.push_back({"it ends", "no result after " + std::to_string(o.turns) + " turns and "
-                               + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(o.ended).count()) + " virtual seconds"});
+                                 + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(o.ended).count())
+                                 + " virtual seconds"});
   const auto last = o.happened.empty() ? std::chrono::nanoseconds{} : o.happened.back().at;
   if (o.result && o.ended - last - o.taken > in_time)
-    to.push_back({"it ends in time", "the result came " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(o.ended - last).count())
-                                       + " virtual seconds after the last trouble: " + (*o.result ? "well" : to_text(o.result->error()))
-                                       + "\n    came: " + came_text(o)});
+    to.push_back({"it ends in time",
+                  "the result came "
+                      + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(o.ended - last).count())
+                      + " virtual seconds after the last trouble: " + (*o.result ? "well" : to_text(o.result->error()))
+                      + "\n    came: " + came_text(o)});
   for (const auto& e : o.events)
     if (e.what == job_event::kind::warning && e.text == forgotten_text)
       to.push_back({"a timer finds nothing to do", "at step " + std::to_string(e.step)});
@@ -51,9 +54,7 @@ void check_end(const recipe&, const observation& o, std::vector<finding>& to) {
 
 namespace {
 
-bool says(const error& e, std::string_view text) {
-  return to_text(e).find(text) != std::string::npos;
-}
+bool says(const error& e, std::string_view text) { return to_text(e).find(text) != std::string::npos; }
 
 bool is_in(const recipe& r, const std::string& node, const std::string& place) {
   const auto* of_node = entry_of(r.conditions.place, node);
@@ -64,11 +65,14 @@ bool explains(const recipe& r, const trouble& t, const error& e) {
   switch (t.what) {
     case trouble_kind::host_death: return e.category == errc::aborted && is_in(r, e.source, t.place);
     case trouble_kind::kill:
-      return e.category == errc::aborted && (e.source == t.node || (t.node.starts_with("evaluator/") && e.source == "evaluator"));
+      return e.category == errc::aborted
+             && (e.source == t.node || (t.node.starts_with("evaluator/") && e.source == "evaluator"));
     case trouble_kind::abort: return e.category == errc::cancelled && says(e, "aborted");
     case trouble_kind::disk_fault:
-    case trouble_kind::disk_death: return e.category == errc::unavailable && e.message.find(injected) != std::string::npos;
-    case trouble_kind::disk_full: return e.category == errc::resource_exhausted && e.message.find(injected) != std::string::npos;
+    case trouble_kind::disk_death:
+      return e.category == errc::unavailable && e.message.find(injected) != std::string::npos;
+    case trouble_kind::disk_full:
+      return e.category == errc::resource_exhausted && e.message.find(injected) != std::string::npos;
     case trouble_kind::hook_fault: return e.source == "callbacks" && e.message.find(injected) != std::string::npos;
     case trouble_kind::input_fault: {
       const bool of_evaluation = t.input == input_place::eval_iterate || t.input == input_place::eval_read;
@@ -92,7 +96,8 @@ bool is_of_leaving_group(const group_recipe& g, const std::string& node) {
   constexpr std::string_view replica = "replica/";
   if (node == "reducer")
     return g.leaves(0);
-  return node.starts_with(replica) && g.leaves(static_cast<size_t>(std::stoll(node.substr(replica.size())) / g.replicas));
+  return node.starts_with(replica)
+         && g.leaves(static_cast<size_t>(std::stoll(node.substr(replica.size())) / g.replicas));
 }
 
 /// True: the trouble fails every job that still has work to do.
@@ -114,9 +119,7 @@ bool is_fatal(const recipe& r, const trouble& t) {
 }
 
 /// True: the trouble only takes time, less than every deadline.
-bool is_harmless(const trouble& t) {
-  return t.what >= trouble_kind::busy && t.what <= trouble_kind::slow_disk;
-}
+bool is_harmless(const trouble& t) { return t.what >= trouble_kind::busy && t.what <= trouble_kind::slow_disk; }
 
 /// True: a new attempt could overcome the trouble.
 bool is_curable(const trouble& t) {
@@ -126,17 +129,17 @@ bool is_curable(const trouble& t) {
     return t.unavailable && !t.throws && !t.for_ever && t.input <= input_place::read;
   if (t.what == trouble_kind::late_block)
     return true;  // A late block fails nothing.
-  return t.what == trouble_kind::kill && (t.node.starts_with("infeed/") || t.node.starts_with("replica/") || t.node == "reducer");
+  return t.what == trouble_kind::kill
+         && (t.node.starts_with("infeed/") || t.node.starts_with("replica/") || t.node == "reducer");
 }
 
 /// True: a new attempt may not meet the trouble, as the batch that had it was only read ahead and is read again without
 /// it.
-bool may_vanish(const trouble& t) {
-  return t.what == trouble_kind::input_fault && !t.for_ever;
-}
+bool may_vanish(const trouble& t) { return t.what == trouble_kind::input_fault && !t.for_ever; }
 
 bool was_asked_to_stop(const recipe& r, const observation& o) {
-  return r.hook_stops_at || o.stopped_on || o.listener_stopped_at || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
+  return r.hook_stops_at || o.stopped_on || o.listener_stopped_at || came(o, trouble_kind::stop)
+         || came(o, trouble_kind::signal);
 }
 
 /// The attempts in a row, counted from events. A commit beyond the steps at which attempts failed renews the budget.
@@ -154,8 +157,10 @@ int64_t attempts_spent(const observation& o) {
 /// True: the job has to recover, since the budget covers all failures that happened, and the job has checkpoints to
 /// resume from and steps to train.
 bool should_recover(const recipe& r, const observation& o) {
-  return o.stood_at < r.max_steps && (r.save_steps || r.save_secs) && attempts_spent(o) < r.recovers && !was_asked_to_stop(r, o)
-         && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_curable(h.what) || is_harmless(h.what); });
+  return o.stood_at < r.max_steps && (r.save_steps || r.save_secs) && attempts_spent(o) < r.recovers
+         && !was_asked_to_stop(r, o) && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) {
+              return is_curable(h.what) || is_harmless(h.what);
+            });
 }
 
 }  // namespace
@@ -163,36 +168,42 @@ bool should_recover(const recipe& r, const observation& o) {
 void check_cause(const recipe& r, const observation& o, std::vector<finding>& to) {
   if (!o.result || (!*o.result && is_of_nobody_left(r, o.result->error())))
     return;
-  if (!*o.result && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_harmless(h.what); }))
+  if (!*o.result
+      && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_harmless(h.what); }))
     to.push_back({"what only takes time fails nothing", to_text(o.result->error()) + "\n    came: " + came_text(o)});
   if (!*o.result && should_recover(r, o))
     to.push_back({"what can be recovered is", to_text(o.result->error()) + "\n    came: " + came_text(o)});
   if (!*o.result) {
     const auto& e = o.result->error();
-    const bool explained = std::any_of(o.happened.begin(), o.happened.end(), [&](const auto& h) { return explains(r, h.what, e); });
+    const bool explained = std::any_of(o.happened.begin(), o.happened.end(),
+                                       [&](const auto& h) { return explains(r, h.what, e); });
     if (!explained)
       to.push_back({"the cause is one that came", to_text(e) + "\n    came: " + came_text(o)});
     return;
   }
   const auto& result = **o.result;
   if (result.stopped && !was_asked_to_stop(r, o))
-    to.push_back({"it stops when it is asked to", "stopped at step " + std::to_string(result.global_step) + ", and nobody had asked"});
+    to.push_back({"it stops when it is asked to",
+                  "stopped at step " + std::to_string(result.global_step) + ", and nobody had asked"});
   // A death is noticed up to so many turns later; the job may end before.
   constexpr int64_t heard_of_after = 400;
   constexpr std::chrono::seconds heard_of_in{60};  // For worlds where messages take time or wait for a cut link.
   const bool recovered = !steps_of(o.events, job_event::kind::recovered).empty();
   for (const auto& h : o.happened)
-    if (is_fatal(r, h.what) && !(recovered && (is_curable(h.what) || may_vanish(h.what))) && h.turn + heard_of_after < o.ended_turn
-        && (!r.conditions.timed() || h.at + heard_of_in < o.ended))
-      to.push_back({"no failure is swallowed", to_text(h.what) + " came at turn " + std::to_string(h.turn) + ", and the job ended well at turn "
-                                                 + std::to_string(o.ended_turn)});
+    if (is_fatal(r, h.what) && !(recovered && (is_curable(h.what) || may_vanish(h.what)))
+        && h.turn + heard_of_after < o.ended_turn && (!r.conditions.timed() || h.at + heard_of_in < o.ended))
+      to.push_back({"no failure is swallowed", to_text(h.what) + " came at turn " + std::to_string(h.turn)
+                                                   + ", and the job ended well at turn "
+                                                   + std::to_string(o.ended_turn)});
   const auto& reference = reference_of(r);
   if (!result.stopped && result.global_step != reference.id.step && o.stood_at <= reference.id.step)
-    to.push_back({"it ends where it should", "at step " + std::to_string(result.global_step) + " in place of " + std::to_string(reference.id.step)});
+    to.push_back({"it ends where it should", "at step " + std::to_string(result.global_step) + " in place of "
+                                                 + std::to_string(reference.id.step)});
   const bool saves = r.save_steps || r.save_secs;
   if (saves && (!o.newest || o.newest->id.step != result.global_step))
-    to.push_back({"what ended well is saved", "it ended at step " + std::to_string(result.global_step) + ", and the newest checkpoint is of step "
-                                                + (o.newest ? std::to_string(o.newest->id.step) : "none")});
+    to.push_back({"what ended well is saved", "it ended at step " + std::to_string(result.global_step)
+                                                  + ", and the newest checkpoint is of step "
+                                                  + (o.newest ? std::to_string(o.newest->id.step) : "none")});
 }
 
 // -- the disk -------------------------------------------------------------------------------
@@ -214,7 +225,8 @@ std::string difference(const checkpoint_content& a, const checkpoint_content& b)
 /// where the hook scales the rate, before the hook did so: no later process scales it.
 bool is_unscaled(const story& s, const checkpoint_content& end) {
   const auto stands_there = [&](const observation& o) { return o.stood_at == s.of.hook_scales_at; };
-  const bool interrupted = std::any_of(s.disturbed.begin(), s.disturbed.end(), stands_there) || (s.undisturbed && stands_there(*s.undisturbed));
+  const bool interrupted = std::any_of(s.disturbed.begin(), s.disturbed.end(), stands_there)
+                           || (s.undisturbed && stands_there(*s.undisturbed));
   if (!s.of.hook_scales_at || !interrupted)
     return false;
   recipe never = s.of;
@@ -224,7 +236,8 @@ bool is_unscaled(const story& s, const checkpoint_content& end) {
 
 /// Checks that each group in the checkpoint has the bits of the undisturbed job, and that each other group left where
 /// it should, or by a death.
-void check_groups(const group_recipe& g, const checkpoint_content& end, const checkpoint_content& reference, bool unscaled, std::vector<finding>& to) {
+void check_groups(const group_recipe& g, const checkpoint_content& end, const checkpoint_content& reference,
+                  bool unscaled, std::vector<finding>& to) {
   if (unscaled)
     return;
   if (end.id != reference.id || end.blobs != reference.blobs)
@@ -236,14 +249,16 @@ void check_groups(const group_recipe& g, const checkpoint_content& end, const ch
   };
   const auto died = [&](size_t which) {
     const auto why = left(end, names[which]);
-    return g.deaths_too && !why.empty() && why.find("nan_loss") == std::string::npos && why != left(reference, names[which]);
+    return g.deaths_too && !why.empty() && why.find("nan_loss") == std::string::npos
+           && why != left(reference, names[which]);
   };
   for (size_t which = 0; which < 3; ++which) {
     const auto& name = names[which];
     if (died(which) || (which == 0 && !g.mixture_falls && (died(1) || died(2))))
       continue;  // The mixture has other numbers if a candidate left at another step.
     if (left(end, name) != left(reference, name))
-      to.push_back({"a group leaves where it should", name + ": '" + left(end, name) + "' in place of '" + left(reference, name) + "'"});
+      to.push_back({"a group leaves where it should",
+                    name + ": '" + left(end, name) + "' in place of '" + left(reference, name) + "'"});
     else if (variables(end, name + "/") != variables(reference, name + "/"))
       to.push_back({"the state is right", "group " + name + " differs"});
   }
@@ -256,7 +271,7 @@ void check_told(const observation& o, std::vector<finding>& to) {
   const int64_t told = *std::max_element(saved.begin(), saved.end());
   if (!o.newest || o.newest->id.step < told)
     to.push_back({"what was told to be saved is there", "step " + std::to_string(told) + " was told, and the newest is "
-                                                          + (o.newest ? std::to_string(o.newest->id.step) : "none")});
+                                                            + (o.newest ? std::to_string(o.newest->id.step) : "none")});
 }
 
 }  // namespace
@@ -274,7 +289,8 @@ void check_state(const story& s, std::vector<finding>& to) {
     if (!o.result || !*o.result)
       return;
     if ((*o.result)->global_step != reference.id.step)
-      to.push_back({"it ends where it should", "at step " + std::to_string((*o.result)->global_step) + " in place of " + std::to_string(reference.id.step)});
+      to.push_back({"it ends where it should", "at step " + std::to_string((*o.result)->global_step) + " in place of "
+                                                   + std::to_string(reference.id.step)});
   }
   // Without disk faults only: a deletion that fails is repeated at the next commit.
   const auto check_files = [&](const observation& o) {
@@ -302,7 +318,8 @@ void check_curve(const story& s, std::vector<finding>& to) {
   // A power loss loses records that are not synced, a disk fault those being written, and a death those that the actor
   // holds. The model is saved nevertheless.
   for (const auto& o : s.disturbed)
-    for (const auto kind : {trouble_kind::power_loss, trouble_kind::disk_fault, trouble_kind::disk_full, trouble_kind::disk_death})
+    for (const auto kind :
+         {trouble_kind::power_loss, trouble_kind::disk_fault, trouble_kind::disk_full, trouble_kind::disk_death})
       if (came(o, kind) || killed(o, "summary_writer") || killed(o, "outfeed"))
         return;
   // Without checkpoints every process begins at step 0, and its START note withdraws the curve of the process before.
@@ -315,7 +332,7 @@ void check_curve(const story& s, std::vector<finding>& to) {
   for (const int64_t step : last.curve)
     steps += " " + std::to_string(step);
   to.push_back({"a curve has no gap", "every " + std::to_string(s.of.summary_steps) + " steps to "
-                                        + std::to_string((**last.result).global_step) + ", and there are:" + steps});
+                                          + std::to_string((**last.result).global_step) + ", and there are:" + steps});
 }
 
 std::vector<finding> judge(const story& s) {

@@ -18,17 +18,16 @@ duration_range draw_range(dice& d, microseconds most) {
 void draw_costs(recipe& r, dice& d) {
   // A cost shrinks with the number of steps, so that a long job also takes only seconds.
   const microseconds most{std::clamp<int64_t>(1'000'000 / r.max_steps, 2'000, 20'000)};
-  for (const char* node : {"infeed", "replica", "reducer", "outfeed", "checkpoint_writer", "summary_writer", "evaluator", "evaluator/infeed",
-                           "evaluator/replica", "evaluator/outfeed", "callbacks", "chief"})
+  for (const char* node :
+       {"infeed", "replica", "reducer", "outfeed", "checkpoint_writer", "summary_writer", "evaluator",
+        "evaluator/infeed", "evaluator/replica", "evaluator/outfeed", "callbacks", "chief"})
     if (d.in_percent(50))
       r.conditions.cost[node] = draw_range(d, most);
   if (d.in_percent(20))  // Makes one node slower than the others.
     r.conditions.cost[draw_node(r, d)] = draw_range(d, 4 * most);
 }
 
-std::string host(int64_t h) {
-  return "host/" + std::to_string(h);
-}
+std::string host(int64_t h) { return "host/" + std::to_string(h); }
 
 void draw_places(recipe& r, dice& d) {
   if (!d.in_percent(60))

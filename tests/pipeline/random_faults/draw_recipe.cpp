@@ -88,13 +88,16 @@ void draw_exports(recipe& r, dice d) {
 void draw_outages(recipe& r, dice d) {
   for (auto& run : r.disturbed) {
     for (auto& t : run.troubles)
-      if (t.what == trouble_kind::input_fault && t.unavailable && !t.throws && t.input <= input_place::read && d.in_percent(60)) {
+      if (t.what == trouble_kind::input_fault && t.unavailable && !t.throws && t.input <= input_place::read
+          && d.in_percent(60)) {
         t.lasts = std::chrono::milliseconds{d.of({500, 1'500, 3'000, 8'000, 20'000, 60'000})};
         t.for_ever = false;
       }
     if (r.recovers == 0 || !d.in_percent(8))
       continue;
-    trouble away{.what = trouble_kind::input_fault, .when = {moment::progress, d.between(0, r.max_steps - 1), d.up_to(60)}, .unavailable = true};
+    trouble away{.what = trouble_kind::input_fault,
+                 .when = {moment::progress, d.between(0, r.max_steps - 1), d.up_to(60)},
+                 .unavailable = true};
     away.host = static_cast<int32_t>(d.between(0, r.hosts - 1));
     away.lasts = std::chrono::milliseconds{d.of({500, 1'500, 3'000, 8'000, 20'000, 60'000})};
     run.troubles.push_back(away);
@@ -118,7 +121,8 @@ std::string draw_node(const recipe& r, dice& d) {
   if (r.hooks)
     nodes.push_back("callbacks");
   if (r.evaluates)
-    nodes.insert(nodes.end(), {"evaluator", "evaluator/infeed/0", "evaluator/replica/0", "evaluator/outfeed", "summary_writer/eval"});
+    nodes.insert(nodes.end(), {"evaluator", "evaluator/infeed/0", "evaluator/replica/0", "evaluator/outfeed",
+                               "summary_writer/eval"});
   return nodes[static_cast<size_t>(d.between(0, static_cast<int64_t>(nodes.size()) - 1))];
 }
 
@@ -134,14 +138,16 @@ namespace {
 
 void draw_disk_fault(trouble& t, dice& d) {
   using op = file_operation;
-  t.operation = d.of({op::any, op::create, op::append, op::sync, op::rename, op::sync_directory, op::list, op::remove, op::open, op::read});
+  t.operation = d.of({op::any, op::create, op::append, op::sync, op::rename, op::sync_directory, op::list, op::remove,
+                      op::open, op::read});
   t.path_contains = d.of<const char*>({"", "", "model.ckpt", "events", "checkpoint"});
   t.nth = 1 + d.up_to(20);
 }
 
 void draw_input_fault(const recipe& r, trouble& t, dice& d) {
   using place = input_place;
-  t.input = d.of({place::read, place::read, place::read, place::save, place::save, place::nan, place::label, place::iterate, place::restore});
+  t.input = d.of({place::read, place::read, place::read, place::save, place::save, place::nan, place::label,
+                  place::iterate, place::restore});
   if (r.evaluates && d.in_percent(20))
     t.input = d.of({place::eval_iterate, place::eval_read});
   if (r.groups && t.input == place::nan)
@@ -161,9 +167,9 @@ trouble draw_trouble(const recipe& r, dice& d, bool first) {
   using kind = trouble_kind;
   trouble t;
   t.when = draw_moment(r, d, first);
-  t.what = d.of({kind::kill, kind::kill, kind::kill, kind::kill, kind::stop, kind::stop, kind::signal, kind::save, kind::abort, kind::power_loss,
-                 kind::power_loss, kind::disk_fault, kind::disk_fault, kind::disk_full, kind::disk_death, kind::input_fault, kind::input_fault,
-                 kind::input_fault, kind::hook_fault});
+  t.what = d.of({kind::kill, kind::kill, kind::kill, kind::kill, kind::stop, kind::stop, kind::signal, kind::save,
+                 kind::abort, kind::power_loss, kind::power_loss, kind::disk_fault, kind::disk_fault, kind::disk_full,
+                 kind::disk_death, kind::input_fault, kind::input_fault, kind::input_fault, kind::hook_fault});
   t.tears = d.in_percent(50);
   if (t.what == kind::hook_fault && !r.hooks)
     t.what = kind::input_fault;
@@ -197,7 +203,8 @@ run_recipe draw_deaths(const recipe& r, dice& d) {
     const bool last = i + 1 == steps.size();
     moment when{moment::progress, steps[i], d.up_to(60)};
     if (last && breaks_off) {
-      trouble t{.what = trouble_kind::input_fault, .when = when, .host = static_cast<int32_t>(d.between(0, r.hosts - 1))};
+      trouble t{
+          .what = trouble_kind::input_fault, .when = when, .host = static_cast<int32_t>(d.between(0, r.hosts - 1))};
       t.input = d.of({r.groups ? input_place::label : input_place::nan, input_place::label, input_place::read});
       run.troubles.push_back(t);
       when = {moment::trouble_before, 0, d.up_to(200)};
@@ -206,7 +213,8 @@ run_recipe draw_deaths(const recipe& r, dice& d) {
     const auto infeed = "infeed/" + std::to_string(d.between(0, r.hosts - 1));
     run.troubles.push_back({.what = trouble_kind::kill, .when = when, .node = d.in_percent(50) ? replica : infeed});
     if (!last && d.in_percent(30))
-      run.troubles.push_back({.what = trouble_kind::late_block, .when = {moment::trouble_before, 0, d.up_to(100)}, .node = replica});
+      run.troubles.push_back(
+          {.what = trouble_kind::late_block, .when = {moment::trouble_before, 0, d.up_to(100)}, .node = replica});
   }
   return run;
 }

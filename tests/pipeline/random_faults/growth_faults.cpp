@@ -39,7 +39,9 @@ void damage_newest(file_system& disk, int64_t count) {
   for (const auto& entry : *names)
     if (entry.name.starts_with("model.ckpt-") && entry.name.ends_with(".safetensors"))
       data.push_back(entry.name);
-  const auto number = [](const std::string& name) { return std::strtoll(name.c_str() + std::string_view{"model.ckpt-"}.size(), nullptr, 10); };
+  const auto number = [](const std::string& name) {
+    return std::strtoll(name.c_str() + std::string_view{"model.ckpt-"}.size(), nullptr, 10);
+  };
   std::sort(data.begin(), data.end(), [&](const std::string& a, const std::string& b) {
     // At equal steps the later iteration has the longer name.
     return std::pair{number(a), a.size()} < std::pair{number(b), b.size()};
@@ -53,11 +55,13 @@ void damage_newest(file_system& disk, int64_t count) {
   }
 }
 
-bool in(growth_trouble what, std::initializer_list<growth_trouble> all) { return std::find(all.begin(), all.end(), what) != all.end(); }
+bool in(growth_trouble what, std::initializer_list<growth_trouble> all) {
+  return std::find(all.begin(), all.end(), what) != all.end();
+}
 
 /// Runs one process of the job. Nothing: the process was killed.
-std::optional<expected<train_result>> run_once(const growth_recipe& r, const std::shared_ptr<memory_disk>& disk, int64_t process,
-                                               std::vector<std::string>& wrong) {
+std::optional<expected<train_result>> run_once(const growth_recipe& r, const std::shared_ptr<memory_disk>& disk,
+                                               int64_t process, std::vector<std::string>& wrong) {
   const bool disturbed = process == 0;
   const auto faulty = faulty_file_system::around(disk);
   growing_options j;
@@ -79,7 +83,10 @@ std::optional<expected<train_result>> run_once(const growth_recipe& r, const std
     if (r.what == growth_trouble::disk)
       faulty->fail_after(r.turns, r.seed % 2 == 0);
     else if (r.what == growth_trouble::outage)
-      faulty->inject({.nth = r.turns + 1, .category = errc::unavailable, .reason = "the file server does not answer", .path_contains = "/run/model.ckpt"});
+      faulty->inject({.nth = r.turns + 1,
+                      .category = errc::unavailable,
+                      .reason = "the file server does not answer",
+                      .path_contains = "/run/model.ckpt"});
     else
       for (int64_t i = 0; i < r.turns && !job.ended(); ++i)
         job.crank();
@@ -122,21 +129,23 @@ growth_recipe draw_growth(uint64_t seed) {
   r.turns = r.what == disk || r.what == outage ? d.between(0, 120) : d.between(0, r.replicas * 700);
   r.damaged = d.between(1, 2);
   r.attempts = d.between(1, 3);
-  r.node = d.of<const char*>({"agent", "preparer", "chief", "checkpoint_writer", "summary_writer", "callbacks", "outfeed", "feed", "a/replica/0", "b/replica/0",
-                              "c/replica/0", "d/replica/0", "mixture/replica/0", "feed", "mixture/replica/0", "a/replica/0"});
+  r.node = d.of<const char*>({"agent", "preparer", "chief", "checkpoint_writer", "summary_writer", "callbacks",
+                              "outfeed", "feed", "a/replica/0", "b/replica/0", "c/replica/0", "d/replica/0",
+                              "mixture/replica/0", "feed", "mixture/replica/0", "a/replica/0"});
   if (r.what == hangs && r.node == "chief")
     r.node = "agent";  // No actor waits for the chief, so a chief that hangs is never found.
   return r;
 }
 
 std::string to_text(const growth_recipe& r) {
-  static constexpr std::array names{"the process is killed", "dies", "throws", "hangs", "the disk fails", "a file call fails", "the planner throws",
-                                    "commits are damaged"};
+  static constexpr std::array names{
+      "the process is killed", "dies", "throws", "hangs", "the disk fails", "a file call fails", "the planner throws",
+      "commits are damaged"};
   std::string text = "growth " + std::to_string(r.seed) + ": " + names[static_cast<size_t>(r.what)];
   if (in(r.what, {growth_trouble::dies, growth_trouble::throws, growth_trouble::hangs}))
     text += " (" + r.node + ")";
-  return text + " after " + std::to_string(r.turns) + " from state " + std::to_string(r.from) + ", replicas " + std::to_string(r.replicas)
-         + (r.evaluates ? ", evaluates" : "") + ", attempts " + std::to_string(r.attempts)
+  return text + " after " + std::to_string(r.turns) + " from state " + std::to_string(r.from) + ", replicas "
+         + std::to_string(r.replicas) + (r.evaluates ? ", evaluates" : "") + ", attempts " + std::to_string(r.attempts)
          + (r.what == growth_trouble::damage ? ", commits " + std::to_string(r.damaged) : "");
 }
 
@@ -166,7 +175,8 @@ std::vector<std::string> findings_of(const growth_recipe& r) {
     }
     const auto why = to_text(result->error());
     const bool cured = r.what == growth_trouble::outage
-                       || (r.what == growth_trouble::dies && (r.node == "feed" || r.node.find("/replica/") != std::string::npos));
+                       || (r.what == growth_trouble::dies
+                           && (r.node == "feed" || r.node.find("/replica/") != std::string::npos));
     if (process > 0 || cured)
       wrong.push_back("it failed: " + why);
     else if (r.what == growth_trouble::planner && why.find("a planner's trouble") == std::string::npos)

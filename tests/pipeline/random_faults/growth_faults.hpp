@@ -10,26 +10,26 @@
 namespace troupe::test::random_faults {
 
 enum class growth_trouble : uint8_t {
-  process,   ///< The process is killed after `turns` turns.
-  dies,      ///< A node, an agent or the preparer dies.
+  process,  ///< The process is killed after `turns` turns.
+  dies,     ///< A node, an agent or the preparer dies.
   throws,
-  hangs,     ///< A node hangs for ever.
-  disk,      ///< After `turns` file calls every call fails; then the process is killed.
-  outage,    ///< One file call of a checkpoint fails as `unavailable`.
-  planner,   ///< The planner throws an exception.
-  damage,    ///< The process is killed, and the newest commits are damaged.
+  hangs,    ///< A node hangs for ever.
+  disk,     ///< After `turns` file calls every call fails; then the process is killed.
+  outage,   ///< One file call of a checkpoint fails as `unavailable`.
+  planner,  ///< The planner throws an exception.
+  damage,   ///< The process is killed, and the newest commits are damaged.
 };
 
 struct growth_recipe {
   uint64_t seed = 0;
   growth_trouble what = growth_trouble::process;
-  std::string node = {};       ///< For `dies`, `throws` and `hangs`.
-  int64_t turns = 0;           ///< Turns after state `from`; for `disk` and `outage`, file calls.
+  std::string node = {};  ///< For `dies`, `throws` and `hangs`.
+  int64_t turns = 0;      ///< Turns after state `from`; for `disk` and `outage`, file calls.
   int64_t from = 18;
-  int64_t damaged = 0;         ///< How many commits are damaged.
+  int64_t damaged = 0;  ///< How many commits are damaged.
   int64_t replicas = 1;
   bool evaluates = false;
-  int64_t attempts = 3;        ///< How many attempts in a row are allowed.
+  int64_t attempts = 3;  ///< How many attempts in a row are allowed.
 };
 growth_recipe draw_growth(uint64_t seed);
 std::string to_text(const growth_recipe& r);

@@ -1,6 +1,5 @@
 // Reads the files that an ended process left, as the next process or a reader of curves would.
 #include "pipeline/random_faults/run.hpp"
-
 #include "tests/support/whole_event_log.hpp"
 
 #include <algorithm>
@@ -13,7 +12,8 @@ namespace {
 /// The step in "model.ckpt-20.manifest.json" and similar names; none for other files.
 std::optional<int64_t> step_of_file(const std::string& name) {
   constexpr std::string_view prefix = "model.ckpt-";
-  return name.starts_with(prefix) ? std::optional{std::strtoll(name.c_str() + prefix.size(), nullptr, 10)} : std::nullopt;
+  return name.starts_with(prefix) ? std::optional{std::strtoll(name.c_str() + prefix.size(), nullptr, 10)}
+                                  : std::nullopt;
 }
 
 /// The steps at which `tag` has a value. A START note withdraws values of earlier processes from its step on. A torn
@@ -63,7 +63,8 @@ void look_at(const std::shared_ptr<file_system>& disk, const std::string& curve,
   const auto listed = (*store)->listed();
   if (const auto files = disk->list("/run"))
     for (const auto& file : *files)
-      if (const auto step = step_of_file(file.name); step && std::find(listed.begin(), listed.end(), checkpoint_id{*step}) == listed.end())
+      if (const auto step = step_of_file(file.name);
+          step && std::find(listed.begin(), listed.end(), checkpoint_id{*step}) == listed.end())
         o.unlisted.push_back(file.name);
   look_at_exports(*disk, o);
   o.curve = steps_of_curve(*disk, "/run", curve);

@@ -27,7 +27,8 @@ const story& a_story() {
     r.watch_every = 2;
     r.gate_every = 8;
     r.hook_holds.saved = r.hook_observes = true;
-    r.disturbed.push_back({.schedule = 5, .troubles = {{.what = trouble_kind::stop, .when = {moment::progress, 9, 0}}}});
+    r.disturbed.push_back(
+        {.schedule = 5, .troubles = {{.what = trouble_kind::stop, .when = {moment::progress, 9, 0}}}});
     return play(r);
   }();
   return s;
@@ -68,7 +69,9 @@ TEST_CASE("random faults: a story that went well breaks no rule, and was stopped
 TEST_CASE("random faults: an end that is late, missing or leaves somebody is found") {
   CHECK(breaks("it ends", [](story& s) { s.undisturbed->endless = true; }));
   CHECK(breaks("it ends", [](story& s) { s.undisturbed->stuck = true; }));
-  CHECK(breaks("a timer finds nothing to do", [](story& s) { s.undisturbed->events.push_back({.what = kind::warning, .text = std::string{forgotten_text}}); }));
+  CHECK(breaks("a timer finds nothing to do", [](story& s) {
+    s.undisturbed->events.push_back({.what = kind::warning, .text = std::string{forgotten_text}});
+  }));
   CHECK(breaks("it ends in time", [](story& s) { s.disturbed[0].ended += std::chrono::seconds{201}; }));
   CHECK(breaks("nobody is left", [](story& s) { s.undisturbed->left = {"replica/0"}; }));
 }
@@ -79,9 +82,11 @@ TEST_CASE("random faults: a full mailbox and a timer too many are found") {
   CHECK(breaks("a timer for each actor", [](story& s) { s.undisturbed->gauge.timers_beyond_actors = 1; }));
 }
 
-TEST_CASE("random faults: a batch beyond its credit, an engine that is handed on and a failure that was known of are found") {
+TEST_CASE(
+    "random faults: a batch beyond its credit, an engine that is handed on and a failure that was known of are found") {
   CHECK(breaks("credit is kept", [](story& s) { s.undisturbed->inside.over_credit = "replica/0 has too many"; }));
-  CHECK(breaks("no engine is handed on", [](story& s) { s.undisturbed->inside.engine_twice = "replica/0 has another's"; }));
+  CHECK(breaks("no engine is handed on",
+               [](story& s) { s.undisturbed->inside.engine_twice = "replica/0 has another's"; }));
   CHECK(breaks("no failure is swallowed", [](story& s) {
     s.disturbed[0].inside.known_failures[1] = "nan_loss: the loss is not finite";
     s.disturbed[0].events.push_back({.what = kind::recovering, .step = 9, .attempt = 1});
@@ -103,8 +108,10 @@ TEST_CASE("random faults: a budget that a commit beyond the failed step did not 
 }
 
 TEST_CASE("random faults: another cause, a failure without one and one that is swallowed are found") {
-  CHECK(breaks("the cause is one that came", [](story& s) { s.disturbed[0].result = fail(errc::deadline_exceeded, "chief waited too long"); }));
-  CHECK(breaks("an undisturbed run ends well", [](story& s) { s.undisturbed->result = fail(errc::aborted, "infeed/0 ended"); }));
+  CHECK(breaks("the cause is one that came",
+               [](story& s) { s.disturbed[0].result = fail(errc::deadline_exceeded, "chief waited too long"); }));
+  CHECK(breaks("an undisturbed run ends well",
+               [](story& s) { s.undisturbed->result = fail(errc::aborted, "infeed/0 ended"); }));
   CHECK(breaks("no failure is swallowed", [](story& s) {
     s.disturbed[0].happened.push_back({{.what = trouble_kind::kill, .node = "replica/0"}, 1, {}});
     s.disturbed[0].ended_turn = 1000;
@@ -126,7 +133,8 @@ TEST_CASE("random faults: a state that differs in one number, is of another step
   CHECK(breaks("the state is right", [](story& s) { s.undisturbed->newest.reset(); }));
   CHECK(breaks("it ends where it should", [](story& s) { (*s.undisturbed->result)->global_step = 39; }));
   CHECK(breaks("what was told to be saved is there", [](story& s) { s.disturbed[0].newest->id.step = 0; }));
-  CHECK(breaks("what nobody lists is deleted", [](story& s) { s.undisturbed->unlisted = {"model.ckpt-4.manifest.json"}; }));
+  CHECK(breaks("what nobody lists is deleted",
+               [](story& s) { s.undisturbed->unlisted = {"model.ckpt-4.manifest.json"}; }));
   CHECK(breaks("a curve has no gap", [](story& s) { s.undisturbed->curve.erase(s.undisturbed->curve.begin() + 1); }));
 }
 
@@ -142,7 +150,8 @@ TEST_CASE("random faults: facts that are left out, told twice or out of order ar
   CHECK(breaks(rule, [](story& s) { last_of(s, kind::saved)->seconds += 1000; }));
   const auto look = [](story& s) {  // The last step that the hook has seen.
     auto& calls = s.undisturbed->calls;
-    return std::find_if(calls.rbegin(), calls.rend(), [](const auto& c) { return c.where == hook_place::at; }).base() - 1;
+    return std::find_if(calls.rbegin(), calls.rend(), [](const auto& c) { return c.where == hook_place::at; }).base()
+           - 1;
   };
   CHECK(breaks(rule, [&](story& s) { s.undisturbed->calls.erase(look(s)); }));
   CHECK(breaks(rule, [&](story& s) { s.undisturbed->calls.insert(look(s), *look(s)); }));
@@ -152,11 +161,15 @@ TEST_CASE("random faults: facts that are left out, told twice or out of order ar
   CHECK(breaks(rule, [](story& s) { s.undisturbed->calls.erase(s.undisturbed->calls.begin()); }));
 }
 
-TEST_CASE("random faults: training that runs past a fact that a hook holds is found, and an end beyond the one on which it stopped") {
+TEST_CASE(
+    "random faults: training that runs past a fact that a hook holds is found, and an end beyond the one on which it "
+    "stopped") {
   const std::string rule = "nothing runs past what a hook holds";
   CHECK(breaks(rule, [](story& s) {
     auto& calls = s.undisturbed->calls;
-    const auto told = std::find_if(calls.begin(), calls.end(), [](const auto& c) { return c.where == hook_place::on_event && c.what == kind::saved; });
+    const auto told = std::find_if(calls.begin(), calls.end(), [](const auto& c) {
+      return c.where == hook_place::on_event && c.what == kind::saved;
+    });
     REQUIRE(told != calls.end());
     calls.insert(told, {hook_place::on_event, told->step + 1, kind::progress});
   }));

@@ -78,7 +78,9 @@ bool passes(const family& of, uint64_t seed, bool at_length, gauges& all) {
   if (at_length)
     std::printf("%s", to_text(s).c_str());
   if (!findings.empty())
-    MESSAGE(of.name << " do not hold up\n" << text << to_text(s.of) << "\nagain: " << of.one << "=" << seed << " ./dev test '" << of.name << "'");
+    MESSAGE(of.name << " do not hold up\n"
+                    << text << to_text(s.of) << "\nagain: " << of.one << "=" << seed << " ./dev test '" << of.name
+                    << "'");
   return findings.empty();
 }
 
@@ -101,7 +103,8 @@ void run(const family& of) {
 
 }  // namespace
 
-TEST_CASE("random faults leave no wrong state, no one behind, no fact out of order, no other cause and no end that is late") {
+TEST_CASE(
+    "random faults leave no wrong state, no one behind, no fact out of order, no other cause and no end that is late") {
   run({"random faults", draw_recipe, "TROUPE_FAULT_SEED", "TROUPE_FAULT_FIRST", "TROUPE_FAULT_SEEDS", 500});
 }
 
@@ -113,15 +116,18 @@ TEST_CASE("group faults do no more in a job of several groups, of which some lea
   run({"group faults", draw_group_recipe, "TROUPE_GROUP_SEED", "TROUPE_GROUP_FIRST", "TROUPE_GROUP_SEEDS", 300});
 }
 
-TEST_CASE("growth faults: whatever happens while a job grows, it ends in the bits of an undisturbed one, or another process does") {
+TEST_CASE(
+    "growth faults: whatever happens while a job grows, it ends in the bits of an undisturbed one, or another process "
+    "does") {
   const auto one = from_environment("TROUPE_GROWTH_SEED");
   const uint64_t first = one.value_or(from_environment("TROUPE_GROWTH_FIRST").value_or(1));
   const uint64_t seeds = one ? 1 : from_environment("TROUPE_GROWTH_SEEDS").value_or(300);
   for (uint64_t seed = first; seed < first + seeds; ++seed) {
     const auto recipe = draw_growth(seed);
     const auto wrong = findings_of(recipe);
-    CHECK_MESSAGE(wrong.empty(), to_text(recipe) << ": " << (wrong.empty() ? "" : wrong.front())
-                                                 << "\nagain: TROUPE_GROWTH_SEED=" << seed << " ./dev test 'growth faults'");
+    CHECK_MESSAGE(wrong.empty(), to_text(recipe)
+                                     << ": " << (wrong.empty() ? "" : wrong.front())
+                                     << "\nagain: TROUPE_GROWTH_SEED=" << seed << " ./dev test 'growth faults'");
   }
 }
 

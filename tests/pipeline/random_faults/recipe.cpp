@@ -62,12 +62,12 @@ std::string to_text(const moment& m) {
   return turns;
 }
 
-std::string ms(std::chrono::milliseconds x) {
-  return std::to_string(x.count()) + " ms";
-}
+std::string ms(std::chrono::milliseconds x) { return std::to_string(x.count()) + " ms"; }
 
 std::string to_text(const duration_range& r) {
-  const auto us = [](std::chrono::nanoseconds x) { return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(x).count()); };
+  const auto us = [](std::chrono::nanoseconds x) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(x).count());
+  };
   return us(r.least) + ".." + us(r.most) + " us";
 }
 
@@ -93,12 +93,14 @@ std::string to_text(const trouble& t) {
     case trouble_kind::kill:
     case trouble_kind::late_block: text += " " + t.node; break;
     case trouble_kind::disk_fault:
-      text += nth + std::string{to_string(t.operation)} + (t.path_contains.empty() ? "" : " with a path that has " + t.path_contains);
+      text += nth + std::string{to_string(t.operation)}
+              + (t.path_contains.empty() ? "" : " with a path that has " + t.path_contains);
       break;
     case trouble_kind::input_fault:
-      text += nth + std::string{to_string(t.input)} + " on host " + std::to_string(t.host) + (t.throws ? ", as an exception" : "")
-              + (t.unavailable ? ", as unavailable" : "")
-              + (t.for_ever ? ", and every later one" : "") + (t.lasts.count() > 0 ? ", and every call for " + ms(t.lasts) : "");
+      text += nth + std::string{to_string(t.input)} + " on host " + std::to_string(t.host)
+              + (t.throws ? ", as an exception" : "") + (t.unavailable ? ", as unavailable" : "")
+              + (t.for_ever ? ", and every later one" : "")
+              + (t.lasts.count() > 0 ? ", and every call for " + ms(t.lasts) : "");
       break;
     case trouble_kind::hook_fault: text += nth + std::string{to_string(t.hook)}; break;
     case trouble_kind::disk_death:
@@ -118,16 +120,22 @@ bool group_recipe::leaves(size_t group) const {
 }
 
 std::string to_text(const recipe& r) {
-  const auto every = [](const std::string& what, int64_t n) { return n > 0 ? ", " + what + " every " + std::to_string(n) : std::string{}; };
-  std::string text = "seed " + std::to_string(r.seed) + ": " + std::to_string(r.hosts) + " hosts, " + std::to_string(r.replicas) + " replicas"
-                     + (r.shards ? ", " + std::to_string(*r.shards) + " shards" : "") + ", " + std::to_string(r.max_steps) + " steps"
-                     + (r.batches ? " of " + std::to_string(*r.batches) + " batches" : "") + (r.keeps ? "" : ", keeps nothing");
+  const auto every = [](const std::string& what, int64_t n) {
+    return n > 0 ? ", " + what + " every " + std::to_string(n) : std::string{};
+  };
+  std::string text = "seed " + std::to_string(r.seed) + ": " + std::to_string(r.hosts) + " hosts, "
+                     + std::to_string(r.replicas) + " replicas"
+                     + (r.shards ? ", " + std::to_string(*r.shards) + " shards" : "") + ", "
+                     + std::to_string(r.max_steps) + " steps"
+                     + (r.batches ? " of " + std::to_string(*r.batches) + " batches" : "")
+                     + (r.keeps ? "" : ", keeps nothing");
   if (r.groups) {
     const auto at = [&](const char* name, size_t g) {
-      return r.groups->breaks[g] ? std::string{", "} + name + " breaks at " + std::to_string(*r.groups->breaks[g]) : std::string{};
+      return r.groups->breaks[g] ? std::string{", "} + name + " breaks at " + std::to_string(*r.groups->breaks[g])
+                                 : std::string{};
     };
-    text += ", a mixture of two groups" + std::string{r.groups->mixture_falls ? " that falls with them" : ""} + at("it", 0) + at("a", 1) + at("b", 2)
-            + (r.groups->deaths_too ? ", which leave for a death as well" : "");
+    text += ", a mixture of two groups" + std::string{r.groups->mixture_falls ? " that falls with them" : ""}
+            + at("it", 0) + at("a", 1) + at("b", 2) + (r.groups->deaths_too ? ", which leave for a death as well" : "");
   }
   if (r.recovers > 0)
     text += ", recovers " + std::to_string(r.recovers) + " times";
@@ -155,7 +163,8 @@ std::string to_text(const recipe& r) {
   if (r.hook_stops_at)
     text += ", it stops at " + std::to_string(*r.hook_stops_at);
   if (r.hook_holds.saved || r.hook_holds.evaluated)
-    text += std::string{", it holds"} + (r.hook_holds.saved ? " saves" : "") + (r.hook_holds.evaluated ? " evaluations" : "");
+    text += std::string{", it holds"} + (r.hook_holds.saved ? " saves" : "")
+            + (r.hook_holds.evaluated ? " evaluations" : "");
   if (r.hook_stops_on_fact_from)
     text += ", it stops on such a fact from step " + std::to_string(*r.hook_stops_on_fact_from);
   if (r.hook_observes)
@@ -163,7 +172,8 @@ std::string to_text(const recipe& r) {
   if (r.hook_scales_at)
     text += ", it halves the rate at " + std::to_string(*r.hook_scales_at);
   if (r.listens)
-    text += ", a listener" + (r.listener_stops_from ? " that stops from " + std::to_string(*r.listener_stops_from) : std::string{});
+    text += ", a listener"
+            + (r.listener_stops_from ? " that stops from " + std::to_string(*r.listener_stops_from) : std::string{});
   if (!r.slow_node.empty())
     text += ", " + r.slow_node + " is slow";
   if (r.read_ms > 0)

@@ -51,11 +51,19 @@ std::vector<exporter> exporters_of(const recipe& r) {
 namespace {
 
 training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
-  static const auto of_one = std::make_shared<const model>(observed_model()), of_groups = std::make_shared<const model>(evaluated_candidate());
+  static const auto of_one = std::make_shared<const model>(observed_model()),
+                    of_groups = std::make_shared<const model>(evaluated_candidate());
   const auto& source = r.groups ? of_groups : of_one;
-  auto d = describe_small({.max_steps = r.max_steps, .save_steps = r.save_steps, .save_secs = r.save_secs,
+  auto d = describe_small({.max_steps = r.max_steps,
+                           .save_steps = r.save_steps,
+                           .save_secs = r.save_secs,
                            .replicas = r.groups ? r.groups->replicas : r.replicas,
-                           .hosts = r.hosts, .shards = r.shards, .input = data_of(r), .files = std::move(files), .keeps = r.keeps, .recovers = r.recovers});
+                           .hosts = r.hosts,
+                           .shards = r.shards,
+                           .input = data_of(r),
+                           .files = std::move(files),
+                           .keeps = r.keeps,
+                           .recovers = r.recovers});
   d.basis.source = source;
   auto& config = d.basis.config;
   config.keep_checkpoint_max = static_cast<int32_t>(r.keep_max);
@@ -88,8 +96,8 @@ std::shared_ptr<prepared_job> prepared(const recipe& r, training_job d) {
 class process {
  public:
   process(const recipe& r, const run_recipe& run, std::shared_ptr<memory_disk> disk, std::string* messages)
-    : recipe_(r), disk_(std::move(disk)), files_(faulty_file_system::around(disk_)), hook_(std::make_shared<watching_hook>(recipe_)),
-      listener_(std::make_shared<watching_listener>(recipe_)) {
+    : recipe_(r), disk_(std::move(disk)), files_(faulty_file_system::around(disk_)),
+      hook_(std::make_shared<watching_hook>(recipe_)), listener_(std::make_shared<watching_listener>(recipe_)) {
     seen_.run = run;
     auto d = describe(r, std::make_shared<slow_disk>(files_, [this] { spend_on_disk(); }));
     d.input = troubled(d.input, input_, false);
@@ -105,7 +113,8 @@ class process {
     job_->watch([this, messages](const auto& from, const auto& to, const auto& content) {
       protocol_.saw(from, to, content);
       if (messages)
-        *messages += std::to_string(job_->turns()) + " " + std::to_string(job_->now().count()) + " " + from + " to " + to + ": " + content.stringify() + "\n";
+        *messages += std::to_string(job_->turns()) + " " + std::to_string(job_->now().count()) + " " + from + " to "
+                     + to + ": " + content.stringify() + "\n";
     });
     if (!r.slow_node.empty())
       job_->slow_down(r.slow_node, 20);
@@ -214,7 +223,10 @@ class process {
         seen_.power_lost = true;
         break;
       case trouble_kind::disk_fault:
-        files_->inject({.operation = t.operation, .nth = t.nth, .category = errc::unavailable, .reason = "input/output error",
+        files_->inject({.operation = t.operation,
+                        .nth = t.nth,
+                        .category = errc::unavailable,
+                        .reason = "input/output error",
                         .path_contains = t.path_contains});
         return armed_disk(t);
       case trouble_kind::disk_full:
@@ -295,7 +307,8 @@ class process {
   protocol_watch protocol_;
 };
 
-observation live(const recipe& r, const run_recipe& run, const std::shared_ptr<memory_disk>& disk, int64_t stands_at, std::string* messages = nullptr) {
+observation live(const recipe& r, const run_recipe& run, const std::shared_ptr<memory_disk>& disk, int64_t stands_at,
+                 std::string* messages = nullptr) {
   if (messages)
     *messages += "-- schedule " + std::to_string(run.schedule) + "\n";
   auto seen = process{r, run, disk, messages}.live();
@@ -330,9 +343,12 @@ story play(const recipe& r, std::string* messages) {
 namespace {
 
 std::string to_text(const observation& o) {
-  std::string text = "  run with schedule " + std::to_string(o.run.schedule) + " from step " + std::to_string(o.stood_at) + ": "
-                     + (o.power_lost ? "power lost" : !o.result ? "no result" : *o.result ? "well, at step " + std::to_string((**o.result).global_step)
-                                                                                         : to_text(o.result->error()))
+  std::string text = "  run with schedule " + std::to_string(o.run.schedule) + " from step "
+                     + std::to_string(o.stood_at) + ": "
+                     + (o.power_lost ? "power lost"
+                        : !o.result  ? "no result"
+                        : *o.result  ? "well, at step " + std::to_string((**o.result).global_step)
+                                     : to_text(o.result->error()))
                      + "; " + std::to_string(o.turns) + " turns, trace " + std::to_string(o.trace_hash) + "\n";
   for (const auto& h : o.happened)
     text += "    turn " + std::to_string(h.turn) + ": " + to_text(h.what) + "\n";
@@ -354,8 +370,9 @@ std::string to_text(const story& s) {
 
 const checkpoint_content& reference_of(const recipe& r) {
   static std::map<std::string, checkpoint_content> known;
-  const auto key = std::to_string(r.hosts) + " " + std::to_string(r.replicas) + " " + std::to_string(r.shards.value_or(0)) + " "
-                   + std::to_string(r.max_steps) + " " + std::to_string(r.batches.value_or(0)) + " " + std::to_string(r.hook_scales_at.value_or(0))
+  const auto key = std::to_string(r.hosts) + " " + std::to_string(r.replicas) + " "
+                   + std::to_string(r.shards.value_or(0)) + " " + std::to_string(r.max_steps) + " "
+                   + std::to_string(r.batches.value_or(0)) + " " + std::to_string(r.hook_scales_at.value_or(0))
                    + key_of(r.groups);
   if (const auto found = known.find(key); found != known.end())
     return found->second;

@@ -23,37 +23,37 @@ struct happening {
 /// An exported model on the disk.
 struct export_sight {
   std::string exporter, path;
-  std::string trouble;                         ///< Why it cannot be read; empty: it is complete.
-  export_content content;                      ///< What it holds, if it is complete.
+  std::string trouble;     ///< Why it cannot be read; empty: it is complete.
+  export_content content;  ///< What it holds, if it is complete.
 };
 
 /// What one process did, for the checks.
 struct observation {
   run_recipe run;
-  int64_t stood_at = -1;                       ///< The step of the newest checkpoint at its start; -1: none.
+  int64_t stood_at = -1;  ///< The step of the newest checkpoint at its start; -1: none.
   std::optional<expected<train_result>> result;
   bool power_lost = false;
-  bool stuck = false;                          ///< No event was left, and the job had no result.
-  bool endless = false;                        ///< The job took more turns or virtual time than any job here needs.
+  bool stuck = false;    ///< No event was left, and the job had no result.
+  bool endless = false;  ///< The job took more turns or virtual time than any job here needs.
   std::vector<happening> happened;
   std::vector<job_event> events;
-  std::vector<watching_hook::call> calls;      ///< Calls of the hook.
+  std::vector<watching_hook::call> calls;  ///< Calls of the hook.
   std::vector<need> needs;
-  std::optional<int64_t> stopped_on;           ///< The state of the held fact at which the hook stopped the job.
-  std::vector<watching_listener::call> listened;   ///< Calls of the saving listener.
+  std::optional<int64_t> stopped_on;              ///< The state of the held fact at which the hook stopped the job.
+  std::vector<watching_listener::call> listened;  ///< Calls of the saving listener.
   std::optional<int64_t> listener_stopped_at;
   std::vector<std::string> left;
   world_gauge gauge;
-  std::vector<std::string> breaches;           ///< Broken rules of the protocol.
+  std::vector<std::string> breaches;  ///< Broken rules of the protocol.
   state_watch::sights inside;
-  int64_t turns = 0, ended_turn = 0;           ///< The number of turns, and the turn of the job's last event.
+  int64_t turns = 0, ended_turn = 0;  ///< The number of turns, and the turn of the job's last event.
   std::chrono::nanoseconds ended{};
-  std::chrono::nanoseconds taken{};            ///< Time that reads and hooks took after the last trouble.
+  std::chrono::nanoseconds taken{};  ///< Time that reads and hooks took after the last trouble.
   uint64_t trace_hash = 0;
-  std::optional<checkpoint_content> newest;    ///< The newest undamaged checkpoint at its end, if any.
-  std::vector<std::string> unlisted;           ///< Checkpoint files that the state file does not name.
-  std::vector<export_sight> exports;           ///< The exports at its end, also those of earlier processes.
-  std::vector<int64_t> curve;                  ///< Steps of the loss in the event files, as a reader shows them.
+  std::optional<checkpoint_content> newest;  ///< The newest undamaged checkpoint at its end, if any.
+  std::vector<std::string> unlisted;         ///< Checkpoint files that the state file does not name.
+  std::vector<export_sight> exports;         ///< The exports at its end, also those of earlier processes.
+  std::vector<int64_t> curve;                ///< Steps of the loss in the event files, as a reader shows them.
 };
 
 /// All processes of a recipe. The last one is undisturbed; it is missing if the job finished before.

@@ -20,7 +20,8 @@ const State* state_of(const caf::strong_actor_ptr& node) {
 void state_watch::look(const simulated_job& job) {
   if (std::exchange(started_, job.nodes_started()) != job.nodes_started()) {
     nodes_.clear();
-    for (const std::string name : {"outfeed", "replica/0", "replica/1", "replica/2", "replica/3", "replica/4", "replica/5"})
+    for (const std::string name :
+         {"outfeed", "replica/0", "replica/1", "replica/2", "replica/3", "replica/4", "replica/5"})
       if (const auto node = job.node(name))
         nodes_.emplace_back(name, caf::actor_cast<caf::weak_actor_ptr>(node));
   }
@@ -41,8 +42,8 @@ void state_watch::look_at(const std::string& name, caf::actor_id id, const repli
       blocks_.try_emplace({name, p.blocks.back().step}, p.blocks.back());
   for (const auto& p : state.ports)
     if (p.arrived > p.granted && seen_.over_credit.empty())
-      seen_.over_credit = name + " has every batch below " + std::to_string(p.arrived) + " in attempt " + std::to_string(state.attempt)
-                          + ", and asked for those below " + std::to_string(p.granted);
+      seen_.over_credit = name + " has every batch below " + std::to_string(p.arrived) + " in attempt "
+                          + std::to_string(state.attempt) + ", and asked for those below " + std::to_string(p.granted);
   if (const auto first = state.options.engine ? engines_.try_emplace(state.options.engine, id).first : engines_.end();
       first != engines_.end() && first->second != id && seen_.engine_twice.empty())
     seen_.engine_twice = name + " has the engine of a replica that ended, in attempt " + std::to_string(state.attempt);
@@ -51,7 +52,8 @@ void state_watch::look_at(const std::string& name, caf::actor_id id, const repli
 void state_watch::look_at(const outfeed_state& state) {
   for (const auto& g : state.groups)
     if (const auto* end = g.first_end(); end && end->kind == end_kind::failed && end->cause.category != errc::aborted
-                                       && end->cause.category != errc::unavailable && end->cause.category != errc::cancelled)
+                                         && end->cause.category != errc::unavailable
+                                         && end->cause.category != errc::cancelled)
       seen_.known_failures.try_emplace(state.attempt, to_text(end->cause));
 }
 

@@ -10,9 +10,9 @@ namespace troupe::test::random_faults {
 class state_watch {
  public:
   struct sights {
-    std::string over_credit;                         ///< The first batch that a replica received beyond its credit.
-    std::string engine_twice;                        ///< The first engine that two replicas had one after the other.
-    std::map<int32_t, std::string> known_failures;   ///< By attempt: a permanent failure that the outfeed knew.
+    std::string over_credit;                        ///< The first batch that a replica received beyond its credit.
+    std::string engine_twice;                       ///< The first engine that two replicas had one after the other.
+    std::map<int32_t, std::string> known_failures;  ///< By attempt: a permanent failure that the outfeed knew.
   };
 
   /// Called after each turn.
@@ -28,9 +28,9 @@ class state_watch {
   void look_at(const outfeed_state& state);
 
   size_t started_ = 0;
-  std::vector<std::pair<std::string, caf::weak_actor_ptr>> nodes_;           ///< The current replicas, and the outfeed.
-  std::map<std::shared_ptr<step_engine>, caf::actor_id> engines_;            ///< Kept alive, so no address is reused.
-  std::map<std::pair<std::string, int64_t>, block> blocks_;                  ///< By replica and first batch.
+  std::vector<std::pair<std::string, caf::weak_actor_ptr>> nodes_;  ///< The current replicas, and the outfeed.
+  std::map<std::shared_ptr<step_engine>, caf::actor_id> engines_;   ///< Kept alive, so no address is reused.
+  std::map<std::pair<std::string, int64_t>, block> blocks_;         ///< By replica and first batch.
   sights seen_;
 };
 

@@ -38,7 +38,8 @@ namespace {
 
 class troubled_iterator final : public dataset_iterator {
  public:
-  troubled_iterator(std::unique_ptr<dataset_iterator> inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation, int32_t host)
+  troubled_iterator(std::unique_ptr<dataset_iterator> inner, std::shared_ptr<input_troubles> troubles,
+                    bool of_evaluation, int32_t host)
     : inner_(std::move(inner)), troubles_(std::move(troubles)), of_evaluation_(of_evaluation), host_(host) {}
 
   const element_spec& spec() const noexcept override { return inner_->spec(); }
@@ -77,7 +78,8 @@ class troubled_iterator final : public dataset_iterator {
 
 class troubled_stage final : public dataset_stage {
  public:
-  troubled_stage(std::shared_ptr<const dataset_stage> inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation)
+  troubled_stage(std::shared_ptr<const dataset_stage> inner, std::shared_ptr<input_troubles> troubles,
+                 bool of_evaluation)
     : inner_(std::move(inner)), troubles_(std::move(troubles)), of_evaluation_(of_evaluation) {}
 
   element_spec spec() const override { return inner_->spec(); }
@@ -85,7 +87,8 @@ class troubled_stage final : public dataset_stage {
   std::optional<int64_t> source_size() const override { return inner_->source_size(); }
   std::optional<int64_t> elements(bool drop_remainder) const override { return inner_->elements(drop_remainder); }
   expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const override {
-    if (auto well = troubles_->meet(of_evaluation_ ? input_place::eval_iterate : input_place::iterate, options.host); !well)
+    if (auto well = troubles_->meet(of_evaluation_ ? input_place::eval_iterate : input_place::iterate, options.host);
+        !well)
       return fail(well.error());
     auto inner = inner_->iterate(options);
     if (!inner)

@@ -5,7 +5,8 @@
 namespace troupe::test::random_faults {
 
 bool holds(const recipe& r, job_event::kind what) {
-  return (what == job_event::kind::saved && r.hook_holds.saved) || (what == job_event::kind::evaluated && r.hook_holds.evaluated);
+  return (what == job_event::kind::saved && r.hook_holds.saved)
+         || (what == job_event::kind::evaluated && r.hook_holds.evaluated);
 }
 
 void watching_hook::noted(call c) {
@@ -56,12 +57,8 @@ void watching_hook::on_event(const job_event& event, job_control& job) {
   }
 }
 
-void watching_hook::end(int64_t step) {
-  noted({hook_place::end, step});
-}
+void watching_hook::end(int64_t step) { noted({hook_place::end, step}); }
 
-void watching_hook::on_abort(const error& cause) {
-  noted({hook_place::on_abort, cause.step.value_or(-1)});
-}
+void watching_hook::on_abort(const error& cause) { noted({hook_place::on_abort, cause.step.value_or(-1)}); }
 
 }  // namespace troupe::test::random_faults

@@ -11,12 +11,14 @@ namespace troupe {
 
 namespace {
 
-conversion_result converted(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to, const convert_options& options = {}) {
+conversion_result converted(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to,
+                            const convert_options& options = {}) {
   auto result = convert_archive(fs, from, to, options, 100);
   REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
   return std::move(*result);
 }
-error refused(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to, const convert_options& options = {}) {
+error refused(const std::shared_ptr<file_system>& fs, const std::string& from, const std::string& to,
+              const convert_options& options = {}) {
   const auto result = convert_archive(fs, from, to, options, 100);
   REQUIRE_FALSE(result);
   return result.error();
@@ -67,7 +69,8 @@ TEST_CASE("to TensorFlow and back every tensor has its bits, and the powers of b
   const auto restored = store->restore_newest();
   REQUIRE(restored);
   CHECK(restored->content.id == checkpoint_id{4});
-  CHECK(restored->content.properties == std::map<std::string, std::string>{{"converted_from", "tensorflow"}, {"finished", "true"}});
+  CHECK(restored->content.properties
+        == std::map<std::string, std::string>{{"converted_from", "tensorflow"}, {"finished", "true"}});
 }
 
 TEST_CASE("to safetensors and from there every tensor has its bits, in a file that any reader takes") {
@@ -131,7 +134,8 @@ TEST_CASE("a real Estimator's checkpoint comes back with its names and bits wher
     else
       CHECK_MESSAGE(back.at(name) == value, name);
   CHECK(refused(disk, "/mine", "/w.safetensors", {.like = "/tf"}).category == errc::invalid_argument);
-  CHECK(refused(disk, "/mine", "/x", {.like = "/mine"}).message == "/mine/model.ckpt-6 is no TensorFlow checkpoint whose names could be used");
+  CHECK(refused(disk, "/mine", "/x", {.like = "/mine"}).message
+        == "/mine/model.ckpt-6 is no TensorFlow checkpoint whose names could be used");
 }
 
 TEST_CASE("nothing is overwritten: a directory with checkpoints, or a file that exists, is refused and stays") {
@@ -153,7 +157,8 @@ TEST_CASE("what cannot be is refused before anything is written") {
   CHECK(refused(disk, "/m", "").message == "the destination of a conversion must not be ''");
   CHECK(refused(disk, "/m", "/x", {.beta1 = 1}).message == "beta1 must be in [0, 1), not 1");
   CHECK(refused(disk, "/m", "/x", {.step = 9}).category == errc::not_found);
-  CHECK(refused(disk, "/m", "/x.safetensors", {.format = checkpoint_format::tensorflow}).category == errc::invalid_argument);
+  CHECK(refused(disk, "/m", "/x.safetensors", {.format = checkpoint_format::tensorflow}).category
+        == errc::invalid_argument);
   CHECK_FALSE(disk->info("/x"));
 }
 
@@ -163,8 +168,9 @@ TEST_CASE("a tensor that is damaged is an error, and nothing is left of the conv
   auto bytes = read_file(*disk, "/m/" + shard).value();
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   REQUIRE(write_file_atomically(*disk, "/m", shard, bytes));
-  for (const auto& [to, format] : {std::pair{"/tf", checkpoint_format::tensorflow}, std::pair{"/mine", checkpoint_format::troupe},
-                                   std::pair{"/w.safetensors", checkpoint_format::safetensors}}) {
+  for (const auto& [to, format] :
+       {std::pair{"/tf", checkpoint_format::tensorflow}, std::pair{"/mine", checkpoint_format::troupe},
+        std::pair{"/w.safetensors", checkpoint_format::safetensors}}) {
     CHECK(refused(disk, "/m", to, {.format = format}).category == errc::data_loss);
     const auto files = disk->list(to);
     CHECK((!files || files->empty()));
@@ -172,7 +178,9 @@ TEST_CASE("a tensor that is damaged is an error, and nothing is left of the conv
   }
 }
 
-TEST_CASE("a conversion that fails at any call of the disk leaves what TensorFlow takes for a checkpoint only if it is whole") {
+TEST_CASE(
+    "a conversion that fails at any call of the disk leaves what TensorFlow takes for a checkpoint only if it is "
+    "whole") {
   for (int64_t calls = 0;; ++calls) {
     const auto disk = trained();
     const auto faulty = faulty_file_system::around(disk);

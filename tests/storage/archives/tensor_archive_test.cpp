@@ -37,8 +37,9 @@ std::shared_ptr<memory_disk> tensorflow_directory(const std::vector<std::pair<st
       sources.push_back(source_of(name, value));
     REQUIRE(write_bundle(*disk, "/tf", "model.ckpt-" + std::to_string(step), sources));
   }
-  REQUIRE(write_file_atomically(*disk, "/tf", "checkpoint",
-                                "model_checkpoint_path: \"/elsewhere/model.ckpt-5\"\nall_model_checkpoint_paths: \"model.ckpt-3\"\n"));
+  REQUIRE(write_file_atomically(
+      *disk, "/tf", "checkpoint",
+      "model_checkpoint_path: \"/elsewhere/model.ckpt-5\"\nall_model_checkpoint_paths: \"model.ckpt-3\"\n"));
   return disk;
 }
 
@@ -103,7 +104,8 @@ TEST_CASE("any safetensors file is opened; what is no tensor of ours has its byt
   CHECK(type_text(*half) == "float16[2]");
   CHECK(std::memcmp(a.read_bytes(*half)->get(), "\x11\x22\x33\x44", 4) == 0);
   CHECK(a.read(*half).error().category == errc::type);
-  CHECK(has(a.read(*half).error().message, "/f/other.safetensors: tensor half is float16[2], which is no tensor of Troupe's"));
+  CHECK(has(a.read(*half).error().message,
+            "/f/other.safetensors: tensor half is float16[2], which is no tensor of Troupe's"));
   CHECK_MESSAGE(a.read(*a.find("yes")).error().category == errc::data_loss, "2 is no boolean");
   CHECK(step_of(a).value() == std::nullopt);
 }
@@ -115,7 +117,8 @@ TEST_CASE("what is no checkpoint is refused by what is there, or is not") {
   REQUIRE(write_file_atomically(*disk, "/f", "notes.txt", "x"));
   const auto message = [&](const char* path) { return open_archive(disk, path).error().message; };
   CHECK(has(message("/empty"), "/empty has no state file 'checkpoint'"));
-  CHECK(has(message("/nowhere/model.ckpt-3"), "neither /nowhere/model.ckpt-3.manifest.json nor /nowhere/model.ckpt-3.index exists"));
+  CHECK(has(message("/nowhere/model.ckpt-3"),
+            "neither /nowhere/model.ckpt-3.manifest.json nor /nowhere/model.ckpt-3.index exists"));
   CHECK(has(message("/f/notes.txt"), "/f/notes.txt is neither a directory with checkpoints, nor a checkpoint"));
   REQUIRE(write_file_atomically(*disk, "/f", "checkpoint", "model_checkpoint_path: \"ckpt-9\""));
   CHECK(has(message("/f"), "there is no checkpoint /f/ckpt-9"));
@@ -123,8 +126,15 @@ TEST_CASE("what is no checkpoint is refused by what is there, or is not") {
 
 TEST_CASE("slots below a partition or a tower of their variable are called as ours are, unless that name is taken") {
   const auto w = numbers({2}, 0);
-  const auto disk = tensorflow_directory({{"w", w}, {"w/t_0/Adagrad", w}, {"w/part_12/Adam", w}, {"w/t_0/Adam", w}, {"w/t_x/Adam_1", w}, {"v/t_0/Adam", w},
-                                          {"u", numbers({3}, 0)}, {"u/t_0/Adam", w}, {"t_0/Adam", w}});
+  const auto disk = tensorflow_directory({{"w", w},
+                                          {"w/t_0/Adagrad", w},
+                                          {"w/part_12/Adam", w},
+                                          {"w/t_0/Adam", w},
+                                          {"w/t_x/Adam_1", w},
+                                          {"v/t_0/Adam", w},
+                                          {"u", numbers({3}, 0)},
+                                          {"u/t_0/Adam", w},
+                                          {"t_0/Adam", w}});
   const auto archive = open_archive(disk, "/tf");
   std::map<std::string, std::string> names;
   for (const auto& [name, t] : names_here(**archive))

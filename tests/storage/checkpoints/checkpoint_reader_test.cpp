@@ -44,7 +44,8 @@ TEST_CASE("the pieces of a checkpoint, however long they may be, are its tensors
       at = {index, first + elements.elements()};
       CHECK(elements.elements() > 0);
       CHECK(elements.byte_size() <= std::max<int64_t>(bytes_max, size_of(elements.type())));
-      std::memcpy(const_cast<std::byte*>(read[index].data()) + first * size_of(elements.type()), elements.data(), elements.bytes().size());
+      std::memcpy(const_cast<std::byte*>(read[index].data()) + first * size_of(elements.type()), elements.data(),
+                  elements.bytes().size());
     }
     CHECK_FALSE((*reader)->next(bytes_max).value());
     for (size_t i = 0; i < read.size(); ++i) {
@@ -54,7 +55,9 @@ TEST_CASE("the pieces of a checkpoint, however long they may be, are its tensors
   }
 }
 
-TEST_CASE("a checkpoint that was found damaged by reading it is passed over where the reader says so, and is written anew by a save") {
+TEST_CASE(
+    "a checkpoint that was found damaged by reading it is passed over where the reader says so, and is written anew by "
+    "a save") {
   const auto disk = memory_disk::make();
   const auto fs = faulty_file_system::around(disk);
   auto store = open_store(fs);

@@ -1,5 +1,4 @@
 #include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
@@ -34,7 +33,8 @@ TEST_CASE("every file is written, synced, renamed and its directory synced befor
   commit(*store, 2);
   std::vector<std::string> changes;
   for (size_t i = before; i < fs->trace().size(); ++i)
-    if (const auto call = fs->trace()[i]; !call.starts_with("list") && !call.starts_with("look at") && !call.starts_with("write") && !call.starts_with("close"))
+    if (const auto call = fs->trace()[i]; !call.starts_with("list") && !call.starts_with("look at")
+                                          && !call.starts_with("write") && !call.starts_with("close"))
       changes.push_back(call);
   std::vector<std::string> wanted;
   for (const std::string name : {"model.ckpt-2-00000-of-00002.safetensors", "model.ckpt-2-00001-of-00002.safetensors",
@@ -42,8 +42,9 @@ TEST_CASE("every file is written, synced, renamed and its directory synced befor
     for (const auto& call : {"create /m/" + name + ".tmp", "sync /m/" + name + ".tmp",
                              "rename /m/" + name + ".tmp to /m/" + name, std::string{"sync directory /m"}})
       wanted.push_back(call);
-  for (const std::string call : {"remove /m/model.ckpt-1.manifest.json", "remove /m/model.ckpt-1-00000-of-00002.safetensors",
-                                 "remove /m/model.ckpt-1-00001-of-00002.safetensors", "sync directory /m"})
+  for (const std::string call :
+       {"remove /m/model.ckpt-1.manifest.json", "remove /m/model.ckpt-1-00000-of-00002.safetensors",
+        "remove /m/model.ckpt-1-00001-of-00002.safetensors", "sync directory /m"})
     wanted.push_back(call);
   CHECK(changes == wanted);
 }
@@ -52,7 +53,8 @@ TEST_CASE("shards are filled in order up to their limit, and a larger tensor has
   auto fs = memory_file_system();
   auto store = open_store(fs, {.shard_bytes_max = 100});
   const checkpoint_content content{
-    .id = {3}, .tensors = {{"a", numbers({10}, 0)}, {"b", numbers({15}, 1)}, {"c", numbers({30}, 2)}, {"d", numbers({1}, 3)}}};
+      .id = {3},
+      .tensors = {{"a", numbers({10}, 0)}, {"b", numbers({15}, 1)}, {"c", numbers({30}, 2)}, {"d", numbers({1}, 3)}}};
   REQUIRE(store->commit(content));
   const auto info = store->inspect({3});
   REQUIRE(info);
@@ -142,7 +144,8 @@ TEST_CASE("a restored step that is saved again is not read again, unless its fil
     const auto before = static_cast<std::ptrdiff_t>(fs->trace().size());
     CHECK(commit(*store, step).warnings.empty());
     const auto trace = fs->trace();
-    return std::count_if(trace.begin() + before, trace.end(), [](const auto& call) { return has(call, ".safetensors") && call.starts_with("open"); });
+    return std::count_if(trace.begin() + before, trace.end(),
+                         [](const auto& call) { return has(call, ".safetensors") && call.starts_with("open"); });
   };
   REQUIRE(store->restore({1}));
   CHECK(reads_in_commit(1) == 0);
@@ -173,8 +176,8 @@ TEST_CASE("a full disk is named, gives back what was written, and leaves the old
   auto store = open_store(fs, {.keep_checkpoint_max = 1, .shard_bytes_max = 64});
   commit(*store, 1);
   const auto before = names_in(*fs);
-  for (const auto operation :
-       {file_operation::create, file_operation::append, file_operation::sync, file_operation::close, file_operation::rename})
+  for (const auto operation : {file_operation::create, file_operation::append, file_operation::sync,
+                               file_operation::close, file_operation::rename})
     for (const std::string file : {"00001-of-00002", "manifest", "checkpoint"}) {
       CAPTURE(to_string(operation));
       CAPTURE(file);

@@ -1,6 +1,5 @@
 // A checkpoint with any byte changed or cut off is never restored as undamaged.
 #include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
 
@@ -28,7 +27,8 @@ struct damaged_directory {
 
 }  // namespace
 
-TEST_CASE("a byte flipped anywhere in the newest checkpoint: the older one is restored, with a warning that names the file") {
+TEST_CASE(
+    "a byte flipped anywhere in the newest checkpoint: the older one is restored, with a warning that names the file") {
   damaged_directory d;
   std::mt19937 random{7};
   int64_t flips = 0;

@@ -1,8 +1,7 @@
 // Power is lost after the n-th call of the file system, for every n. Then a new store must restore a complete
 // checkpoint at least as new as the last reported commit, must accept no damaged one, and must be able to commit.
-#include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "storage/checkpoints/checkpoint_files.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/checkpoints/state_file.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
@@ -15,8 +14,8 @@ namespace {
 
 struct scenario {
   std::string name;
-  std::vector<checkpoint_id> before; ///< Committed before the power loss.
-  checkpoint_id save;                ///< Committed during the power loss.
+  std::vector<checkpoint_id> before;  ///< Committed before the power loss.
+  checkpoint_id save;                 ///< Committed during the power loss.
   checkpoint_store_options options;
   std::vector<checkpoint_id> preserved = {};  ///< Restorable after every crash; also in `before`.
   /// The state file was edited to name the oldest of `before`, which `save` then saves again.
@@ -86,8 +85,10 @@ void check_after(const scenario& s, const trial& t) {
   REQUIRE(there);
   for (const auto id : *there)
     if (id != s.save || (t.reported && s.preserved.empty()))
-      CHECK_MESSAGE((std::count(listed.begin(), listed.end(), id) + std::count(s.preserved.begin(), s.preserved.end(), id) > 0),
-                    "step " << to_string(id) << " of save " << to_string(s.save) << ", listed first " << to_string(listed.front()));
+      CHECK_MESSAGE(
+          (std::count(listed.begin(), listed.end(), id) + std::count(s.preserved.begin(), s.preserved.end(), id) > 0),
+          "step " << to_string(id) << " of save " << to_string(s.save) << ", listed first "
+                  << to_string(listed.front()));
   for (const auto id : store.listed())
     CHECK(same(store.restore(id)->content, sample(id.step, id.iteration)));
   for (const auto& name : names_in(*t.disk, "/runs/m"))
@@ -96,20 +97,28 @@ void check_after(const scenario& s, const trial& t) {
 
 }  // namespace
 
-TEST_CASE("after a crash at any call of a save, a whole checkpoint is restored, old or new, and the next commit succeeds") {
+TEST_CASE(
+    "after a crash at any call of a save, a whole checkpoint is restored, old or new, and the next commit succeeds") {
   const checkpoint_store_options two_shards{.keep_checkpoint_max = 5, .shard_bytes_max = 64};
   const checkpoint_store_options keep_two{.keep_checkpoint_max = 2, .shard_bytes_max = 64};
   const std::vector<scenario> scenarios{
-    {"a first save", {}, {7}, two_shards},
-    {"a later save", ids({1, 2}), {7}, two_shards},
-    {"a save that evicts one", ids({1, 2}), {7}, keep_two},
-    {"a save that evicts all others", ids({1}), {7}, {.keep_checkpoint_max = 1, .shard_bytes_max = 64}},
-    {"a save of a listed step", ids({1, 7, 2}), {7}, two_shards},
-    {"a save that keeps everything", ids({1, 2}), {7}, {.keep_checkpoint_max = 0}},
-    {"a save after going back by hand", ids({1, 2, 3}), {1}, two_shards, {}, true},
-    {"a save that preserves one", ids({1, 2, 3}), {7}, {.keep_checkpoint_max = 1, .keep_checkpoint_every_n_hours = 1, .shard_bytes_max = 64}, ids({2, 3})},
-    {"a save of a grown state at the step of the last save", ids({1, 7}), {7, 1}, two_shards},
-    {"a save of a grown state that evicts the last save", ids({7}), {7, 1}, {.keep_checkpoint_max = 1, .shard_bytes_max = 64}},
+      {"a first save", {}, {7}, two_shards},
+      {"a later save", ids({1, 2}), {7}, two_shards},
+      {"a save that evicts one", ids({1, 2}), {7}, keep_two},
+      {"a save that evicts all others", ids({1}), {7}, {.keep_checkpoint_max = 1, .shard_bytes_max = 64}},
+      {"a save of a listed step", ids({1, 7, 2}), {7}, two_shards},
+      {"a save that keeps everything", ids({1, 2}), {7}, {.keep_checkpoint_max = 0}},
+      {"a save after going back by hand", ids({1, 2, 3}), {1}, two_shards, {}, true},
+      {"a save that preserves one",
+       ids({1, 2, 3}),
+       {7},
+       {.keep_checkpoint_max = 1, .keep_checkpoint_every_n_hours = 1, .shard_bytes_max = 64},
+       ids({2, 3})},
+      {"a save of a grown state at the step of the last save", ids({1, 7}), {7, 1}, two_shards},
+      {"a save of a grown state that evicts the last save",
+       ids({7}),
+       {7, 1},
+       {.keep_checkpoint_max = 1, .shard_bytes_max = 64}},
   };
   int64_t points = 0, crashes = 0;
   for (const auto& s : scenarios) {
@@ -136,7 +145,9 @@ TEST_CASE("after a crash at any call of a save, a whole checkpoint is restored, 
   std::printf("crash points: %lld (%lld crashes)\n", static_cast<long long>(points), static_cast<long long>(crashes));
 }
 
-TEST_CASE("[EST-54] after a crash between the data and the state file the newest is the older one, and the next save of the step is whole") {
+TEST_CASE(
+    "[EST-54] after a crash between the data and the state file the newest is the older one, and the next save of the "
+    "step is whole") {
   int64_t between = 0;
   bool reported = false;
   for (int64_t calls = 0; !reported; ++calls) {
@@ -164,7 +175,9 @@ TEST_CASE("[EST-54] after a crash between the data and the state file the newest
   CHECK(between >= 1);
 }
 
-TEST_CASE("[EST-54] after a crash between the state file and the deletion the restart goes on, and the list keeps its length") {
+TEST_CASE(
+    "[EST-54] after a crash between the state file and the deletion the restart goes on, and the list keeps its "
+    "length") {
   auto disk = memory_disk::make();
   auto faulty = faulty_file_system::around(disk);
   auto store = open_store(faulty, {.keep_checkpoint_max = 2});
@@ -181,7 +194,8 @@ TEST_CASE("[EST-54] after a crash between the state file and the deletion the re
   CHECK(store->listed() == ids({3, 4}));
 }
 
-TEST_CASE("after any one call has failed once, the same store goes on: nothing listed is lost and the next commit succeeds") {
+TEST_CASE(
+    "after any one call has failed once, the same store goes on: nothing listed is lost and the next commit succeeds") {
   int64_t points = 0;
   for (const int max : {1, 3}) {
     for (int64_t nth = 1;; ++nth) {
@@ -203,12 +217,13 @@ TEST_CASE("after any one call has failed once, the same store goes on: nothing l
       CHECK(restored->warnings.empty());
       CHECK((restored->content.id.step == 3 || (restored->content.id.step == 2 && !reported)));
       CHECK(same(restored->content, sample(restored->content.id.step)));
-      CHECK(same(commit(*store, 3).prefix == "/m/model.ckpt-3" ? store->restore_newest()->content : checkpoint_content{},
-                 sample(3)));
+      CHECK(
+          same(commit(*store, 3).prefix == "/m/model.ckpt-3" ? store->restore_newest()->content : checkpoint_content{},
+               sample(3)));
       commit(*store, 4);
       CHECK(store->listed() == (max == 1 ? ids({4}) : ids({2, 3, 4})));
-      CHECK(names_in(*disk).size()
-            == static_cast<size_t>(max) * 3 + 1);  // Two shards and a manifest each, and no other file.
+      CHECK(names_in(*disk).size() == static_cast<size_t>(max) * 3 + 1);  // Two shards and a manifest each, and no
+                                                                          // other file.
       if (!reached)
         break;
       ++points;

@@ -1,14 +1,14 @@
 // A checkpoint that retention drops while it is read is deleted later, even if its reader or the owner dies, and no
 // other file is deleted.
-#include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "storage/checkpoints/checkpoint_files.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
 
-#include <csignal>
 #include <sys/wait.h>
+
+#include <csignal>
 
 namespace troupe {
 
@@ -67,7 +67,8 @@ TEST_CASE("a step that was dropped while it was read is deleted by the next owne
   CHECK(points > 20);
 }
 
-TEST_CASE("a doomed checkpoint that is still read when the directory is opened is deleted at the first commit after that") {
+TEST_CASE(
+    "a doomed checkpoint that is still read when the directory is opened is deleted at the first commit after that") {
   auto fs = memory_file_system();
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
   commit(*store, 1);
@@ -101,7 +102,8 @@ TEST_CASE("a step that was deleted by request while it was read goes when the ne
 
 TEST_CASE("a checkpoint that somebody put back after it was deleted stays, as does one that was never listed") {
   const temporary_directory disk;
-  for (const auto& [fs, root] : {std::pair{memory_file_system(), std::string{"/m"}}, {posix_file_system(), disk.path}}) {
+  for (const auto& [fs, root] :
+       {std::pair{memory_file_system(), std::string{"/m"}}, {posix_file_system(), disk.path}}) {
     CAPTURE(root);
     const std::string directory = root + "/model", backup = root + "/backup";
     auto store = open_store(fs, {.keep_checkpoint_max = 1}, directory);

@@ -1,6 +1,5 @@
 // Directories that earlier versions wrote. They are never written again: a changed format gets a new directory.
 #include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
 
@@ -14,16 +13,17 @@ namespace {
 checkpoint_content version_1(int64_t step) {
   const auto s = static_cast<int32_t>(step);
   return {
-    .id = {step},
-    .tensors = {{"dense/kernel", tensor::of<float>({2, 3}, {0.5f, -1.f, 2.25f, 1e-3f, 3e8f, static_cast<float>(step)})},
-                {"dense/kernel/adam_m", tensor::of<double>({2}, {0.1, -0.2})},
-                {"global_step", tensor::scalar<int64_t>(step)},
-                {"classes", tensor::of<int32_t>({3}, {s, -s, 0})},
-                {"trained", tensor::of<bool>({2}, {true, false})},
-                {"pixels", tensor::of<uint8_t>({1, 4}, {0, 1, 127, 255})},
-                {"nothing", tensor::zeros(dtype::float32, {0})}},
-    .blobs = {{"infeed/0", std::string("\0\1\2\xff", 4)}, {"books", ""}},
-    .properties = {{"finished", "false"}, {"numerics_version", "1"}, {"plan", "größe: 3"}},
+      .id = {step},
+      .tensors = {{"dense/kernel",
+                   tensor::of<float>({2, 3}, {0.5f, -1.f, 2.25f, 1e-3f, 3e8f, static_cast<float>(step)})},
+                  {"dense/kernel/adam_m", tensor::of<double>({2}, {0.1, -0.2})},
+                  {"global_step", tensor::scalar<int64_t>(step)},
+                  {"classes", tensor::of<int32_t>({3}, {s, -s, 0})},
+                  {"trained", tensor::of<bool>({2}, {true, false})},
+                  {"pixels", tensor::of<uint8_t>({1, 4}, {0, 1, 127, 255})},
+                  {"nothing", tensor::zeros(dtype::float32, {0})}},
+      .blobs = {{"infeed/0", std::string("\0\1\2\xff", 4)}, {"books", ""}},
+      .properties = {{"finished", "false"}, {"numerics_version", "1"}, {"plan", "größe: 3"}},
   };
 }
 

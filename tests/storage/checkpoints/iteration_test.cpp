@@ -1,9 +1,8 @@
 // When a search begins an iteration, it commits the grown state at the step of the last commit. So two checkpoints of
 // one step but of different iterations are different checkpoints.
-#include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "storage/checkpoints/checkpoint_files.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/checkpoints/state_file.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
@@ -19,7 +18,8 @@ constexpr auto grown_shard = "/m/model.ckpt-7-iteration-1-00000-of-00001.safeten
 using list = std::vector<checkpoint_id>;
 
 /// A store that has committed `first`, then `grown`.
-std::unique_ptr<checkpoint_store> grown_store(const std::shared_ptr<file_system>& fs, checkpoint_store_options options = {}) {
+std::unique_ptr<checkpoint_store> grown_store(const std::shared_ptr<file_system>& fs,
+                                              checkpoint_store_options options = {}) {
   auto store = open_store(fs, options);
   commit(*store, 7);
   commit(*store, 7, 1);
@@ -40,8 +40,9 @@ TEST_CASE("the files of two iterations of one step are told apart by their names
     CHECK(is_temporary(manifest_name(id) + ".tmp"));
     CHECK(is_temporary(shard_name(id, 2, 3) + ".tmp"));
   }
-  for (const char* name : {"model.ckpt-7-iteration-1", "model.ckpt-7-iteration-0.manifest.json", "model.ckpt-7-iteration-1-00002-of-00003",
-                           "model.ckpt-7-00002-of-00003-iteration-1.safetensors", "model.ckpt-7-iteration.safetensors"}) {
+  for (const char* name :
+       {"model.ckpt-7-iteration-1", "model.ckpt-7-iteration-0.manifest.json", "model.ckpt-7-iteration-1-00002-of-00003",
+        "model.ckpt-7-00002-of-00003-iteration-1.safetensors", "model.ckpt-7-iteration.safetensors"}) {
     CAPTURE(name);
     CHECK_FALSE(id_of_manifest(name));
     CHECK_FALSE(id_of_shard(name));
@@ -50,7 +51,8 @@ TEST_CASE("the files of two iterations of one step are told apart by their names
 
 TEST_CASE("the same step of a later iteration is another checkpoint, and the newest, on every file system") {
   const temporary_directory disk;
-  for (const auto& [fs, directory] : {std::pair{memory_file_system(), std::string{"/m"}}, std::pair{posix_file_system(), disk.path + "/m"}}) {
+  for (const auto& [fs, directory] :
+       {std::pair{memory_file_system(), std::string{"/m"}}, std::pair{posix_file_system(), disk.path + "/m"}}) {
     auto store = open_store(fs, {}, directory);
     commit(*store, 5);
     commit(*store, 7);
@@ -99,8 +101,9 @@ TEST_CASE("a step names the checkpoint of it that is newest by the list, and by 
     CHECK(store->restore_step(7)->content.id == first);
   }
   SUBCASE("the one that the file names as the newest is the newest, wherever it is listed") {
-    edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-7\" all_model_checkpoint_paths: \"model.ckpt-7\" "
-                            "all_model_checkpoint_paths: \"model.ckpt-7-iteration-1\"");
+    edit(*fs, "checkpoint",
+         "model_checkpoint_path: \"model.ckpt-7\" all_model_checkpoint_paths: \"model.ckpt-7\" "
+         "all_model_checkpoint_paths: \"model.ckpt-7-iteration-1\"");
     CHECK(store->restore_step(7)->content.id == first);
   }
   SUBCASE("a listed one precedes those that are not") {
@@ -141,8 +144,10 @@ TEST_CASE("a state file that goes back behind a growth is obeyed, and nothing gr
   auto store = grown_store(fs);
   commit(*store, 9, 1);
   store.reset();
-  edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-7\" all_model_checkpoint_paths: \"model.ckpt-7\" "
-                          "all_model_checkpoint_paths: \"model.ckpt-7-iteration-1\" all_model_checkpoint_paths: \"model.ckpt-9-iteration-1\"");
+  edit(*fs, "checkpoint",
+       "model_checkpoint_path: \"model.ckpt-7\" all_model_checkpoint_paths: \"model.ckpt-7\" "
+       "all_model_checkpoint_paths: \"model.ckpt-7-iteration-1\" all_model_checkpoint_paths: "
+       "\"model.ckpt-9-iteration-1\"");
   store = open_store(fs);
   CHECK(same(store->restore_newest()->content, sample(7)));
   commit(*store, 7);  // Lists it after the others.
@@ -215,7 +220,8 @@ TEST_CASE("retention, leases and deletions touch one iteration of a step and not
     CHECK(store->remove(list{first}, false)->deleted == list{first});
     CHECK(store->listed() == list{grown});
     CHECK(same(store->restore_newest()->content, sample(7, 1)));
-    CHECK(store->remove(list{{7, 2}}, false).error() == error{errc::not_found, "/m has no checkpoint of step 7-iteration-2"});
+    CHECK(store->remove(list{{7, 2}}, false).error()
+          == error{errc::not_found, "/m has no checkpoint of step 7-iteration-2"});
   }
 }
 
@@ -233,7 +239,9 @@ TEST_CASE("saving an iteration of a step again verifies that one, and touches no
   CHECK(has(again->warnings[0], "model.ckpt-7-iteration-1 was committed before with another value of dense/bias"));
 }
 
-TEST_CASE("a call that fails once while a grown state is saved leaves the old one or the new one, and the save succeeds when repeated") {
+TEST_CASE(
+    "a call that fails once while a grown state is saved leaves the old one or the new one, and the save succeeds when "
+    "repeated") {
   int64_t points = 0;
   for (const int max : {1, 3})
     for (int64_t nth = 1;; ++nth, ++points) {

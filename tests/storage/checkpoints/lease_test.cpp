@@ -1,13 +1,13 @@
 // Whoever reads a checkpoint, in this process or another, protects its files from the owner's retention.
 #include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
+
+#include <sys/wait.h>
 
 #include <atomic>
 #include <csignal>
 #include <thread>
-#include <sys/wait.h>
 
 namespace troupe {
 

@@ -33,7 +33,8 @@ std::string forged(std::string text, const std::string& from, const std::string&
 TEST_CASE("a manifest that nests a hundred thousand deep under a right checksum is damaged, and nothing worse") {
   const size_t depth = 100'000;
   const auto text = *write_manifest(one_tensor());
-  for (const auto& [open, close] : {std::pair{std::string{"["}, std::string{"]"}}, {std::string{"{\"a\":"}, std::string{"}"}}}) {
+  for (const auto& [open, close] :
+       {std::pair{std::string{"["}, std::string{"]"}}, {std::string{"{\"a\":"}, std::string{"}"}}}) {
     std::string nested;
     for (size_t i = 0; i < depth; ++i)
       nested += open;
@@ -107,11 +108,13 @@ TEST_CASE("a manifest whose checksum is right and whose content cannot be is ref
 
 TEST_CASE("a state file is written as TensorFlow writes it") {
   CHECK(write_state_file(ids({5, 1200})) == "model_checkpoint_path: \"model.ckpt-1200\"\n"
-                                       "all_model_checkpoint_paths: \"model.ckpt-5\"\nall_model_checkpoint_paths: \"model.ckpt-1200\"\n");
+                                       "all_model_checkpoint_paths: \"model.ckpt-5\"\nall_model_checkpoint_paths: "
+                                       "\"model.ckpt-1200\"\n");
 }
 
 TEST_CASE("a state file's mistakes are told with line and column, and entries of other names with their text") {
-  const auto wrong = parse_state_file("model_checkpoint_path: \"model.ckpt-1\"\nall_model_checkpoint_paths 3", "/m/checkpoint");
+  const auto wrong = parse_state_file("model_checkpoint_path: \"model.ckpt-1\"\nall_model_checkpoint_paths 3",
+                                      "/m/checkpoint");
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().category == errc::data_loss);
   CHECK(has(wrong.error().message, "/m/checkpoint: line 2, column"));
@@ -119,22 +122,26 @@ TEST_CASE("a state file's mistakes are told with line and column, and entries of
   const auto refused = [](const std::string& more) {
     return parse_state_file("model_checkpoint_path: \"model.ckpt-1\"\n" + more, "f").error().message;
   };
-  CHECK(refused("model_checkpoint_path: \"model.ckpt-2\"") == "cannot understand the state file f: line 2, column 1: model_checkpoint_path is given twice");
-  CHECK(refused("all_model_checkpoint_paths: 3") == "cannot understand the state file f: line 2, column 1: all_model_checkpoint_paths must be a string, not 3");
-  CHECK(refused("last_preserved_timestamp: \"x\"")
-        == "cannot understand the state file f: line 2, column 1: last_preserved_timestamp must be a number, not \"x\"");
+  CHECK(refused("model_checkpoint_path: \"model.ckpt-2\"")
+        == "cannot understand the state file f: line 2, column 1: model_checkpoint_path is given twice");
+  CHECK(refused("all_model_checkpoint_paths: 3")
+        == "cannot understand the state file f: line 2, column 1: all_model_checkpoint_paths must be a string, not 3");
+  CHECK(
+      refused("last_preserved_timestamp: \"x\"")
+      == "cannot understand the state file f: line 2, column 1: last_preserved_timestamp must be a number, not \"x\"");
 
   const auto mixed = parse_state_file(
-    "model_checkpoint_path: \"model.ckpt-3\" all_model_checkpoint_paths: \"best\" "
-    "all_model_checkpoint_paths: \"model.ckpt-1\" all_model_checkpoint_paths: \"model.ckpt-1\"",
-    "f");
+      "model_checkpoint_path: \"model.ckpt-3\" all_model_checkpoint_paths: \"best\" "
+      "all_model_checkpoint_paths: \"model.ckpt-1\" all_model_checkpoint_paths: \"model.ckpt-1\"",
+      "f");
   REQUIRE(mixed);
   CHECK(mixed->ids == ids({1, 3}));
   CHECK(mixed->newest == checkpoint_id{3});
   REQUIRE(mixed->warnings.size() == 1);
   CHECK(has(mixed->warnings[0], "\"best\""));
   CHECK(parse_state_file("model_checkpoint_path: \"best\"", "f").error().category == errc::data_loss);
-  CHECK(parse_state_file("model_checkpoint_path: \"best\" all_model_checkpoint_paths: \"model.ckpt-4\"", "f")->newest == checkpoint_id{4});
+  CHECK(parse_state_file("model_checkpoint_path: \"best\" all_model_checkpoint_paths: \"model.ckpt-4\"", "f")->newest
+        == checkpoint_id{4});
 }
 
 }  // namespace troupe

@@ -1,7 +1,6 @@
 // The owner of a directory that was removed must write nothing into a new directory at the same path.
-#include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "storage/checkpoints/checkpoint_files.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/delegating_file_system.hpp"
@@ -15,7 +14,8 @@ namespace troupe {
 namespace {
 
 /// Tests two stores, the first of which loses its directory to the second.
-void check_lost(const std::shared_ptr<file_system>& fs, const std::string& directory, const std::function<void()>& remove_directory) {
+void check_lost(const std::shared_ptr<file_system>& fs, const std::string& directory,
+                const std::function<void()>& remove_directory) {
   auto first = open_store(fs, {.keep_checkpoint_max = 2}, directory);
   for (const int64_t step : {1, 2})
     commit(*first, step);
@@ -40,10 +40,17 @@ void check_lost(const std::shared_ptr<file_system>& fs, const std::string& direc
 
 /// Before the n-th call, removes the directory and makes another in its place, whose owner commits `step`.
 struct replacing final : delegating_file_system {
-  replacing(std::shared_ptr<memory_disk> d, int64_t n, int64_t s) : delegating_file_system(d), disk(std::move(d)), left(n), step(s) {}
-  expected<void> rename(const std::string& from, const std::string& to) override { return count(), delegating_file_system::rename(from, to); }
-  expected<std::unique_ptr<writable_file>> create(const std::string& path) override { return count(), delegating_file_system::create(path); }
-  expected<void> sync_directory(const std::string& path) override { return count(), delegating_file_system::sync_directory(path); }
+  replacing(std::shared_ptr<memory_disk> d, int64_t n, int64_t s)
+    : delegating_file_system(d), disk(std::move(d)), left(n), step(s) {}
+  expected<void> rename(const std::string& from, const std::string& to) override {
+    return count(), delegating_file_system::rename(from, to);
+  }
+  expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
+    return count(), delegating_file_system::create(path);
+  }
+  expected<void> sync_directory(const std::string& path) override {
+    return count(), delegating_file_system::sync_directory(path);
+  }
   void count() {
     if (armed && --left == 0) {
       disk->remove_directory("/m");
@@ -60,7 +67,8 @@ struct replacing final : delegating_file_system {
 
 }  // namespace
 
-TEST_CASE("after rm -rf of a directory in use its owner commits and deletes nothing any more, and the next owner is alone") {
+TEST_CASE(
+    "after rm -rf of a directory in use its owner commits and deletes nothing any more, and the next owner is alone") {
   SUBCASE("on the disk") {
     const temporary_directory disk;
     check_lost(posix_file_system(), disk.path + "/m", [&] { std::filesystem::remove_all(disk.path + "/m"); });
@@ -95,7 +103,9 @@ TEST_CASE("a directory that was emptied, lock and all, or moved away is lost too
   }
 }
 
-TEST_CASE("a directory that is replaced before any creation, rename or sync of a commit gets no file of that commit's, and keeps its own") {
+TEST_CASE(
+    "a directory that is replaced before any creation, rename or sync of a commit gets no file of that commit's, and "
+    "keeps its own") {
   int64_t replaced = 0;
   for (bool reached = true; reached; replaced += reached) {
     const int64_t call = replaced + 1;
@@ -139,7 +149,8 @@ TEST_CASE("a commit that loses its directory takes back nothing of the next owne
   CHECK(replaced > 10);
 }
 
-TEST_CASE("deleting the last checkpoint in a directory that has another owner now leaves that owner's list and files alone") {
+TEST_CASE(
+    "deleting the last checkpoint in a directory that has another owner now leaves that owner's list and files alone") {
   auto disk = memory_disk::make();
   auto first = open_store(disk);
   commit(*first, 1);

@@ -1,18 +1,17 @@
 // A reader without a lock beside a writer, on the real disk.
 #include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "storage/checkpoints/state_file.hpp"
 #include "tests/storage/samples.hpp"
+
+#include <sys/wait.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <thread>
-
 #include <filesystem>
 #include <set>
 #include <string>
-#include <sys/wait.h>
+#include <thread>
 
 namespace troupe {
 
@@ -80,7 +79,8 @@ TEST_CASE("a reader restores the newest checkpoint whole while its owner commits
   CHECK(newest == last_step);
 }
 
-TEST_CASE("a process killed at any moment of its saves leaves the newest it had reported, or a newer one, and no lock") {
+TEST_CASE(
+    "a process killed at any moment of its saves leaves the newest it had reported, or a newer one, and no lock") {
   const temporary_directory disk;
   int64_t newest = 0;
   for (int round = 0; round < 12; ++round) {
@@ -90,7 +90,8 @@ TEST_CASE("a process killed at any moment of its saves leaves the newest it had 
     const pid_t child = ::fork();
     if (child == 0) {
       ::alarm(60);  // Ends the child if the parent fails before.
-      auto store = checkpoint_store::open(posix_file_system(), disk.path, {.keep_checkpoint_max = 2, .shard_bytes_max = 64});
+      auto store = checkpoint_store::open(posix_file_system(), disk.path,
+                                          {.keep_checkpoint_max = 2, .shard_bytes_max = 64});
       for (int64_t step = newest + 1; store && (*store)->commit(sample(step)); ++step)
         if (::write(reports[1], &step, sizeof step) != sizeof step)
           break;

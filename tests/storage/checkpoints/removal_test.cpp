@@ -1,6 +1,5 @@
 // Checkpoints that are deleted by request: the state file changes first, so that it never lists a deleted one.
 #include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "storage/checkpoints/state_file.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
@@ -28,9 +27,11 @@ TEST_CASE("steps leave the list before their files go, manifests first") {
   for (size_t i = before; i < fs->trace().size(); ++i)
     if (fs->trace()[i].starts_with("rename") || fs->trace()[i].starts_with("remove"))
       changes.push_back(fs->trace()[i]);
-  CHECK(changes == std::vector<std::string>{
-    "rename /m/checkpoint.tmp to /m/checkpoint", "remove /m/model.ckpt-1.manifest.json", "remove /m/model.ckpt-1-00000-of-00001.safetensors",
-    "remove /m/model.ckpt-2.manifest.json", "remove /m/model.ckpt-2-00000-of-00001.safetensors"});
+  CHECK(changes
+        == std::vector<std::string>{"rename /m/checkpoint.tmp to /m/checkpoint", "remove /m/model.ckpt-1.manifest.json",
+                                    "remove /m/model.ckpt-1-00000-of-00001.safetensors",
+                                    "remove /m/model.ckpt-2.manifest.json",
+                                    "remove /m/model.ckpt-2-00000-of-00001.safetensors"});
 }
 
 TEST_CASE("the newest is refused unless it is asked for, and the one before it is then the newest") {
@@ -59,7 +60,8 @@ TEST_CASE("a step that is not there is named, and nothing is deleted") {
   CHECK(refused.error().category == errc::not_found);
   CHECK(has(refused.error().message, "step 7"));
   CHECK(store->listed() == ids({1, 2}));
-  CHECK(open_store(memory_file_system(), {.read_only = true})->remove(ids({1}), false).error().category == errc::failed_precondition);
+  CHECK(open_store(memory_file_system(), {.read_only = true})->remove(ids({1}), false).error().category
+        == errc::failed_precondition);
 }
 
 TEST_CASE("what is preserved, not listed, or listed without files can be deleted too") {

@@ -1,5 +1,4 @@
 #include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "storage/encodings/crc32c.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
@@ -55,7 +54,9 @@ TEST_CASE("[EST-55] a state file of garbage names no newest; what is there is fo
   }
 }
 
-TEST_CASE("[EST-55] the newest listed without its manifest is none, and the next older whole one is restored with a warning") {
+TEST_CASE(
+    "[EST-55] the newest listed without its manifest is none, and the next older whole one is restored with a "
+    "warning") {
   auto fs = memory_file_system();
   auto store = open_store(fs);
   for (const int64_t step : {1, 2, 3})
@@ -77,12 +78,11 @@ TEST_CASE("a hand-edited state file that points to an older checkpoint is obeyed
   store.reset();
 
   SUBCASE("with the list as it was") {
-    edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-2\"\nall_model_checkpoint_paths: \"model.ckpt-1\"\n"
-                            "all_model_checkpoint_paths: \"model.ckpt-2\"\nall_model_checkpoint_paths: \"model.ckpt-3\"\n");
+    edit(*fs, "checkpoint",
+         "model_checkpoint_path: \"model.ckpt-2\"\nall_model_checkpoint_paths: \"model.ckpt-1\"\n"
+         "all_model_checkpoint_paths: \"model.ckpt-2\"\nall_model_checkpoint_paths: \"model.ckpt-3\"\n");
   }
-  SUBCASE("without a list") {
-    edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-2\"\n");
-  }
+  SUBCASE("without a list") { edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-2\"\n"); }
   store = open_store(fs);
   const auto restored = store->restore_newest();
   REQUIRE(restored);
@@ -98,7 +98,8 @@ TEST_CASE("what a hand-edited state file goes back behind is never restored inst
   for (const int64_t step : {5, 10, 15})
     commit(*store, step);
   edit(*fs, "checkpoint",
-       "model_checkpoint_path: \"model.ckpt-5\"\nall_model_checkpoint_paths: \"model.ckpt-5\"\nall_model_checkpoint_paths: "
+       "model_checkpoint_path: \"model.ckpt-5\"\nall_model_checkpoint_paths: "
+       "\"model.ckpt-5\"\nall_model_checkpoint_paths: "
        "\"model.ckpt-10\"\n");
   REQUIRE(fs->remove("/m/model.ckpt-5-00000-of-00001.safetensors"));
   const auto restored = store->restore_newest();
@@ -115,9 +116,7 @@ TEST_CASE("when the state file is missing the newest whole checkpoint is found b
   store.reset();
   REQUIRE(fs->remove("/m/checkpoint"));
 
-  SUBCASE("the newest of all") {
-    CHECK(open_store(fs)->restore_newest()->content.id.step == 10);
-  }
+  SUBCASE("the newest of all") { CHECK(open_store(fs)->restore_newest()->content.id.step == 10); }
   SUBCASE("or the newest that is whole") {
     REQUIRE(fs->remove("/m/model.ckpt-10-00000-of-00001.safetensors"));
     const auto restored = open_store(fs)->restore_newest();
@@ -153,7 +152,9 @@ TEST_CASE("when every listed checkpoint is damaged the error names each with its
   CHECK(has(to_text(restored.error()), "model.ckpt-2-00000-of-00001.safetensors is missing"));
 }
 
-TEST_CASE("a state file that names only what is gone is refused with the names of those that lie there, and how to choose one") {
+TEST_CASE(
+    "a state file that names only what is gone is refused with the names of those that lie there, and how to choose "
+    "one") {
   auto fs = memory_file_system();
   auto store = open_store(fs, {.keep_checkpoint_max = 0});
   for (const int64_t step : {1, 2, 3, 4})
@@ -239,15 +240,19 @@ TEST_CASE("inspecting reads names, shapes, blobs and properties without a tensor
   CHECK(info->tensors[0].bytes == 60);
 }
 
-TEST_CASE("the newest manifest is inspected without a tensor, the next older one where it is damaged, and none where there is none") {
+TEST_CASE(
+    "the newest manifest is inspected without a tensor, the next older one where it is damaged, and none where there "
+    "is none") {
   auto fs = memory_file_system();
   auto store = open_store(fs);
   CHECK(store->inspect_newest().error().category == errc::not_found);
-  CHECK(checkpoint_store::open(fs, "/nowhere", {.read_only = true}).value()->inspect_newest().error().category == errc::not_found);
+  CHECK(checkpoint_store::open(fs, "/nowhere", {.read_only = true}).value()->inspect_newest().error().category
+        == errc::not_found);
   for (const int64_t step : {1, 2, 3})
     commit(*store, step);
   REQUIRE(fs->remove("/m/model.ckpt-3-00000-of-00001.safetensors"));
-  CHECK_MESSAGE(store->inspect_newest()->id == checkpoint_id{3}, "whether its tensors are whole shows when they are read");
+  CHECK_MESSAGE(store->inspect_newest()->id == checkpoint_id{3},
+                "whether its tensors are whole shows when they are read");
   CHECK(store->inspect_newest()->properties == sample(3).properties);
   edit(*fs, "model.ckpt-3.manifest.json", "{");
   CHECK(store->inspect_newest()->id == checkpoint_id{2});
@@ -258,20 +263,24 @@ TEST_CASE("the newest manifest is inspected without a tensor, the next older one
   CHECK(store->inspect_newest().error().category == errc::data_loss);
 }
 
-TEST_CASE("[EST-57] differences name every variable that is missing, unexpected or of another shape or dtype, with both") {
+TEST_CASE(
+    "[EST-57] differences name every variable that is missing, unexpected or of another shape or dtype, with both") {
   auto store = open_store(memory_file_system());
-  REQUIRE(store->commit({.id = {1}, .tensors = {{"a", numbers({2}, 0)}, {"b", numbers({2, 3}, 0)}, {"c", numbers({1}, 0)}}}));
+  REQUIRE(store->commit(
+      {.id = {1}, .tensors = {{"a", numbers({2}, 0)}, {"b", numbers({2, 3}, 0)}, {"c", numbers({1}, 0)}}}));
   const auto info = store->inspect({1});
   REQUIRE(info);
   const std::vector<component> wanted{
-    {"a", dtype::float32, {2}}, {"b", dtype::float32, {3, 2}}, {"d", dtype::int64, {}}, {"c", dtype::float64, {1}}};
-  CHECK(differences(wanted, *info) == std::vector<std::string>{
-    "b differs: the model wants float32 [3, 2], the checkpoint has float32 [2, 3]",
-    "c differs: the model wants float64 [1], the checkpoint has float32 [1]",
-    "d is missing: the model wants int64 []"});
-  CHECK(differences(std::span{wanted}.first(1), *info) == std::vector<std::string>{
-    "b is unexpected: the checkpoint has float32 [2, 3]", "c is unexpected: the checkpoint has float32 [1]"});
-  const std::vector<component> same_as{{"a", dtype::float32, {2}}, {"b", dtype::float32, {2, 3}}, {"c", dtype::float32, {1}}};
+      {"a", dtype::float32, {2}}, {"b", dtype::float32, {3, 2}}, {"d", dtype::int64, {}}, {"c", dtype::float64, {1}}};
+  CHECK(differences(wanted, *info)
+        == std::vector<std::string>{"b differs: the model wants float32 [3, 2], the checkpoint has float32 [2, 3]",
+                                    "c differs: the model wants float64 [1], the checkpoint has float32 [1]",
+                                    "d is missing: the model wants int64 []"});
+  CHECK(differences(std::span{wanted}.first(1), *info)
+        == std::vector<std::string>{"b is unexpected: the checkpoint has float32 [2, 3]",
+                                    "c is unexpected: the checkpoint has float32 [1]"});
+  const std::vector<component> same_as{
+      {"a", dtype::float32, {2}}, {"b", dtype::float32, {2, 3}}, {"c", dtype::float32, {1}}};
   CHECK(differences(same_as, *info).empty());
 }
 

@@ -68,7 +68,8 @@ TEST_CASE("a step whose time nobody knows is deleted") {
 }
 
 TEST_CASE("times and preserved steps come back from the state file as they went in") {
-  const retention_state retention{.saved_at = {{{5}, start + 0.1}, {{1200}, start + 1.0 / 3}}, .preserved = {{1}, {5}}, .last_preserved = start};
+  const retention_state retention{
+      .saved_at = {{{5}, start + 0.1}, {{1200}, start + 1.0 / 3}}, .preserved = {{1}, {5}}, .last_preserved = start};
   const auto text = write_state_file(ids({5, 1200}), retention);
   CHECK(has(text, "all_model_checkpoint_timestamps: 1600000000.1\n"));
   CHECK(has(text, "last_preserved_timestamp: 1600000000\n# preserved: model.ckpt-1\n# preserved: model.ckpt-5\n"));
@@ -80,8 +81,9 @@ TEST_CASE("times and preserved steps come back from the state file as they went 
 
 TEST_CASE("times of another number than the paths are no times") {
   const auto read = parse_state_file(
-    "model_checkpoint_path: \"model.ckpt-3\" all_model_checkpoint_paths: \"model.ckpt-1\" "
-    "all_model_checkpoint_paths: \"model.ckpt-3\" all_model_checkpoint_timestamps: 7", "f");
+      "model_checkpoint_path: \"model.ckpt-3\" all_model_checkpoint_paths: \"model.ckpt-1\" "
+      "all_model_checkpoint_paths: \"model.ckpt-3\" all_model_checkpoint_timestamps: 7",
+      "f");
   REQUIRE(read);
   CHECK(read->retention.saved_at.empty());
   CHECK_FALSE(read->retention.last_preserved);

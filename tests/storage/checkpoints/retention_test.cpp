@@ -1,5 +1,4 @@
 #include "storage/checkpoints/checkpoint_store.hpp"
-
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
@@ -12,13 +11,14 @@ bool there(file_system& fs, int64_t step) {
   const auto names = names_in(fs);
   return std::any_of(names.begin(), names.end(), [&](const auto& n) {
     return n.starts_with("model.ckpt-" + std::to_string(step) + ".")
-        || n.starts_with("model.ckpt-" + std::to_string(step) + "-");
+           || n.starts_with("model.ckpt-" + std::to_string(step) + "-");
   });
 }
 
 }  // namespace
 
-TEST_CASE("[EST-50] after 7 saves with keep 5 the state file lists the last five oldest first, and the first two are gone") {
+TEST_CASE(
+    "[EST-50] after 7 saves with keep 5 the state file lists the last five oldest first, and the first two are gone") {
   auto fs = memory_file_system();
   auto store = open_store(fs);
   for (const int64_t step : {1, 2, 3, 4, 5})
@@ -27,7 +27,7 @@ TEST_CASE("[EST-50] after 7 saves with keep 5 the state file lists the last five
   CHECK(commit(*store, 7).deleted == ids({2}));
   CHECK(store->listed() == ids({3, 4, 5, 6, 7}));
   CHECK(read_file(*fs, "/m/checkpoint")
-          ->starts_with("model_checkpoint_path: \"model.ckpt-7\"\nall_model_checkpoint_paths: \"model.ckpt-3\"\n"));
+            ->starts_with("model_checkpoint_path: \"model.ckpt-7\"\nall_model_checkpoint_paths: \"model.ckpt-3\"\n"));
   for (const int64_t step : {1, 2})
     CHECK_FALSE(there(*fs, step));
   for (const int64_t step : {3, 4, 5, 6, 7})
@@ -101,7 +101,9 @@ TEST_CASE("[EST-86] a leased checkpoint is never deleted, and goes when the last
   }
 }
 
-TEST_CASE("a checkpoint that turns out to be the best while it is read, and after it was dropped, is listed again and outlives its lease") {
+TEST_CASE(
+    "a checkpoint that turns out to be the best while it is read, and after it was dropped, is listed again and "
+    "outlives its lease") {
   auto fs = memory_file_system();
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
   commit(*store, 1);
@@ -144,7 +146,8 @@ TEST_CASE("a checkpoint that could not be deleted is a warning, and goes at the 
   auto fs = faulty_file_system::around(memory_file_system());
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
   commit(*store, 1);
-  fs->inject({.operation = file_operation::remove, .category = errc::failed_precondition, .reason = "permission denied"});
+  fs->inject(
+      {.operation = file_operation::remove, .category = errc::failed_precondition, .reason = "permission denied"});
   const auto second = commit(*store, 2);
   CHECK(second.deleted.empty());
   REQUIRE(second.warnings.size() == 1);
@@ -161,8 +164,8 @@ TEST_CASE("opening removes a dead writer's temporary files and headless shards, 
   store.reset();
   // The checkpoint is listed, so it must not be deleted though it is damaged.
   REQUIRE(fs->remove("/m/model.ckpt-2.manifest.json"));
-  const std::vector<std::string> strangers{"notes.tmp", "model.ckpt-1.index", "model.ckpt-01-00000-of-00001.safetensors",
-                                           "export.safetensors"};
+  const std::vector<std::string> strangers{"notes.tmp", "model.ckpt-1.index",
+                                           "model.ckpt-01-00000-of-00001.safetensors", "export.safetensors"};
   const std::vector<std::string> remains{"checkpoint.tmp", "model.ckpt-9.manifest.json.tmp",
                                          "model.ckpt-9-00000-of-00002.safetensors",
                                          "model.ckpt-9-00001-of-00002.safetensors.tmp"};

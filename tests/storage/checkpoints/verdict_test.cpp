@@ -77,7 +77,8 @@ TEST_CASE("the best checkpoint stays listed beside the newest, until another one
   CHECK(store->listed() == std::vector<checkpoint_id>{{5}, {6}});
   CHECK_FALSE(disk->info("/m/" + manifest_name({1})));
   commit(*store, 7);
-  CHECK_MESSAGE((store->listed() == std::vector<checkpoint_id>{{5}, {6}, {7}}), "the best one does not count among the newest");
+  CHECK_MESSAGE((store->listed() == std::vector<checkpoint_id>{{5}, {6}, {7}}),
+                "the best one does not count among the newest");
 }
 
 TEST_CASE("a crash at any file call leaves the verdict before or the one after, and the checkpoint whole") {
@@ -133,8 +134,9 @@ TEST_CASE("whoever restores a checkpoint whose verdict is damaged is warned, aft
   REQUIRE_MESSAGE(newest, (newest ? "" : to_text(newest.error())));
   REQUIRE(newest->warnings.size() == 2);
   CHECK(newest->warnings[0].starts_with("model.ckpt-2 is passed over: "));
-  CHECK(newest->warnings[1].starts_with("what was found out after the commit of model.ckpt-1 is lost, such as that the job had ended there or which "
-                                        "checkpoint is the best: /m/model.ckpt-1.verdict.json: "));
+  CHECK(newest->warnings[1].starts_with(
+      "what was found out after the commit of model.ckpt-1 is lost, such as that the job had ended there or which "
+      "checkpoint is the best: /m/model.ckpt-1.verdict.json: "));
   CHECK(store->restore({1})->warnings.size() == 1);
 }
 

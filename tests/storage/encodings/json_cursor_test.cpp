@@ -47,18 +47,87 @@ json walked(json_cursor& at, bool& beyond) {
   return nullptr;
 }
 
-const std::vector<std::string> whole{
-  "0", "-0", "1.5e3", "-1E-2", "10", "123456789012345678901234567890", "4.9e-324", "true", "false", "null", "\"\"", "[]", "{}", " [ ] ", "\t{\n}\r",
-  "[1,2 , 3]", R"([[],[[]],{}])", R"({"a":1,"b":[true,null],"c":{"d":"e"}})", R"("\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC\uD834\uDD1E")",
-  "\"\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e\"", R"({"\u0061":[{"":-1}], "a": 2})", "\xef\xbb\xbf[1]", R"({"instances": [[1, 2.5], [3, -4e-3]]})",
-  "[0.1,1e22,1e23,123456.789e-3,5e-320,1.7976931348623157e308]", R"("]}[{,:")"};
+const std::vector<std::string> whole{"0",
+                                     "-0",
+                                     "1.5e3",
+                                     "-1E-2",
+                                     "10",
+                                     "123456789012345678901234567890",
+                                     "4.9e-324",
+                                     "true",
+                                     "false",
+                                     "null",
+                                     "\"\"",
+                                     "[]",
+                                     "{}",
+                                     " [ ] ",
+                                     "\t{\n}\r",
+                                     "[1,2 , 3]",
+                                     R"([[],[[]],{}])",
+                                     R"({"a":1,"b":[true,null],"c":{"d":"e"}})",
+                                     R"("\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC\uD834\uDD1E")",
+                                     "\"\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e\"",
+                                     R"({"\u0061":[{"":-1}], "a": 2})",
+                                     "\xef\xbb\xbf[1]",
+                                     R"({"instances": [[1, 2.5], [3, -4e-3]]})",
+                                     "[0.1,1e22,1e23,123456.789e-3,5e-320,1.7976931348623157e308]",
+                                     R"("]}[{,:")"};
 
-const std::vector<std::string> broken{
-  "", " ", "x", "tru", "nul", "truex", "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x10", "NaN", "Infinity", "[", "]", "[1", "[1,", "[1,]", "[,1]", "[1 2]",
-  "{", "}", "{1:2}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\" 1}", "{\"a\":1 \"b\":2}", "{a:1}", "[1}", "{\"a\":1]", "1 2", "[1]]", "\"", "\"a", "\"\\\"",
-  "\"\\x\"", "\"\\u12\"",
-  "\"\\u12g4\"", "\"\\ud834\"", "\"\\ud834\\u0041\"", "\"\\udd1e\"", "\"\n\"", "\"\x01\"", "\"\x80\"", "\"\xc0\xaf\"", "\"\xed\xa0\x80\"",
-  "'a'", "[1]\xef\xbb\xbf", "\xef\xbb", "// x\n1", "[1/*x*/]"};
+const std::vector<std::string> broken{"",
+                                      " ",
+                                      "x",
+                                      "tru",
+                                      "nul",
+                                      "truex",
+                                      "01",
+                                      "-",
+                                      "+1",
+                                      "1.",
+                                      ".5",
+                                      "1e",
+                                      "1e+",
+                                      "0x10",
+                                      "NaN",
+                                      "Infinity",
+                                      "[",
+                                      "]",
+                                      "[1",
+                                      "[1,",
+                                      "[1,]",
+                                      "[,1]",
+                                      "[1 2]",
+                                      "{",
+                                      "}",
+                                      "{1:2}",
+                                      "{\"a\"}",
+                                      "{\"a\":}",
+                                      "{\"a\":1,}",
+                                      "{\"a\" 1}",
+                                      "{\"a\":1 \"b\":2}",
+                                      "{a:1}",
+                                      "[1}",
+                                      "{\"a\":1]",
+                                      "1 2",
+                                      "[1]]",
+                                      "\"",
+                                      "\"a",
+                                      "\"\\\"",
+                                      "\"\\x\"",
+                                      "\"\\u12\"",
+                                      "\"\\u12g4\"",
+                                      "\"\\ud834\"",
+                                      "\"\\ud834\\u0041\"",
+                                      "\"\\udd1e\"",
+                                      "\"\n\"",
+                                      "\"\x01\"",
+                                      "\"\x80\"",
+                                      "\"\xc0\xaf\"",
+                                      "\"\xed\xa0\x80\"",
+                                      "'a'",
+                                      "[1]\xef\xbb\xbf",
+                                      "\xef\xbb",
+                                      "// x\n1",
+                                      "[1/*x*/]"};
 
 void agree(const std::string& text) {
   CAPTURE(text);
@@ -145,7 +214,10 @@ TEST_CASE("a number that no double holds is 0 where it is small and is not read 
     CHECK(x == 1);
     CHECK(at.token() == text);
   }
-  CHECK(std::signbit([] { double x = 1; return json_cursor{"-1e-400"}.read(x) ? x : 1; }()));
+  CHECK(std::signbit([] {
+    double x = 1;
+    return json_cursor{"-1e-400"}.read(x) ? x : 1;
+  }()));
 }
 
 TEST_CASE("a value of another kind or range is not read, and the cursor stays at it") {

@@ -11,13 +11,14 @@ using test::has;
 
 namespace {
 
-constexpr std::string_view nested_json =
-  R"({"a": [1, [2, {"b": ["a long text that has a block of its own", {}]}], []], )"
-    R"("c": {"d": {"e": [[[0]]]}}, "f": [null, true]})";
+constexpr std::string_view
+    nested_json = R"({"a": [1, [2, {"b": ["a long text that has a block of its own", {}]}], []], )"
+                  R"("c": {"d": {"e": [[[0]]]}}, "f": [null, true]})";
 
 }  // namespace
 
-TEST_CASE("a tree for which memory ends while it is built or before it is taken apart leaves an error, and nothing worse") {
+TEST_CASE(
+    "a tree for which memory ends while it is built or before it is taken apart leaves an error, and nothing worse") {
   int refused = 0;
   for (int64_t allocations = 0;; ++allocations) {
     test::scarce_memory memory{allocations};
@@ -50,10 +51,13 @@ TEST_CASE("what is no JSON, nests too deep, or is of another kind is an error th
 
 TEST_CASE("a number that is no integer of 64 bits is an error that shows it, and not another number") {
   using json = nlohmann::json;
-  const auto read = [](std::string_view text) { return read_json(text, "a.json: ", [](const json& j) -> expected<int64_t> { return integer_of(j); }); };
+  const auto read = [](std::string_view text) {
+    return read_json(text, "a.json: ", [](const json& j) -> expected<int64_t> { return integer_of(j); });
+  };
   CHECK(*read("-9223372036854775808") == INT64_MIN);
   CHECK(*read("9223372036854775807") == INT64_MAX);
-  for (const auto* text : {"1e30", "-1e30", "2.5", "3.0", "9223372036854775808", "18446744073709551615", "\"3\"", "[3]", "null", "true"}) {
+  for (const auto* text :
+       {"1e30", "-1e30", "2.5", "3.0", "9223372036854775808", "18446744073709551615", "\"3\"", "[3]", "null", "true"}) {
     CAPTURE(text);
     REQUIRE_FALSE(read(text));
     CHECK(read(text).error().category == errc::data_loss);

@@ -22,14 +22,18 @@ std::string chunk(const std::string& type, const std::string& content) {
 std::string compressed(const std::string& bytes) {
   uLongf size = compressBound(static_cast<uLong>(bytes.size()));
   std::string out(size, '\0');
-  REQUIRE(compress(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size())) == Z_OK);
+  REQUIRE(compress(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()),
+                   static_cast<uLong>(bytes.size()))
+          == Z_OK);
   out.resize(size);
   return out;
 }
 
 /// A PNG made by hand. Each row in `rows` begins with its filter.
-std::string png_of(uint32_t width, uint32_t height, char depth, char colour, const std::string& rows, const std::string& before = "") {
-  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", big_endian(width) + big_endian(height) + std::string{depth, colour, 0, 0, 0}) + before
+std::string png_of(uint32_t width, uint32_t height, char depth, char colour, const std::string& rows,
+                   const std::string& before = "") {
+  return "\x89PNG\r\n\x1a\n"
+         + chunk("IHDR", big_endian(width) + big_endian(height) + std::string{depth, colour, 0, 0, 0}) + before
          + chunk("IDAT", compressed(rows)) + chunk("IEND", "");
 }
 
@@ -51,8 +55,9 @@ TEST_CASE("an image survives PNG bit for bit, whatever its channels and size") {
 }
 
 TEST_CASE("a tensor that is no image is refused with its dtype and shape") {
-  for (const auto& t : {tensor::zeros(dtype::uint8, {4, 4}), tensor::zeros(dtype::uint8, {4, 4, 2}), tensor::zeros(dtype::float32, {4, 4, 3}),
-                        tensor::zeros(dtype::uint8, {0, 4, 3}), tensor::zeros(dtype::uint8, {4, 0, 3})}) {
+  for (const auto& t : {tensor::zeros(dtype::uint8, {4, 4}), tensor::zeros(dtype::uint8, {4, 4, 2}),
+                        tensor::zeros(dtype::float32, {4, 4, 3}), tensor::zeros(dtype::uint8, {0, 4, 3}),
+                        tensor::zeros(dtype::uint8, {4, 0, 3})}) {
     const auto bytes = encode_png(t);
     REQUIRE_FALSE(bytes);
     CHECK(bytes.error().category == errc::invalid_argument);

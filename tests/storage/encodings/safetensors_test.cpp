@@ -35,8 +35,8 @@ TEST_CASE("a shard is a safetensors file: its header places every tensor, its da
   for (const auto& place : *places) {
     CHECK(place.offset % size_of(place.type) == 0);
     const auto content = sample(1);
-    const auto wanted =
-      std::find_if(content.tensors.begin(), content.tensors.end(), [&](const auto& t) { return t.name == place.name; });
+    const auto wanted = std::find_if(content.tensors.begin(), content.tensors.end(),
+                                     [&](const auto& t) { return t.name == place.name; });
     REQUIRE(wanted != content.tensors.end());
     CHECK(read_tensor(*file, path, place)->value == wanted->value);
   }
@@ -44,7 +44,8 @@ TEST_CASE("a shard is a safetensors file: its header places every tensor, its da
 
 TEST_CASE("a header that nests a hundred thousand deep is damaged, in its metadata too, and nothing worse") {
   const std::string open(100'000, '['), close(100'000, ']');
-  for (const auto& header : {R"({"__metadata__":{"a":)" + open + close + "}}", R"({"a":)" + open + close + "}", open + close}) {
+  for (const auto& header :
+       {R"({"__metadata__":{"a":)" + open + close + "}}", R"({"a":)" + open + close + "}", open + close}) {
     const auto read = header_of(with_length(header));
     REQUIRE_FALSE(read);
     CHECK(read.error().category == errc::data_loss);
@@ -53,10 +54,10 @@ TEST_CASE("a header that nests a hundred thousand deep is damaged, in its metada
 }
 
 TEST_CASE("a header of another writer is read: metadata, any order, no padding") {
-  const auto places = header_of(
-      with_length(R"({"__metadata__":{"format":"pt","more":[1,{"a":"]"}]},"b":{"dtype":"U8","shape":[3],"data_offsets":[4,7]},)"
-                  R"("a":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})",
-                  "1234567"));
+  const auto places = header_of(with_length(
+      R"({"__metadata__":{"format":"pt","more":[1,{"a":"]"}]},"b":{"dtype":"U8","shape":[3],"data_offsets":[4,7]},)"
+      R"("a":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})",
+      "1234567"));
   REQUIRE(places);
   REQUIRE(places->size() == 2);
   CHECK((*places)[0].name == "a");
@@ -65,7 +66,8 @@ TEST_CASE("a header of another writer is read: metadata, any order, no padding")
   CHECK(header_of(with_length("{}"))->empty());
 }
 
-TEST_CASE("headers that cannot be are refused, naming file, tensor and offset, before anything of their size is allocated") {
+TEST_CASE(
+    "headers that cannot be are refused, naming file, tensor and offset, before anything of their size is allocated") {
   const auto refused = [](const std::string& bytes, errc category, std::string_view names) {
     const auto places = header_of(bytes);
     REQUIRE_FALSE(places);
@@ -82,19 +84,27 @@ TEST_CASE("headers that cannot be are refused, naming file, tensor and offset, b
   refused(with_length(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,2]}})", "12"), errc::data_loss, "tensor a");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", "12"), errc::data_loss, "tensor a");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,0]}})"), errc::data_loss, "tensor a");
-  refused(with_length(R"({"a":{"dtype":"F64","shape":[4611686018427387904,4],"data_offsets":[0,0]}})"), errc::data_loss, "tensor a");
-  refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss, "tensor a begins");
-  refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "12"), errc::data_loss, "last tensor ends");
+  refused(with_length(R"({"a":{"dtype":"F64","shape":[4611686018427387904,4],"data_offsets":[0,0]}})"), errc::data_loss,
+          "tensor a");
+  refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss,
+          "tensor a begins");
+  refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "12"), errc::data_loss,
+          "last tensor ends");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
-          R"("b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss,
-          "tensor b begins");
+                      R"("b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+                      "12"),
+          errc::data_loss, "tensor b begins");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
-          R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss,
-          "tensor a is there twice");
-  refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[-1,1]}})", "1"), errc::data_loss, "tensor a has an impossible shape or offset");
-  refused(with_length(R"({"a":{"dtype":"U8","shape":[1.5],"data_offsets":[0,1]}})", "1"), errc::data_loss, "tensor a has an extent that is not a whole");
+                      R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+                      "12"),
+          errc::data_loss, "tensor a is there twice");
+  refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[-1,1]}})", "1"), errc::data_loss,
+          "tensor a has an impossible shape or offset");
+  refused(with_length(R"({"a":{"dtype":"U8","shape":[1.5],"data_offsets":[0,1]}})", "1"), errc::data_loss,
+          "tensor a has an extent that is not a whole");
   refused(with_length(R"({"a":{"dtype":"F8","shape":[1],"data_offsets":[0,1]}})", "1"), errc::unimplemented, "F8");
-  refused(with_length(R"({"a":{"dtype":"U8","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,1]}})", "1"), errc::unimplemented, "rank 9");
+  refused(with_length(R"({"a":{"dtype":"U8","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,1]}})", "1"),
+          errc::unimplemented, "rank 9");
 }
 
 }  // namespace troupe

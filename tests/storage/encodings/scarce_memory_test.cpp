@@ -26,8 +26,7 @@ int64_t refusals(Read read) {
       whole = found.has_value();
       if (!whole)
         told = found.error();
-    } catch (const std::bad_alloc&) {
-    }
+    } catch (const std::bad_alloc&) {}
     if (told)
       CHECK(told->category == errc::resource_exhausted);
     if (!ended) {
@@ -39,7 +38,9 @@ int64_t refusals(Read read) {
 
 }  // namespace
 
-TEST_CASE("a manifest, a run record and a header of safetensors for which memory ends at any moment are errors, and nothing worse") {
+TEST_CASE(
+    "a manifest, a run record and a header of safetensors for which memory ends at any moment are errors, and nothing "
+    "worse") {
   auto fs = memory_file_system();
   auto store = open_store(fs);
   commit(*store, 1);
@@ -48,12 +49,20 @@ TEST_CASE("a manifest, a run record and a header of safetensors for which memory
   const std::string shard = "/m/model.ckpt-1-00000-of-00001.safetensors";
   const auto file = *fs->open(shard);
   CHECK(refusals([&] { return read_safetensors_header(*file, shard); }) > 10);
-  const auto record = run_record_text({.wall_time = 1, .command = {"troupe", "train"}, .directory = "/a directory with a long name",
-                                       .versions = {{"troupe", "1"}}, .settings = {{"run.seed", "3"}}, .resolved = {{"run.seed", "3"}}});
+  const auto record = run_record_text({.wall_time = 1,
+                                       .command = {"troupe", "train"},
+                                       .directory = "/a directory with a long name",
+                                       .versions = {{"troupe", "1"}},
+                                       .settings = {{"run.seed", "3"}},
+                                       .resolved = {{"run.seed", "3"}}});
   CHECK(refusals([&] { return parse_run_record(record, "f"); }) > 20);
-  graph_file graph{.origin = {.model = "m", .global_step = 1, .checkpoint = "/m/model.ckpt-1", .evaluation = {{"loss", 0.5}}}, .graph = {}, .checksums = {}};
+  graph_file graph{
+      .origin = {.model = "m", .global_step = 1, .checkpoint = "/m/model.ckpt-1", .evaluation = {{"loss", 0.5}}},
+      .graph = {},
+      .checksums = {}};
   graph.graph.unknowns = {"batch"};
-  graph.graph.nodes.push_back({.name = "x", .operation = "input", .inputs = {}, .type = dtype::float32, .dims = {}, .attributes = {}});
+  graph.graph.nodes.push_back(
+      {.name = "x", .operation = "input", .inputs = {}, .type = dtype::float32, .dims = {}, .attributes = {}});
   const auto graph_text = *write_graph_json(graph);
   REQUIRE(parse_graph_json(graph_text, "f"));
   CHECK(refusals([&] { return parse_graph_json(graph_text, "f"); }) > 20);

@@ -11,9 +11,10 @@ namespace troupe {
 TEST_CASE("literals and copies of each width are decompressed, also copies that reach into what they write") {
   CHECK(snappy_decompressed("\x00"s) == ""s);
   CHECK(snappy_decompressed("\x02\x04"s + "ab") == "ab"s);
-  CHECK(snappy_decompressed("\x0a\x04"s + "ab" + "\x11\x02"s) == "ababababab"s);                // The distance is encoded in one byte,
-  CHECK(snappy_decompressed("\x0a\x04"s + "ab" + "\x1e\x02\x00"s) == "ababababab"s);            // in two bytes,
-  CHECK(snappy_decompressed("\x0a\x04"s + "ab" + "\x1f\x02\x00\x00\x00"s) == "ababababab"s);    // and in four.
+  CHECK(snappy_decompressed("\x0a\x04"s + "ab" + "\x11\x02"s) == "ababababab"s);      // The distance is encoded in one
+                                                                                      // byte,
+  CHECK(snappy_decompressed("\x0a\x04"s + "ab" + "\x1e\x02\x00"s) == "ababababab"s);  // in two bytes,
+  CHECK(snappy_decompressed("\x0a\x04"s + "ab" + "\x1f\x02\x00\x00\x00"s) == "ababababab"s);  // and in four.
   const std::string text(300, 'x');
   CHECK(snappy_decompressed("\xac\x02\xf4\x2b\x01"s + text) == text);  // A literal whose length takes two bytes.
 }

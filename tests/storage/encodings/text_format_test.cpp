@@ -89,7 +89,8 @@ TEST_CASE("numbers are those that a double takes, and are written in the digits 
     REQUIRE_FALSE(refused);
     CHECK(refused.error().message == "line 3, column 9: t must be a number, not " + std::string{value});
   }
-  CHECK(text_format_double({.name = "t", .value = "1", .quoted = true}).error().message == "line 0, column 0: t must be a number, not \"1\"");
+  CHECK(text_format_double({.name = "t", .value = "1", .quoted = true}).error().message
+        == "line 0, column 0: t must be a number, not \"1\"");
 
   CHECK(to_text_format(1604320000) == "1604320000");
   CHECK(to_text_format(1600000000.25) == "1600000000.25");

@@ -1,8 +1,7 @@
 // The files of event writers: each writer has a file of its own, and the files can be read whatever their paths
 // contain.
-#include "storage/events/event_log.hpp"
-
 #include "storage/encodings/utf8.hpp"
+#include "storage/events/event_log.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/delegating_file_system.hpp"
@@ -32,7 +31,8 @@ struct blind final : delegating_file_system {
 
 TEST_CASE("writers that begin in the same second on the same host have a file each, whichever looked first") {
   const temporary_directory disk;
-  for (const auto& [fs, directory] : {std::pair{memory_file_system(), std::string{"/m"}}, {posix_file_system(), disk.path}}) {
+  for (const auto& [fs, directory] :
+       {std::pair{memory_file_system(), std::string{"/m"}}, {posix_file_system(), disk.path}}) {
     CAPTURE(directory);
     std::vector<std::string> paths;
     for (int writer = 0; writer < 3; ++writer) {
@@ -52,7 +52,8 @@ TEST_CASE("a note of a path that is no text is written as far as it is text, and
   auto fs = memory_file_system();
   auto writer = event_log_writer::create(fs, "/m", {.host = "node", .wall_time = now});
   REQUIRE(writer);
-  REQUIRE((*writer)->add({.step = 3, .note = session_note{session_note::kind::checkpoint, "/runs/\xff\xc3m/model.ckpt-3", "\xe2\x82"}}));
+  REQUIRE((*writer)->add(
+      {.step = 3, .note = session_note{session_note::kind::checkpoint, "/runs/\xff\xc3m/model.ckpt-3", "\xe2\x82"}}));
   REQUIRE((*writer)->close());
   const auto log = *read_whole_log(*fs, (*writer)->path());
   CHECK_FALSE(log.damage);
@@ -62,19 +63,26 @@ TEST_CASE("a note of a path that is no text is written as far as it is text, and
   CHECK(as_utf8("gr\xc3\xb6\xc3\x9f" "e") == "gr\xc3\xb6\xc3\x9f" "e");
 }
 
-TEST_CASE("events go on in a new file, with one remark, where the old one was removed, replaced or truncated, or its directory was removed") {
+TEST_CASE(
+    "events go on in a new file, with one remark, where the old one was removed, replaced or truncated, or its "
+    "directory was removed") {
   const temporary_directory disk;
   const auto directory = disk.path + "/m";
   const auto fs = posix_file_system();
   const auto value = [](int64_t step) {
-    return log_event{.wall_time = now + static_cast<double>(step), .step = step, .values = {{.tag = "loss", .scalar = 1}}};
+    return log_event{
+        .wall_time = now + static_cast<double>(step), .step = step, .values = {{.tag = "loss", .scalar = 1}}};
   };
   const std::vector<std::pair<std::string, std::function<void(const std::string&)>>> losses{
-    {"removed", [&](const std::string& path) { CHECK(fs->remove(path)); }},
-    {"replaced", [&](const std::string& path) { CHECK(write_file_atomically(*fs, directory, path.substr(path.rfind('/') + 1), "another's")); }},
-    {"emptied", [&](const std::string& path) { std::filesystem::resize_file(path, 0); }},
-    {"cut", [&](const std::string& path) { std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1); }},
-    {"directory", [&](const std::string&) { std::filesystem::remove_all(directory); }}};
+      {"removed", [&](const std::string& path) { CHECK(fs->remove(path)); }},
+      {"replaced",
+       [&](const std::string& path) {
+         CHECK(write_file_atomically(*fs, directory, path.substr(path.rfind('/') + 1), "another's"));
+       }},
+      {"emptied", [&](const std::string& path) { std::filesystem::resize_file(path, 0); }},
+      {"cut",
+       [&](const std::string& path) { std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1); }},
+      {"directory", [&](const std::string&) { std::filesystem::remove_all(directory); }}};
   for (const auto& [how, lose] : losses) {
     CAPTURE(how);
     std::filesystem::remove_all(directory);
@@ -90,7 +98,11 @@ TEST_CASE("events go on in a new file, with one remark, where the old one was re
     REQUIRE(log.flush());
     const auto remark = log.take_remark();
     REQUIRE(remark);
-    CHECK(*remark == lost + " was removed, replaced or truncated by another program, and what it had may be lost; events go on in " + log.path());
+    CHECK(
+        *remark
+        == lost
+               + " was removed, replaced or truncated by another program, and what it had may be lost; events go on in "
+               + log.path());
     CHECK_FALSE(log.take_remark());
     REQUIRE(log.add(value(4)));
     REQUIRE(log.close());

@@ -100,7 +100,10 @@ TEST_CASE("[EST-61] the first record says brain.Event:2 and is in the file as so
   const std::string bytes = *read_file(*fs, log->path());
   // 0x09: field 1, a double. 0x1a: field 3, a string of 13 bytes. The step is 0, so it is omitted. docs/event_format.md
   // shows these bytes.
-  CHECK(bytes.substr(12, 24) == std::string("\x09\0\0\x10\x40\xfc\x54\xd9\x41\x1a\x0d" "brain.Event:2", 24));
+  CHECK(bytes.substr(12, 24)
+        == std::string("\x09\0\0\x10\x40\xfc\x54\xd9\x41\x1a\x0d"
+                       "brain.Event:2",
+                       24));
   CHECK(std::ssize(bytes) == version_record_bytes);
   const auto read = *read_whole_log(*fs, log->path());
   REQUIRE(read.events.size() == 1);
@@ -109,8 +112,9 @@ TEST_CASE("[EST-61] the first record says brain.Event:2 and is in the file as so
 }
 
 TEST_CASE("[EST-61] START, STOP and CHECKPOINT notes keep their path and message") {
-  for (const auto& note : {session_note{session_note::kind::start, "", ""}, session_note{session_note::kind::stop, "", "asked to"},
-                           session_note{session_note::kind::checkpoint, "/m/model.ckpt-100", ""}}) {
+  for (const auto& note :
+       {session_note{session_note::kind::start, "", ""}, session_note{session_note::kind::stop, "", "asked to"},
+        session_note{session_note::kind::checkpoint, "/m/model.ckpt-100", ""}}) {
     const auto log = write_and_read({.wall_time = logged_at, .step = 100, .note = note});
     REQUIRE(log.events.size() == 2);
     const auto& event = log.events[1];
@@ -128,7 +132,8 @@ TEST_CASE("images of one, three and four channels come back bit for bit") {
     for (size_t i = 0; i < pixels.size(); ++i)
       pixels[i] = static_cast<uint8_t>(i * 37 + i / 7);
     const auto image = tensor::of<uint8_t>({5, 7, channels}, std::span<const uint8_t>{pixels});
-    const auto log = write_and_read({.step = 1, .values = {{.what = summary_value::kind::image, .tag = "digit", .image = image}}});
+    const auto log = write_and_read(
+        {.step = 1, .values = {{.what = summary_value::kind::image, .tag = "digit", .image = image}}});
     REQUIRE(log.events.size() == 2);
     REQUIRE(log.events[1].values.size() == 1);
     CHECK(log.events[1].values[0].what == summary_value::kind::image);
@@ -138,7 +143,8 @@ TEST_CASE("images of one, three and four channels come back bit for bit") {
 
 TEST_CASE("text comes back as it was, whatever language it is in") {
   const std::string text = "# Größe\n\nπ ≈ 3,14 · 𝄞";
-  const auto log = write_and_read({.step = 1, .values = {{.what = summary_value::kind::text, .tag = "notes", .text = text}}});
+  const auto log = write_and_read(
+      {.step = 1, .values = {{.what = summary_value::kind::text, .tag = "notes", .text = text}}});
   REQUIRE(log.events.size() == 2);
   REQUIRE(log.events[1].values.size() == 1);
   CHECK(log.events[1].values[0].what == summary_value::kind::text);
@@ -147,18 +153,32 @@ TEST_CASE("text comes back as it was, whatever language it is in") {
 
 TEST_CASE("a histogram keeps its statistics and its counts; runs of empty buckets become one") {
   const double greatest = std::numeric_limits<double>::max();
-  const histogram h{.least = -1, .greatest = 4, .count = 6, .sum = 7, .sum_of_squares = 21,
-                    .limits = {-2, -1, 0, 1, 2, 3, 4, 5, greatest}, .counts = {0, 2, 0, 0, 0, 3, 1, 0, 0}, .not_finite = 5};
-  const auto log = write_and_read({.step = 1, .values = {{.what = summary_value::kind::histogram, .tag = "kernel", .histogram = h}}});
+  const histogram h{.least = -1,
+                    .greatest = 4,
+                    .count = 6,
+                    .sum = 7,
+                    .sum_of_squares = 21,
+                    .limits = {-2, -1, 0, 1, 2, 3, 4, 5, greatest},
+                    .counts = {0, 2, 0, 0, 0, 3, 1, 0, 0},
+                    .not_finite = 5};
+  const auto log = write_and_read(
+      {.step = 1, .values = {{.what = summary_value::kind::histogram, .tag = "kernel", .histogram = h}}});
   REQUIRE(log.events.size() == 2);
   const auto& read = log.events[1].values.at(0).histogram;
-  CHECK(read == histogram{.least = -1, .greatest = 4, .count = 6, .sum = 7, .sum_of_squares = 21,
-                          .limits = {-2, -1, 2, 3, 4, greatest}, .counts = {0, 2, 0, 3, 1, 0}});
+  CHECK(read
+        == histogram{.least = -1,
+                     .greatest = 4,
+                     .count = 6,
+                     .sum = 7,
+                     .sum_of_squares = 21,
+                     .limits = {-2, -1, 2, 3, 4, greatest},
+                     .counts = {0, 2, 0, 3, 1, 0}});
 }
 
 TEST_CASE("scalars are kept as float32, those that are not finite too") {
   const double third = 1.0 / 3;
-  const auto log = write_and_read({.values = {{.tag = "a", .scalar = third}, {.tag = "b", .scalar = std::numeric_limits<double>::infinity()},
+  const auto log = write_and_read({.values = {{.tag = "a", .scalar = third},
+                                              {.tag = "b", .scalar = std::numeric_limits<double>::infinity()},
                                               {.tag = "c", .scalar = std::numeric_limits<double>::quiet_NaN()}}});
   const auto& values = log.events.at(1).values;
   REQUIRE(values.size() == 3);
@@ -171,27 +191,39 @@ TEST_CASE("an event that the format cannot hold is refused by name and leaves no
   refused({.step = 7, .values = {{.tag = "good"}, {.tag = "bad\xff"}}}, "not UTF-8");
   refused({.values = {{.tag = ""}}}, "tag of the scalar \"\" is empty");
   refused({.values = {{.what = summary_value::kind::text, .tag = "t", .text = "\xc3"}}}, "the text \"t\" is not UTF-8");
-  refused({.values = {{.what = summary_value::kind::image, .tag = "i", .image = tensor::zeros(dtype::uint8, {2, 2, 2})}}},
-          "the image \"i\": an image of uint8[2, 2, 2]");
-  refused({.values = {{.what = summary_value::kind::image, .tag = "i", .image = tensor::zeros(dtype::float32, {2, 2, 1})}}}, "float32");
-  refused({.values = {{.what = summary_value::kind::image, .tag = "i", .image = tensor::zeros(dtype::uint8, {0, 2, 1})}}}, "too small");
-  refused({.values = {{.what = summary_value::kind::histogram, .tag = "h", .histogram = {.limits = {1, 2}, .counts = {1}}}}},
+  refused(
+      {.values = {{.what = summary_value::kind::image, .tag = "i", .image = tensor::zeros(dtype::uint8, {2, 2, 2})}}},
+      "the image \"i\": an image of uint8[2, 2, 2]");
+  refused(
+      {.values = {{.what = summary_value::kind::image, .tag = "i", .image = tensor::zeros(dtype::float32, {2, 2, 1})}}},
+      "float32");
+  refused(
+      {.values = {{.what = summary_value::kind::image, .tag = "i", .image = tensor::zeros(dtype::uint8, {0, 2, 1})}}},
+      "too small");
+  refused({.values = {{.what = summary_value::kind::histogram,
+                       .tag = "h",
+                       .histogram = {.limits = {1, 2}, .counts = {1}}}}},
           "2 limits and 1 counts");
   refused({.file_version = "brain.Event:2"}, "file version");
   refused({.step = 7, .values = {{.tag = "a"}}, .note = session_note{}}, "step 7 has more than one");
   refused({.step = 7, .note = session_note{}, .attachment = event_attachment{}}, "step 7 has more than one");
-  refused({.step = 7, .attachment = event_attachment{.what = event_attachment::kind::meta_graph}}, "step 7 is no graph");
+  refused({.step = 7, .attachment = event_attachment{.what = event_attachment::kind::meta_graph}},
+          "step 7 is no graph");
   refused({.others = {{.tag = "t"}}}, "the value \"t\" names no plugin");
-  refused({.others = {{.as = event_value::form::texts, .tag = "t", .plugin = "text"}}}, "the value \"t\" is several texts");
+  refused({.others = {{.as = event_value::form::texts, .tag = "t", .plugin = "text"}}},
+          "the value \"t\" is several texts");
   refused({.others = {{.plugin = "x"}}}, "the tag of the value \"\" is empty");
 }
 
 TEST_CASE("a file of other records is no event file") {
   std::string bytes;
-  append_record(bytes, "\x0a\x03" "abc");  // Field 1 of an example is no double.
+  append_record(bytes,
+                "\x0a\x03"
+                "abc");  // Field 1 of an example is no double.
   const auto log = read_back(bytes);
   REQUIRE(log.damage);
-  CHECK(has(log.damage->message, "the record at offset 0 is damaged: the first event of a file has to say brain.Event:2"));
+  CHECK(has(log.damage->message,
+            "the record at offset 0 is damaged: the first event of a file has to say brain.Event:2"));
   CHECK(log.events.empty());
 }
 
@@ -209,14 +241,16 @@ TEST_CASE("records that are sound and hold no event, or values that are none, ar
   };
   CHECK(has(damage_of("\x2a\x7f"), "its 2 bytes are no event"));
   CHECK(has(damage_of("\x2a\x05\x0a\x03\x0a\x01\xff"), "a tag is not UTF-8"));
-  CHECK(has(damage_of(std::string("\x2a\x11\x0a\x0f\x0a\x01h\x2a\x0a\x32\x08\0\0\0\0\0\0\xf0\x3f", 19)), "1 limits and 0 counts"));
-  CHECK(has(damage_of("\x2a\x11\x0a\x0f\x0a\x01i\x22\x0a\x22\x08\x89PNG\r\n\x1a\n"), "the image \"i\": a PNG image cannot be read"));
+  CHECK(has(damage_of(std::string("\x2a\x11\x0a\x0f\x0a\x01h\x2a\x0a\x32\x08\0\0\0\0\0\0\xf0\x3f", 19)),
+            "1 limits and 0 counts"));
+  CHECK(has(damage_of("\x2a\x11\x0a\x0f\x0a\x01i\x22\x0a\x22\x08\x89PNG\r\n\x1a\n"),
+            "the image \"i\": a PNG image cannot be read"));
 }
 
 TEST_CASE("what is no value of ours is named: a graph as an attachment, an image that is no PNG as another value") {
   std::string bytes = file_of(0);
-  append_record(bytes, std::string_view("\x10\x05\x22\x02xx"));                       // A graph at step 5.
-  append_record(bytes, "\x2a\x0d\x0a\x0b\x0a\x01i\x22\x06\x22\x04JFIF");              // An image that is no PNG.
+  append_record(bytes, std::string_view("\x10\x05\x22\x02xx"));           // A graph at step 5.
+  append_record(bytes, "\x2a\x0d\x0a\x0b\x0a\x01i\x22\x06\x22\x04JFIF");  // An image that is no PNG.
   const auto log = read_back(bytes);
   CHECK_FALSE(log.damage);
   REQUIRE(log.events.size() == 3);

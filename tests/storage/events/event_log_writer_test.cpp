@@ -1,6 +1,5 @@
 // The files of event logs: their names, what reaches them when, and what full disks and lost power leave of them.
 #include "storage/events/event_log.hpp"
-
 #include "storage/files/faulty_file_system.hpp"
 #include "storage/records/record_framing.hpp"
 #include "tests/storage/events/scalar_log.hpp"
@@ -22,10 +21,10 @@ TEST_CASE("names of event files are new and sort after those that are there, wha
   CHECK(name(1'700'000'000.9, "node") == "/m/events.out.tfevents.1700000001.node");  // The clock stands still.
   CHECK(name(1'700'000'001, "other") == "/m/events.out.tfevents.1700000001.other");
   CHECK(name(1'700'000'001, "a") == "/m/events.out.tfevents.1700000002.a");
-  CHECK(name(5, "a") == "/m/events.out.tfevents.1700000003.a");                      // The clock goes back.
+  CHECK(name(5, "a") == "/m/events.out.tfevents.1700000003.a");  // The clock goes back.
   CHECK(name(1'800'000'000, "a") == "/m/events.out.tfevents.1800000000.a");
   CHECK(name(9'999'999'999, "a") == "/m/events.out.tfevents.9999999999.a");
-  CHECK(name(5, "a") == "/m/events.out.tfevents.9999999999.a.1");                    // No later second exists.
+  CHECK(name(5, "a") == "/m/events.out.tfevents.9999999999.a.1");  // No later second exists.
   CHECK(name(5, "a") == "/m/events.out.tfevents.9999999999.a.1.1");
   const auto names = names_of(*fs);
   CHECK(names.size() == 9);
@@ -44,9 +43,10 @@ TEST_CASE("a name of a thousand files made within one second is always new and t
 }
 
 TEST_CASE("a host or a time that cannot be in a file's name is refused") {
-  for (const auto& options : {event_log_options{.host = "", .wall_time = 1}, event_log_options{.host = "../x", .wall_time = 1},
-                              event_log_options{.host = "a", .wall_time = -1}, event_log_options{.host = "a", .wall_time = 1e10},
-                              event_log_options{.host = "a", .wall_time = std::numeric_limits<double>::quiet_NaN()}})
+  for (const auto& options :
+       {event_log_options{.host = "", .wall_time = 1}, event_log_options{.host = "../x", .wall_time = 1},
+        event_log_options{.host = "a", .wall_time = -1}, event_log_options{.host = "a", .wall_time = 1e10},
+        event_log_options{.host = "a", .wall_time = std::numeric_limits<double>::quiet_NaN()}})
     CHECK(event_log_writer::create(memory_file_system(), "/m", options).error().category == errc::invalid_argument);
 }
 

@@ -9,7 +9,8 @@ namespace troupe {
 namespace {
 
 event_file_description shown(const std::string& name) {
-  auto description = examine_event_file(*posix_file_system(), std::string{TROUPE_GOLDEN_DIR} + "/events/" + name + ".tfevents");
+  auto description = examine_event_file(*posix_file_system(),
+                                        std::string{TROUPE_GOLDEN_DIR} + "/events/" + name + ".tfevents");
   REQUIRE_MESSAGE(description, (description ? "" : to_text(description.error())));
   CHECK(description->damages.empty());
   CHECK_FALSE(description->truncated);
@@ -20,7 +21,8 @@ event_file_description shown(const std::string& name) {
 std::vector<std::string> lines_of(const event_file_description& description) {
   std::vector<std::string> lines;
   for (const auto& t : description.tags)
-    lines.push_back(t.tag + ": " + std::string{t.other ? to_string(t.other->as) : to_string(t.last->what)} + " " + std::to_string(t.count));
+    lines.push_back(t.tag + ": " + std::string{t.other ? to_string(t.other->as) : to_string(t.last->what)} + " "
+                    + std::to_string(t.count));
   return lines;
 }
 
@@ -36,10 +38,13 @@ using lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("every tag of TensorFlow 2's writer is there, and tensors are the scalars, histograms, images and texts that they mean") {
+TEST_CASE(
+    "every tag of TensorFlow 2's writer is there, and tensors are the scalars, histograms, images and texts that they "
+    "mean") {
   const auto description = shown("tensorflow2");
   CHECK(lines_of(description)
-        == lines{"half: scalar 2", "histogram: histogram 2", "images: image 4", "scalar: scalar 2", "strings: texts 2", "table: texts 2", "text: text 2"});
+        == lines{"half: scalar 2", "histogram: histogram 2", "images: image 4", "scalar: scalar 2", "strings: texts 2",
+                 "table: texts 2", "text: text 2"});
   CHECK(tag_of(description, "scalar").last->scalar == 0.5);
   CHECK(tag_of(description, "half").last->scalar == 1.5);
   CHECK(tag_of(description, "histogram").last->histogram.count == 10);
@@ -54,7 +59,8 @@ TEST_CASE("every tag of TensorFlow 2's writer is there, and tensors are the scal
 TEST_CASE("every tag of TensorFlow 1's writer is there, with its graph, meta graph and run metadata") {
   const auto description = shown("tensorflow1");
   CHECK(lines_of(description)
-        == lines{"audio/audio/0: other 2", "histogram: histogram 2", "image/image/0: image 2", "raw: tensor 2", "scalar: scalar 2", "table: texts 2"});
+        == lines{"audio/audio/0: other 2", "histogram: histogram 2", "image/image/0: image 2", "raw: tensor 2",
+                 "scalar: scalar 2", "table: texts 2"});
   CHECK(tag_of(description, "raw").other->numbers == tensor::of<int64_t>({3}, {1, 2, 3}));
   CHECK(tag_of(description, "table").other->plugin == "text");  // Only the tag's first value names it.
   CHECK(tag_of(description, "audio/audio/0").other->text.starts_with("a sound of 100 frames, audio/wav, "));
@@ -69,7 +75,8 @@ TEST_CASE("every tag of TensorFlow 1's writer is there, with its graph, meta gra
 TEST_CASE("every tag of torch's writer is there") {
   const auto description = shown("torch");
   CHECK(lines_of(description)
-        == lines{"histogram: histogram 2", "image: image 2", "new/scalar: scalar 2", "pr: tensor 2", "scalar: scalar 2", "text/text_summary: text 2"});
+        == lines{"histogram: histogram 2", "image: image 2", "new/scalar: scalar 2", "pr: tensor 2", "scalar: scalar 2",
+                 "text/text_summary: text 2"});
   CHECK(tag_of(description, "image").last->image.dims() == shape{4, 5, 3});
   CHECK(tag_of(description, "pr").other->numbers.dims() == shape{6, 5});
   CHECK(tag_of(description, "text/text_summary").last->text == "said");
@@ -78,9 +85,10 @@ TEST_CASE("every tag of torch's writer is there") {
 TEST_CASE("every tag of TensorBoard's plugins is there, and hyperparameters are said in words") {
   const auto description = shown("plugins");
   CHECK(lines_of(description)
-        == lines{"_hparams_/experiment: other 1", "_hparams_/session_end_info: other 1", "_hparams_/session_start_info: other 1", "pr/pr_curves: tensor 2",
-                 "v1/gif: other 1", "v1/scalar/scalar_summary: scalar 2", "v1/table/text_summary: texts 2", "v2/histogram: histogram 2", "v2/scalar: scalar 2",
-                 "v2/text: text 2"});
+        == lines{"_hparams_/experiment: other 1", "_hparams_/session_end_info: other 1",
+                 "_hparams_/session_start_info: other 1", "pr/pr_curves: tensor 2", "v1/gif: other 1",
+                 "v1/scalar/scalar_summary: scalar 2", "v1/table/text_summary: texts 2", "v2/histogram: histogram 2",
+                 "v2/scalar: scalar 2", "v2/text: text 2"});
   CHECK(tag_of(description, "_hparams_/experiment").other->text == "hyperparameters rate; metrics v2/scalar");
   CHECK(tag_of(description, "_hparams_/session_start_info").other->text == "rate = 0.5, rule = adam, shuffle = true");
   CHECK(tag_of(description, "_hparams_/session_end_info").other->text == "ended");
@@ -93,7 +101,8 @@ TEST_CASE("a value that is no summary is no summary of 0 either: in reports and 
     for (const auto& t : shown(name).tags) {
       CAPTURE(t.tag);
       CHECK(t.last.has_value() == !t.other);
-      const auto points = examine_event_points(*posix_file_system(), std::string{TROUPE_GOLDEN_DIR} + "/events/" + name + ".tfevents", t.tag);
+      const auto points = examine_event_points(*posix_file_system(),
+                                               std::string{TROUPE_GOLDEN_DIR} + "/events/" + name + ".tfevents", t.tag);
       REQUIRE_MESSAGE(points, (points ? "" : to_text(points.error())));
       for (const auto& p : points->points) {
         CHECK(p.value.has_value() == !t.other);

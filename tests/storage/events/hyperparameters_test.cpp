@@ -26,7 +26,9 @@ std::string said(const event_value& value) {
 
 }  // namespace
 
-TEST_CASE("hyperparameters come back from an event file by name, in words: of the experiment, of a session's start and of its end") {
+TEST_CASE(
+    "hyperparameters come back from an event file by name, in words: of the experiment, of a session's start and of "
+    "its end") {
   CHECK(said(experiment_summary(sample_values, {{"", "loss"}, {"eval", "accuracy"}}, 1.5e9))
         == "hyperparameters rate, rule, shuffle; metrics loss, eval/accuracy");
   CHECK(said(session_start_summary(sample_values, "runs/a", 1.5e9)) == "rate = 0.125, rule = adam, shuffle = true");

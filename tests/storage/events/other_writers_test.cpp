@@ -1,7 +1,6 @@
 // Events that only TensorFlow's and torch's writers make: every tag has a value, and damage is named.
-#include "storage/events/event_log.hpp"
-
 #include "storage/encodings/png.hpp"
+#include "storage/events/event_log.hpp"
 #include "storage/proto/graph.pb.h"
 #include "storage/records/record_framing.hpp"
 #include "tests/storage/samples.hpp"
@@ -48,14 +47,14 @@ proto::Event event_of(Fill fill, const std::string& plugin = {}) {
 template <class Fill>
 proto::Event tensor_event(int dtype, std::vector<int64_t> dims, const std::string& plugin, Fill fill) {
   return event_of(
-    [&](proto::Summary::Value& value) {
-      auto& tensor = *value.mutable_tensor();
-      tensor.set_dtype(dtype);
-      for (const int64_t d : dims)
-        tensor.mutable_tensor_shape()->add_dim()->set_size(d);
-      fill(tensor);
-    },
-    plugin);
+      [&](proto::Summary::Value& value) {
+        auto& tensor = *value.mutable_tensor();
+        tensor.set_dtype(dtype);
+        for (const int64_t d : dims)
+          tensor.mutable_tensor_shape()->add_dim()->set_size(d);
+        fill(tensor);
+      },
+      plugin);
 }
 
 proto::Event strings_event(std::vector<std::string> strings, std::vector<int64_t> dims, const std::string& plugin) {
@@ -111,25 +110,27 @@ TEST_CASE("a scalar is one in any type of numbers, as bytes or as a list, with o
     std::function<void(proto::TensorProto&)> listed;
     double value;
   } const cases[] = {
-    {1, bytes_of<float>({0.25f}), [](auto& t) { t.add_float_val(0.25f); }, 0.25},
-    {2, bytes_of<double>({1e300}), [](auto& t) { t.add_double_val(1e300); }, 1e300},
-    {3, bytes_of<int32_t>({-7}), [](auto& t) { t.add_int_val(-7); }, -7},
-    {4, bytes_of<uint8_t>({200}), [](auto& t) { t.add_int_val(200); }, 200},
-    {5, bytes_of<int16_t>({-300}), [](auto& t) { t.add_int_val(-300); }, -300},
-    {6, bytes_of<int8_t>({-3}), [](auto& t) { t.add_int_val(-3); }, -3},
-    {9, bytes_of<int64_t>({int64_t{1} << 40}), [](auto& t) { t.add_int64_val(int64_t{1} << 40); }, std::ldexp(1, 40)},
-    {10, std::string("\1", 1), [](auto& t) { t.add_bool_val(true); }, 1},
-    {14, bytes_of<uint16_t>({0x3fc0}), [](auto& t) { t.add_half_val(0x3fc0); }, 1.5},
-    {17, bytes_of<uint16_t>({60000}), [](auto& t) { t.add_int_val(60000); }, 60000},
-    {19, bytes_of<uint16_t>({0xc500}), [](auto& t) { t.add_half_val(0xc500); }, -5},
-    {19, bytes_of<uint16_t>({0x0001}), [](auto& t) { t.add_half_val(0x0001); }, std::ldexp(1, -24)},
-    {19, bytes_of<uint16_t>({0x7c00}), [](auto& t) { t.add_half_val(0x7c00); }, std::numeric_limits<double>::infinity()},
-    {22, bytes_of<uint32_t>({4'000'000'000u}), [](auto& t) { t.add_uint32_val(4'000'000'000u); }, 4e9},
+      {1, bytes_of<float>({0.25f}), [](auto& t) { t.add_float_val(0.25f); }, 0.25},
+      {2, bytes_of<double>({1e300}), [](auto& t) { t.add_double_val(1e300); }, 1e300},
+      {3, bytes_of<int32_t>({-7}), [](auto& t) { t.add_int_val(-7); }, -7},
+      {4, bytes_of<uint8_t>({200}), [](auto& t) { t.add_int_val(200); }, 200},
+      {5, bytes_of<int16_t>({-300}), [](auto& t) { t.add_int_val(-300); }, -300},
+      {6, bytes_of<int8_t>({-3}), [](auto& t) { t.add_int_val(-3); }, -3},
+      {9, bytes_of<int64_t>({int64_t{1} << 40}), [](auto& t) { t.add_int64_val(int64_t{1} << 40); }, std::ldexp(1, 40)},
+      {10, std::string("\1", 1), [](auto& t) { t.add_bool_val(true); }, 1},
+      {14, bytes_of<uint16_t>({0x3fc0}), [](auto& t) { t.add_half_val(0x3fc0); }, 1.5},
+      {17, bytes_of<uint16_t>({60000}), [](auto& t) { t.add_int_val(60000); }, 60000},
+      {19, bytes_of<uint16_t>({0xc500}), [](auto& t) { t.add_half_val(0xc500); }, -5},
+      {19, bytes_of<uint16_t>({0x0001}), [](auto& t) { t.add_half_val(0x0001); }, std::ldexp(1, -24)},
+      {19, bytes_of<uint16_t>({0x7c00}), [](auto& t) { t.add_half_val(0x7c00); },
+       std::numeric_limits<double>::infinity()},
+      {22, bytes_of<uint32_t>({4'000'000'000u}), [](auto& t) { t.add_uint32_val(4'000'000'000u); }, 4e9},
   };
   for (const auto& c : cases)
     for (const std::string plugin : {"scalars", ""}) {
       CAPTURE(c.dtype);
-      const auto packed = value_of(tensor_event(c.dtype, {}, plugin, [&](proto::TensorProto& t) { t.set_tensor_content(c.content); }));
+      const auto packed = value_of(
+          tensor_event(c.dtype, {}, plugin, [&](proto::TensorProto& t) { t.set_tensor_content(c.content); }));
       const auto listed = value_of(tensor_event(c.dtype, {}, plugin, c.listed));
       CHECK(packed.what == kind::scalar);
       CHECK(packed.scalar == c.value);
@@ -165,7 +166,8 @@ TEST_CASE("a histogram of TensorFlow 2 has its buckets, of nothing none, and no 
   CHECK(other_of(tensor_event(1, {2, 2}, "histograms", [](auto& t) { t.add_float_val(1); })).as == form::tensor);
 }
 
-TEST_CASE("numbers that no other kind is for are a tensor, in which the last one that is listed stands for those behind it") {
+TEST_CASE(
+    "numbers that no other kind is for are a tensor, in which the last one that is listed stands for those behind it") {
   const auto curve = other_of(tensor_event(1, {2, 3}, "pr_curves", [](auto& t) {
     for (const float x : {1.f, 2.f, 3.f})
       t.add_float_val(x);
@@ -176,7 +178,8 @@ TEST_CASE("numbers that no other kind is for are a tensor, in which the last one
   CHECK(other_of(tensor_event(9, {2}, "", nothing)).numbers == tensor::of<int64_t>({2}, {0, 0}));
   CHECK(other_of(tensor_event(8, {2}, "", nothing)).text == "complex64[2]");
   CHECK(other_of(tensor_event(23, {2}, "", nothing)).text == "uint64[2]");
-  CHECK(other_of(tensor_event(1, std::vector<int64_t>(9, 1), "", nothing)).text == "a tensor of the shape [1, 1, 1, 1, 1, 1, 1, 1, 1]");
+  CHECK(other_of(tensor_event(1, std::vector<int64_t>(9, 1), "", nothing)).text
+        == "a tensor of the shape [1, 1, 1, 1, 1, 1, 1, 1, 1]");
   CHECK(other_of(tensor_event(1, {int64_t{1} << 40, int64_t{1} << 40, 0}, "", nothing)).as == form::opaque);
 }
 
@@ -195,7 +198,8 @@ TEST_CASE("images of TensorFlow 2 are as many values of the tag, and one that is
           v.mutable_image()->set_encoded_image_string("GIF89a");
           v.mutable_image()->set_width(4);
           v.mutable_image()->set_height(3);
-        })).text == "a GIF image of 4 x 3, 6 bytes");
+        })).text
+        == "a GIF image of 4 x 3, 6 bytes");
 }
 
 TEST_CASE("text of any shape keeps its strings, with the plugin for texts, another or none") {
@@ -224,10 +228,13 @@ TEST_CASE("values of forms that have no kind say what they are, and a tag withou
           v.mutable_audio()->set_length_frames(441);
           v.mutable_audio()->set_content_type("audio/wav");
           v.mutable_audio()->set_encoded_audio_string("RIFF");
-        })).text == "a sound of 441 frames, audio/wav, 4 bytes");
-  CHECK(other_of(event_of([](auto& v) { v.set_obsolete_old_style_histogram("abc"); })).text == "a histogram of an old form, 3 bytes");
+        })).text
+        == "a sound of 441 frames, audio/wav, 4 bytes");
+  CHECK(other_of(event_of([](auto& v) { v.set_obsolete_old_style_histogram("abc"); })).text
+        == "a histogram of an old form, 3 bytes");
   CHECK(other_of(event_of(nothing)).text == "no value");
-  const auto marked = other_of(event_of([](auto& v) { v.mutable_metadata()->mutable_plugin_data()->set_content("abc"); }, "mesh"));
+  const auto marked = other_of(
+      event_of([](auto& v) { v.mutable_metadata()->mutable_plugin_data()->set_content("abc"); }, "mesh"));
   CHECK(marked.text == "no value, 3 bytes of its plugin");
   CHECK(marked.data == "abc");
 }
@@ -258,23 +265,29 @@ TEST_CASE("graphs, meta graphs, run metadata and messages are attachments of the
 
 TEST_CASE("a tensor, a graph or an image that is none is damage that names it") {
   CHECK(has(damage_of(tensor_event(1, {2}, "", [](auto& t) { t.set_tensor_content("12345"); })),
-                 "the tensor \"x\" has 5 bytes, and its shape [2] takes 8"));
-  CHECK(has(damage_of(tensor_event(1, {1}, "", [](auto& t) {
-                   t.add_float_val(1);
-                   t.add_float_val(2);
-                 })),
-                 "the tensor \"x\" has 2 values, and its shape [1] takes 1"));
+            "the tensor \"x\" has 5 bytes, and its shape [2] takes 8"));
+  CHECK(has(damage_of(tensor_event(1, {1}, "",
+                                   [](auto& t) {
+                                     t.add_float_val(1);
+                                     t.add_float_val(2);
+                                   })),
+            "the tensor \"x\" has 2 values, and its shape [1] takes 1"));
   CHECK(has(damage_of(tensor_event(1, {-1}, "", nothing)), "the tensor \"x\" has the shape [-1], which cannot be"));
-  CHECK(has(damage_of(tensor_event(1, {}, "", [](auto& t) { t.mutable_tensor_shape()->set_unknown_rank(true); })), "unknown rank"));
-  CHECK(has(damage_of(tensor_event(1, {int64_t{1} << 30}, "", nothing)), "leaves out 1073741824 values of its shape [1073741824]"));
-  CHECK(has(damage_of(strings_event({"a", "b"}, {1}, "text")), "the tensor \"x\" has 2 strings, and its shape [1] takes 1"));
+  CHECK(has(damage_of(tensor_event(1, {}, "", [](auto& t) { t.mutable_tensor_shape()->set_unknown_rank(true); })),
+            "unknown rank"));
+  CHECK(has(damage_of(tensor_event(1, {int64_t{1} << 30}, "", nothing)),
+            "leaves out 1073741824 values of its shape [1073741824]"));
+  CHECK(has(damage_of(strings_event({"a", "b"}, {1}, "text")),
+            "the tensor \"x\" has 2 strings, and its shape [1] takes 1"));
   CHECK(has(damage_of(strings_event({"\xff"}, {1}, "text")), "the text \"x\" is not UTF-8"));
-  CHECK(has(damage_of(strings_event({"1", "1", "\x89PNG\r\n\x1a\n"}, {3}, "images")), "the image \"x\": a PNG image cannot be read"));
+  CHECK(has(damage_of(strings_event({"1", "1", "\x89PNG\r\n\x1a\n"}, {3}, "images")),
+            "the image \"x\": a PNG image cannot be read"));
   proto::Event graph;
   graph.set_graph_def("\x0a\x7f");
   CHECK(has(damage_of(graph), "the graph of step 0 is no GraphDef"));
-  CHECK(has(damage_of(event_of([](auto& v) { v.mutable_metadata()->mutable_plugin_data()->set_content("\x0a\x7f"); }, "hparams")),
-                 "the hyperparameters \"x\" are not what TensorBoard's plugin keeps"));
+  CHECK(has(damage_of(event_of([](auto& v) { v.mutable_metadata()->mutable_plugin_data()->set_content("\x0a\x7f"); },
+                               "hparams")),
+            "the hyperparameters \"x\" are not what TensorBoard's plugin keeps"));
 }
 
 }  // namespace troupe

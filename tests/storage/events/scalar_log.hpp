@@ -10,14 +10,16 @@ namespace troupe::test {
 
 inline constexpr double logged_at = 1'700'000'000.25;
 
-inline std::unique_ptr<event_log_writer> open_log(std::shared_ptr<file_system> fs, double wall_time = logged_at, const std::string& host = "node") {
+inline std::unique_ptr<event_log_writer> open_log(std::shared_ptr<file_system> fs, double wall_time = logged_at,
+                                                  const std::string& host = "node") {
   auto log = event_log_writer::create(std::move(fs), "/m", {.host = host, .wall_time = wall_time});
   REQUIRE_MESSAGE(log, (log ? "" : to_text(log.error())));
   return std::move(*log);
 }
 
 inline log_event scalar_at(int64_t step, double value) {
-  return {.wall_time = logged_at + static_cast<double>(step), .step = step, .values = {{.tag = "loss", .scalar = value}}};
+  return {
+      .wall_time = logged_at + static_cast<double>(step), .step = step, .values = {{.tag = "loss", .scalar = value}}};
 }
 
 /// The bytes of a file with the version and `events` scalar events.

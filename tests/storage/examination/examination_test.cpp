@@ -48,7 +48,8 @@ std::vector<std::string> names_of(const std::vector<tensor_description>& tensors
 
 }  // namespace
 
-TEST_CASE_FIXTURE(examined_directory, "a whole checkpoint is told with every tensor, its checksum and, on request, its bytes") {
+TEST_CASE_FIXTURE(examined_directory,
+                  "a whole checkpoint is told with every tensor, its checksum and, on request, its bytes") {
   commit(*store, 1);
   const auto r = look(1, {.values = true});
   CHECK(r.path == "/m/model.ckpt-1");
@@ -70,7 +71,8 @@ TEST_CASE_FIXTURE(examined_directory, "a whole checkpoint is told with every ten
     CHECK(shape{t.shape} == value.dims());
     CHECK(t.value == bytes);
     CHECK(t.crc32c == crc32c(bytes));
-    CHECK(read_file(*disk, "/m/" + t.file)->substr(static_cast<size_t>(t.offset), static_cast<size_t>(t.bytes)) == bytes);
+    CHECK(read_file(*disk, "/m/" + t.file)->substr(static_cast<size_t>(t.offset), static_cast<size_t>(t.bytes))
+          == bytes);
   }
 }
 
@@ -103,10 +105,12 @@ TEST_CASE_FIXTURE(examined_directory, "a flipped byte is found by reading: file,
   CHECK(r.tensors.size() == sample(1).tensors.size());
 }
 
-TEST_CASE_FIXTURE(examined_directory, "of a shard that was cut off, the tensors beyond its end are named and the others verified") {
+TEST_CASE_FIXTURE(examined_directory,
+                  "of a shard that was cut off, the tensors beyond its end are named and the others verified") {
   commit(*store, 1);
   const auto whole = look(1);
-  const auto last = std::max_element(whole.tensors.begin(), whole.tensors.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  const auto last = std::max_element(whole.tensors.begin(), whole.tensors.end(),
+                                     [](const auto& a, const auto& b) { return a.offset < b.offset; });
   const auto size = last->offset;
   rewrite(shard_1, [&](std::string& bytes) { bytes.resize(static_cast<size_t>(size)); });
   for (const bool verify : {false, true}) {
@@ -168,7 +172,8 @@ TEST_CASE_FIXTURE(examined_directory, "without a manifest that can be trusted th
   SUBCASE("nested too deep: told where, and the tensors are those of the shards") {
     rewrite(manifest_1, [](std::string& bytes) {
       const std::string from = "\"format_version\": 1";
-      bytes.replace(bytes.find(from), from.size(), "\"format_version\": " + std::string(100, '[') + std::string(100, ']'));
+      bytes.replace(bytes.find(from), from.size(),
+                    "\"format_version\": " + std::string(100, '[') + std::string(100, ']'));
       const auto at = bytes.size() - 12;
       bytes.replace(at, 8, "00000000");
       bytes.replace(at, 8, crc32c_text(crc32c(bytes)));
@@ -191,12 +196,16 @@ TEST_CASE_FIXTURE(examined_directory, "without a manifest that can be trusted th
   CHECK(examine_checkpoint(*disk, "/m", {2}, {}).error().category == errc::not_found);
 }
 
-TEST_CASE_FIXTURE(examined_directory, "a file that may not be read is told apart from one that is damaged: it may be whole") {
+TEST_CASE_FIXTURE(examined_directory,
+                  "a file that may not be read is told apart from one that is damaged: it may be whole") {
   for (const int64_t step : {1, 2})
     commit(*store, step);
   const auto fs = faulty_file_system::around(disk);
   const auto forbid = [&](const std::string& path) {
-    fs->inject({.operation = file_operation::open, .category = errc::failed_precondition, .reason = "Permission denied", .path_contains = path});
+    fs->inject({.operation = file_operation::open,
+                .category = errc::failed_precondition,
+                .reason = "Permission denied",
+                .path_contains = path});
   };
   forbid(shard_1);
   const auto r = examine_checkpoint(*fs, "/m", {1}, {});
@@ -219,21 +228,27 @@ TEST_CASE_FIXTURE(examined_directory, "a file that may not be read is told apart
   CHECK(without->damages[0] == damage{manifest_1, "", {}, "is missing"});
   CHECK(without->damages[1] == damage{shard_1, "", {}, "may not be read: Permission denied (injected)", true});
   commit(*store, 1);
-  fs->inject({.operation = file_operation::read, .category = errc::unavailable, .reason = "input/output error", .path_contains = shard_1});
+  fs->inject({.operation = file_operation::read,
+              .category = errc::unavailable,
+              .reason = "input/output error",
+              .path_contains = shard_1});
   const auto broken = examine_checkpoint(*fs, "/m", {1}, {.verify = true});
   REQUIRE(broken);
   CHECK(broken->damages.at(0).reason == "could not be read: input/output error (injected)");
 }
 
-TEST_CASE_FIXTURE(examined_directory, "any safetensors file is told by its header, a dtype that we have not under its own name") {
-  const std::string header =
-      R"({"__metadata__":{"by":"somebody"},"h":{"dtype":"BF16","shape":[2,2],"data_offsets":[4,12]},)"
-      R"("i":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})";
+TEST_CASE_FIXTURE(examined_directory,
+                  "any safetensors file is told by its header, a dtype that we have not under its own name") {
+  const std::string
+      header = R"({"__metadata__":{"by":"somebody"},"h":{"dtype":"BF16","shape":[2,2],"data_offsets":[4,12]},)"
+               R"("i":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})";
   std::string bytes(8, '\0');
   bytes[0] = static_cast<char>(header.size());
   bytes += header + std::string("\1\0\0\0abcdefgh", 12);
   REQUIRE(write_file_atomically(*disk, "/m", "export.safetensors", bytes));
-  const auto look_at_file = [&](inspect_options options) { return *examine_safetensors(*disk, "/m/export.safetensors", options); };
+  const auto look_at_file = [&](inspect_options options) {
+    return *examine_safetensors(*disk, "/m/export.safetensors", options);
+  };
   auto r = look_at_file({});
   CHECK(r.damages.empty());
   CHECK_FALSE(r.id);
@@ -246,17 +261,22 @@ TEST_CASE_FIXTURE(examined_directory, "any safetensors file is told by its heade
   CHECK_FALSE(r.tensors[0].crc32c);
   CHECK(look_at_file({.verify = true}).tensors[0].crc32c == crc32c(std::string("\1\0\0\0", 4)));
 
-  REQUIRE(write_file_atomically(*disk, "/m", "export.safetensors", std::string_view{bytes}.substr(0, bytes.size() - 10)));
+  REQUIRE(
+      write_file_atomically(*disk, "/m", "export.safetensors", std::string_view{bytes}.substr(0, bytes.size() - 10)));
   r = look_at_file({});
   CHECK(names_of(r.tensors) == std::vector<std::string>{"h", "i"});
   CHECK_FALSE(r.damages.empty());
-  REQUIRE(write_file_atomically(*disk, "/m", "export.safetensors", std::string(7, '\xff') + "\x7f" "{}"));
+  REQUIRE(write_file_atomically(*disk, "/m", "export.safetensors",
+                                std::string(7, '\xff')
+                                    + "\x7f"
+                                      "{}"));
   r = look_at_file({});
   REQUIRE(r.damages.size() == 1);  // The length is refused before memory is allocated for it.
   CHECK(has(r.damages[0].reason, "is said to have"));
 }
 
-TEST_CASE_FIXTURE(examined_directory, "a directory is told with what is listed, preserved, left over, missing and damaged") {
+TEST_CASE_FIXTURE(examined_directory,
+                  "a directory is told with what is listed, preserved, left over, missing and damaged") {
   for (const int64_t step : {1, 2, 3})
     commit(*store, step);
   edit(*disk, "checkpoint", write_state_file(ids({2, 3, 9}), {.preserved = {{1}}}));
@@ -266,7 +286,9 @@ TEST_CASE_FIXTURE(examined_directory, "a directory is told with what is listed, 
   CHECK(r.owner == "this process");
   CHECK(r.newest == checkpoint_id{9});
   REQUIRE(r.checkpoints.size() == 5);
-  const auto row = [&c = r.checkpoints](size_t i) { return std::tuple{c[i].id.step, c[i].listed, c[i].preserved, c[i].damages.empty()}; };
+  const auto row = [&c = r.checkpoints](size_t i) {
+    return std::tuple{c[i].id.step, c[i].listed, c[i].preserved, c[i].damages.empty()};
+  };
   CHECK(row(0) == std::tuple{1, false, true, true});
   CHECK(row(1) == std::tuple{2, true, false, false});
   CHECK(row(2) == std::tuple{3, true, false, true});
@@ -304,7 +326,8 @@ TEST_CASE("a directory that is written to while it is verified shows no damage t
     const auto r = examine_directory(*fs, place.path, {.verify = true});
     REQUIRE_MESSAGE(r, (r ? "" : to_text(r.error())));
     for (const auto& c : r->checkpoints)
-      CHECK_MESSAGE(c.damages.empty(), c.id.step << " " << (c.damages.empty() ? "" : c.damages[0].file + ": " + c.damages[0].reason));
+      CHECK_MESSAGE(c.damages.empty(),
+                    c.id.step << " " << (c.damages.empty() ? "" : c.damages[0].file + ": " + c.damages[0].reason));
     checkpoints += static_cast<int64_t>(r->checkpoints.size());
   } while (!done);
   writer.join();
@@ -322,13 +345,17 @@ TEST_CASE_FIXTURE(examined_directory, "verifying a directory reads every byte of
   CHECK(r.checkpoints[1].damages.empty());
 }
 
-TEST_CASE_FIXTURE(examined_directory, "an event file is told by tags, counts, steps and notes, and the readable part of a damaged one too") {
+TEST_CASE_FIXTURE(
+    examined_directory,
+    "an event file is told by tags, counts, steps and notes, and the readable part of a damaged one too") {
   auto log = event_log_writer::create(disk, "/m/eval", {.host = "h", .wall_time = 1.6e9});
   REQUIRE(log);
   REQUIRE((*log)->add({.wall_time = 1.6e9, .step = 0, .note = session_note{.what = session_note::kind::start}}));
   for (const int64_t step : {10, 20, 30})
-    REQUIRE((*log)->add({.wall_time = 1.6e9 + static_cast<double>(step), .step = step,
-                         .values = {{.tag = "loss", .scalar = 1.0 / static_cast<double>(step)}, {.tag = "accuracy", .scalar = 0.5}}}));
+    REQUIRE((*log)->add(
+        {.wall_time = 1.6e9 + static_cast<double>(step),
+         .step = step,
+         .values = {{.tag = "loss", .scalar = 1.0 / static_cast<double>(step)}, {.tag = "accuracy", .scalar = 0.5}}}));
   REQUIRE((*log)->close());
   const std::string path = (*log)->path();
   const auto look_at = [&] { return *examine_event_file(*disk, path); };
@@ -349,7 +376,8 @@ TEST_CASE_FIXTURE(examined_directory, "an event file is told by tags, counts, st
   CHECK(r.tags[1].last->scalar == static_cast<double>(1.0f / 30));
   const auto around = look_around();
   CHECK(around.event_files == std::vector<std::string>{path.substr(3)});
-  CHECK(around.evaluations.at("eval") == std::map<std::string, double>{{"accuracy", 0.5}, {"global_step", 30}, {"loss", 1.0f / 30}});
+  CHECK(around.evaluations.at("eval")
+        == std::map<std::string, double>{{"accuracy", 0.5}, {"global_step", 30}, {"loss", 1.0f / 30}});
 
   const auto size = r.bytes;
   rewrite(path, [](std::string& bytes) { bytes.resize(bytes.size() - 1); });

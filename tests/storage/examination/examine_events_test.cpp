@@ -13,12 +13,16 @@ struct event_files {
   std::shared_ptr<memory_disk> disk = memory_disk::make();
 
   /// Writes a file of a job that starts at step `from`, with a loss and a value of the tag `other` for each point.
-  std::string written(double wall_time, int64_t from, std::initializer_list<std::pair<int64_t, double>> points, const std::string& other = "rate") {
+  std::string written(double wall_time, int64_t from, std::initializer_list<std::pair<int64_t, double>> points,
+                      const std::string& other = "rate") {
     auto log = event_log_writer::create(disk, "/m", {.host = "h", .wall_time = wall_time});
     REQUIRE(log);
-    REQUIRE((*log)->add({.wall_time = wall_time, .step = from, .note = session_note{.what = session_note::kind::start}}));
+    REQUIRE(
+        (*log)->add({.wall_time = wall_time, .step = from, .note = session_note{.what = session_note::kind::start}}));
     for (const auto& [step, loss] : points)
-      REQUIRE((*log)->add({.wall_time = wall_time, .step = step, .values = {{.tag = "loss", .scalar = loss}, {.tag = other, .scalar = 1}}}));
+      REQUIRE((*log)->add({.wall_time = wall_time,
+                           .step = step,
+                           .values = {{.tag = "loss", .scalar = loss}, {.tag = other, .scalar = 1}}}));
     REQUIRE((*log)->close());
     return (*log)->path();
   }
@@ -33,14 +37,18 @@ std::shared_ptr<repeated_file_system> large_event_file() {
     return *read_file(*disk, log->path());
   };
   const auto before = bytes();
-  REQUIRE(log->add({.wall_time = 1.6e9, .step = 1, .values = {{.what = summary_value::kind::text, .tag = "notes", .text = std::string(1 << 20, 'x')},
-                                                              {.tag = "loss", .scalar = 0.5}}}));
+  REQUIRE(log->add({.wall_time = 1.6e9,
+                    .step = 1,
+                    .values = {{.what = summary_value::kind::text, .tag = "notes", .text = std::string(1 << 20, 'x')},
+                               {.tag = "loss", .scalar = 0.5}}}));
   return std::make_shared<repeated_file_system>(before, bytes().substr(before.size()), 96, "events.out.tfevents.1");
 }
 
 }  // namespace
 
-TEST_CASE_FIXTURE(event_files, "points of a tag that a job made again count once, as it made them last, and damage ends a file, not the others") {
+TEST_CASE_FIXTURE(
+    event_files,
+    "points of a tag that a job made again count once, as it made them last, and damage ends a file, not the others") {
   using points = std::vector<std::pair<int64_t, double>>;
   const auto of = [&](const std::string& path) {
     const auto found = examine_event_points(*disk, path, "loss");
@@ -62,7 +70,8 @@ TEST_CASE_FIXTURE(event_files, "points of a tag that a job made again count once
   CHECK(of(first) == std::pair{points{{1, 8}, {2, 4}}, size_t{1}});
   const auto absent = examine_event_points(*disk, second, "accuracy");
   REQUIRE_FALSE(absent);
-  CHECK(absent.error() == error{errc::not_found, second + " has no value of the tag 'accuracy'; there are: 'loss', 'rate'"});
+  CHECK(absent.error()
+        == error{errc::not_found, second + " has no value of the tag 'accuracy'; there are: 'loss', 'rate'"});
 }
 
 TEST_CASE_FIXTURE(event_files, "the tags that there are do not include those whose values a later start took back") {
@@ -74,7 +83,8 @@ TEST_CASE_FIXTURE(event_files, "the tags that there are do not include those who
     return found ? "" : found.error().message;
   };
   CHECK(said("none") == "/m has no value of the tag 'none'; there are: 'early', 'last', 'loss'");
-  CHECK(said("late") == "/m has no value of the tag 'late' left, since a job went on from a step before them; there are: 'early', 'last', 'loss'");
+  CHECK(said("late") == "/m has no value of the tag 'late' left, since a job went on from a step before them; "
+                        "there are: 'early', 'last', 'loss'");
   CHECK(said("early").empty());
 }
 

@@ -1,5 +1,4 @@
 #include "storage/examination/examination.hpp"
-
 #include "tests/storage/samples.hpp"
 
 namespace troupe {

@@ -1,6 +1,5 @@
 // TensorFlow's checkpoints and model directories, as `troupe inspect` shows them.
 #include "storage/examination/examination.hpp"
-
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
 
@@ -83,7 +82,8 @@ TEST_CASE("damage names the file and the tensor, and what is left is shown") {
   REQUIRE(without.damages.size() == 1);
   CHECK(without.damages[0].reason == "is missing");
   CHECK(without.tensors.size() == 21);
-  REQUIRE(write_file_atomically(*disk, "/t", "types.index", "no table at all, and long enough for a footer of one .........."));
+  REQUIRE(write_file_atomically(*disk, "/t", "types.index",
+                                "no table at all, and long enough for a footer of one .........."));
   const auto unreadable = examined(*disk, "/t/types");
   REQUIRE(unreadable.damages.size() == 1);
   CHECK(unreadable.damages[0].file == "/t/types.index");
@@ -94,10 +94,12 @@ TEST_CASE("a job is told to convert a TensorFlow directory that it is to go on f
   const auto disk = copied(golden + "/estimator", "/tf");
   auto store = open_store(disk, {.read_only = true}, "/tf");
   const auto nothing = [](const auto&) {};
-  for (const auto& found : {store->restore_newest().map(nothing), store->inspect_newest().map(nothing), store->restore_step(6).map(nothing)}) {
+  for (const auto& found : {store->restore_newest().map(nothing), store->inspect_newest().map(nothing),
+                            store->restore_step(6).map(nothing)}) {
     REQUIRE_FALSE(found);
     CHECK(found.error().category == errc::failed_precondition);
-    CHECK(has(found.error().message, "/tf/model.ckpt-6 is a TensorFlow checkpoint: `troupe convert /tf NEW_DIRECTORY`"));
+    CHECK(
+        has(found.error().message, "/tf/model.ckpt-6 is a TensorFlow checkpoint: `troupe convert /tf NEW_DIRECTORY`"));
   }
 }
 

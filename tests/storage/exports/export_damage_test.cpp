@@ -11,7 +11,8 @@ namespace troupe {
 
 namespace {
 
-constexpr std::string_view all_files[] = {graph_file_name, weights_file_name, signature_file_name, preparation_file_name, manifest_file_name};
+constexpr std::string_view all_files[] = {graph_file_name, weights_file_name, signature_file_name,
+                                          preparation_file_name, manifest_file_name};
 
 struct damaged_export {
   std::shared_ptr<memory_disk> disk = memory_disk::make();
@@ -45,7 +46,8 @@ TEST_CASE("each byte of an export's files that is changed is refused, naming the
         text[at] = static_cast<char>(text[at] ^ (1 << bit));
         e.disk->overwrite(file, text);
         const auto content = read_export(*e.disk, e.path);
-        const bool named = !content && content.error().category == errc::data_loss && content.error().message.starts_with(file + ": ")
+        const bool named = !content && content.error().category == errc::data_loss
+                           && content.error().message.starts_with(file + ": ")
                            && (has(content.error().message, "checksum"));
         CHECK_MESSAGE(named, "byte ", at, ": ", (content ? "accepted" : content.error().message));
         refusals += named ? 1 : 0;
@@ -64,13 +66,16 @@ TEST_CASE("an export without a file, with a shorter or longer one, or with anoth
     const auto file = join_path(e.path, name);
     const auto whole = *read_file(*e.disk, file);
     REQUIRE(e.disk->remove(file));
-    e.refused(errc::data_loss, name == manifest_file_name ? file + " is missing, and graph.json has format version 2" : file + " is missing");
+    e.refused(errc::data_loss, name == manifest_file_name ? file + " is missing, and graph.json has format version 2"
+                                                          : file + " is missing");
     CHECK(is_export(*e.disk, e.path));
     const auto bytes = std::to_string(whole.size());
-    for (const auto& [text, size] : {std::pair{whole.substr(0, whole.size() / 2), whole.size() / 2}, std::pair{whole + " ", whole.size() + 1}}) {
+    for (const auto& [text, size] :
+         {std::pair{whole.substr(0, whole.size() / 2), whole.size() / 2}, std::pair{whole + " ", whole.size() + 1}}) {
       REQUIRE(write_file_atomically(*e.disk, e.path, std::string{name}, text));
-      e.refused(errc::data_loss, name == manifest_file_name ? file + ": it does not end in its checksum"
-                                                            : file + " has " + std::to_string(size) + " bytes and should have " + bytes);
+      e.refused(errc::data_loss, name == manifest_file_name
+                                     ? file + ": it does not end in its checksum"
+                                     : file + " has " + std::to_string(size) + " bytes and should have " + bytes);
     }
     const auto others = *read_file(*e.disk, join_path(other, name));
     if (others != whole) {
@@ -88,12 +93,14 @@ TEST_CASE("a manifest that lacks a file, and one of a later format, is refused a
   const auto file = join_path(e.path, manifest_file_name);
   auto listed = *parse_export_manifest(*read_file(*e.disk, file), file);
   REQUIRE(listed.size() == 4);
-  const auto signature = std::find_if(listed.begin(), listed.end(), [](const auto& f) { return f.name == signature_file_name; });
+  const auto signature = std::find_if(listed.begin(), listed.end(),
+                                      [](const auto& f) { return f.name == signature_file_name; });
   REQUIRE(signature != listed.end());
   listed.erase(signature);
   e.disk->overwrite(file, write_export_manifest(listed));
   e.refused(errc::data_loss, file + " does not list signature.json");
-  std::string later = "{\n \"format\": \"troupe export\",\n \"format_version\": 3,\n \"manifest_crc32c\": \"00000000\"\n}\n";
+  std::string
+      later = "{\n \"format\": \"troupe export\",\n \"format_version\": 3,\n \"manifest_crc32c\": \"00000000\"\n}\n";
   e.disk->overwrite(file, seal(later));
   e.refused(errc::unimplemented, file + ": format version 3, and this program reads 2");
 }

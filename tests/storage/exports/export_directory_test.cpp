@@ -55,8 +55,9 @@ TEST_CASE("an export is read as it was written, with its assets beside it and no
   const auto path = write(*disk, 7, {}, {{"lists/vocabulary.txt", "/words/vocabulary.txt"}});
   CHECK(path == base + "/1700000000");
   CHECK(names_in(*disk, base) == std::vector<std::string>{"1700000000"});
-  CHECK(names_in(*disk, path) == std::vector<std::string>{"assets.extra", "graph.json", "manifest.json", "preparation.json", "signature.json",
-                                                                "weights.safetensors"});
+  CHECK(names_in(*disk, path)
+        == std::vector<std::string>{"assets.extra", "graph.json", "manifest.json", "preparation.json", "signature.json",
+                                    "weights.safetensors"});
   CHECK(read_file(*disk, path + "/assets.extra/lists/vocabulary.txt") == "coat\nbag\n");
   CHECK(same(*read_export(*disk, path), sample_export(7)));
 }
@@ -84,7 +85,8 @@ TEST_CASE("where others have taken a hundred numbers an export ends in a state e
   CHECK(names_in(*disk, base).size() == 100);
 }
 
-TEST_CASE("an export that is made after the clock was set back has the greatest number, and is not the first to be removed") {
+TEST_CASE(
+    "an export that is made after the clock was set back has the greatest number, and is not the first to be removed") {
   auto disk = memory_file_system();
   fake_clock clock;
   write(*disk, 1, clock);
@@ -101,16 +103,27 @@ TEST_CASE("an export that is made after the clock was set back has the greatest 
 
 TEST_CASE("an export that somebody removes while it is made, with all that is beside it, is made anew") {
   struct swept final : delegating_file_system {
-    swept(std::shared_ptr<memory_disk> inner, int64_t at) : delegating_file_system(inner), disk(std::move(inner)), nth(at) {}
+    swept(std::shared_ptr<memory_disk> inner, int64_t at)
+      : delegating_file_system(inner), disk(std::move(inner)), nth(at) {}
     void pass() {
       if (--nth == 0 && disk->info("/m/export"))
         disk->remove_directory("/m/export");
     }
-    expected<std::unique_ptr<writable_file>> create(const std::string& path) override { return pass(), delegating_file_system::create(path); }
-    expected<void> rename(const std::string& from, const std::string& to) override { return pass(), delegating_file_system::rename(from, to); }
-    expected<bool> create_directory(const std::string& path) override { return pass(), delegating_file_system::create_directory(path); }
-    expected<void> sync_directory(const std::string& path) override { return pass(), delegating_file_system::sync_directory(path); }
-    expected<std::vector<file_info>> list(const std::string& path) override { return pass(), delegating_file_system::list(path); }
+    expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
+      return pass(), delegating_file_system::create(path);
+    }
+    expected<void> rename(const std::string& from, const std::string& to) override {
+      return pass(), delegating_file_system::rename(from, to);
+    }
+    expected<bool> create_directory(const std::string& path) override {
+      return pass(), delegating_file_system::create_directory(path);
+    }
+    expected<void> sync_directory(const std::string& path) override {
+      return pass(), delegating_file_system::sync_directory(path);
+    }
+    expected<std::vector<file_info>> list(const std::string& path) override {
+      return pass(), delegating_file_system::list(path);
+    }
     std::shared_ptr<memory_disk> disk;
     int64_t nth;
   };
@@ -135,10 +148,12 @@ TEST_CASE("an export that somebody removes while it is made, with all that is be
 }
 
 TEST_CASE("an export of which somebody removes one file while it is made is made anew") {
-  for (const std::string file : {"graph.json", "weights.safetensors", "signature.json", "preparation.json", "assets.extra/a.txt"}) {
+  for (const std::string file :
+       {"graph.json", "weights.safetensors", "signature.json", "preparation.json", "assets.extra/a.txt"}) {
     CAPTURE(file);
     struct thief final : delegating_file_system {
-      thief(std::shared_ptr<file_system> inner, std::string of) : delegating_file_system(std::move(inner)), what(std::move(of)) {}
+      thief(std::shared_ptr<file_system> inner, std::string of)
+        : delegating_file_system(std::move(inner)), what(std::move(of)) {}
       expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
         if (path.ends_with("/manifest.json") && !what.empty())
           CHECK(remove(join_path(path.substr(0, path.rfind('/')), std::exchange(what, {}))));
@@ -164,7 +179,8 @@ TEST_CASE("a number whose temporary directory another process has made is not ta
 
 TEST_CASE("the next export removes what dead processes have left, and nothing that another one may be writing") {
   auto disk = memory_file_system();
-  const std::vector<std::string> stay{"temp-1699913601", "temp-", "temp-abc", "temp-16999136000", "removed-", "removed-x", "mine"};
+  const std::vector<std::string> stay{"temp-1699913601", "temp-",     "temp-abc", "temp-16999136000",
+                                      "removed-",        "removed-x", "mine"};
   for (const std::string name : {"temp-1699913599", "removed-1699999999"})
     put(*disk, base + "/" + name + "/assets.extra/a.txt", "a");
   for (const auto& name : stay)
@@ -188,7 +204,9 @@ TEST_CASE("an export is well where what others have left cannot be removed") {
   CHECK(faulty->failures() > 0);
 }
 
-TEST_CASE("after a crash at any call of an export the old and perhaps the new one are there, both whole, and the next export succeeds") {
+TEST_CASE(
+    "after a crash at any call of an export the old and perhaps the new one are there, both whole, and the next export "
+    "succeeds") {
   int64_t points = 0;
   for (bool finished = false; !finished; ++points) {
     CAPTURE(points);
@@ -201,9 +219,12 @@ TEST_CASE("after a crash at any call of an export the old and perhaps the new on
       write(*disk, 1, clock);
       auto faulty = faulty_file_system::around(disk);
       faulty->fail_after(points, variant % 2 == 1);
-      const bool reported = write_export(*faulty, base, sample_export(2), {{"a.txt", "/words/a.txt"}}, clock.get()).has_value();
+      const bool reported = write_export(*faulty, base, sample_export(2), {{"a.txt", "/words/a.txt"}}, clock.get())
+                                .has_value();
       finished = faulty->calls() < points;
-      disk->crash({.torn_tails = variant >= 2, .entries_may_survive = variant >= 2, .seed = static_cast<uint64_t>(points * 8 + variant)});
+      disk->crash({.torn_tails = variant >= 2,
+                   .entries_may_survive = variant >= 2,
+                   .seed = static_cast<uint64_t>(points * 8 + variant)});
       const auto steps = steps_in(*disk);
       CHECK((steps == std::vector<int64_t>{1, 2} || (steps == std::vector<int64_t>{1} && !reported)));
       write(*disk, 3, clock);
@@ -253,7 +274,9 @@ TEST_CASE("a crash while exports are removed leaves whole exports and no half of
       faulty->fail_after(calls);
       const bool reported = keep_exports(*faulty, base, 2).has_value();
       finished = faulty->calls() < calls ? 1 : 0;
-      disk->crash({.torn_tails = variant >= 2, .entries_may_survive = variant >= 2, .seed = static_cast<uint64_t>(calls * 8 + variant)});
+      disk->crash({.torn_tails = variant >= 2,
+                   .entries_may_survive = variant >= 2,
+                   .seed = static_cast<uint64_t>(calls * 8 + variant)});
       const auto steps = steps_in(*disk);
       REQUIRE(steps.size() >= 2);
       CHECK(steps.back() == 4);
@@ -265,7 +288,9 @@ TEST_CASE("a crash while exports are removed leaves whole exports and no half of
   }
 }
 
-TEST_CASE("[EST-65] of seven exports the five newest are kept; other names, and directories that are no exports, are not touched") {
+TEST_CASE(
+    "[EST-65] of seven exports the five newest are kept; other names, and directories that are no exports, are not "
+    "touched") {
   auto disk = memory_file_system();
   const fake_clock clock;
   for (int64_t step = 1; step <= 7; ++step)
@@ -278,13 +303,16 @@ TEST_CASE("[EST-65] of seven exports the five newest are kept; other names, and 
   REQUIRE(removed);
   CHECK(*removed == std::vector<std::string>{base + "/1700000000", base + "/1700000001"});
   CHECK(names_in(*disk, base)
-        == std::vector<std::string>{"123456789", "1600000000", "1600000001", "1700000002", "1700000003", "1700000004", "1700000005", "1700000006", "abc"});
+        == std::vector<std::string>{"123456789", "1600000000", "1600000001", "1700000002", "1700000003", "1700000004",
+                                    "1700000005", "1700000006", "abc"});
   CHECK(read_file(*disk, base + "/1600000000/somebody's.txt") == "x");
   CHECK(keep_exports(*disk, base, 5)->empty());
   CHECK(keep_exports(*disk, "/nowhere", 5)->empty());
 }
 
-TEST_CASE("extra assets with paths that lead elsewhere are refused before anything is written, and one that is missing leaves nothing") {
+TEST_CASE(
+    "extra assets with paths that lead elsewhere are refused before anything is written, and one that is missing "
+    "leaves nothing") {
   auto disk = memory_file_system();
   for (const auto* name : {"", "/etc/x", "a/../x", "./x", "a//b", "a/"}) {
     CAPTURE(name);

@@ -46,15 +46,17 @@ TEST_CASE("the files of an export are read as they were written, and written aga
 }
 
 TEST_CASE("a file of a later format version, and one of another kind, is refused as what it is") {
-  refused(parse_graph_json(replaced(graph_text(), "\"format_version\": 2", "\"format_version\": 3"), "g"), errc::unimplemented,
-          "g: format version 3, and this program reads 1 to 2");
-  refused(parse_signature_json(replaced(signature_text(), "\"format_version\": 2", "\"format_version\": 3"), {"batch"}, "s"), errc::unimplemented,
-          "s: format version 3");
-  refused(parse_preparation_json(replaced(preparation_text(), "\"format_version\": 2", "\"format_version\": 9"), "p"), errc::unimplemented,
-          "p: format version 9");
-  refused(parse_graph_json(replaced(graph_text(), "\"format_version\": 2", "\"format_version\": 0"), "g"), errc::unimplemented, "g: format version 0");
-  refused(parse_best_json(replaced(*write_best_json({1, {}}), "\"format_version\": 1", "\"format_version\": 2"), "b"), errc::unimplemented,
-          "b: format version 2, and this program reads 1");
+  refused(parse_graph_json(replaced(graph_text(), "\"format_version\": 2", "\"format_version\": 3"), "g"),
+          errc::unimplemented, "g: format version 3, and this program reads 1 to 2");
+  refused(parse_signature_json(replaced(signature_text(), "\"format_version\": 2", "\"format_version\": 3"), {"batch"},
+                               "s"),
+          errc::unimplemented, "s: format version 3");
+  refused(parse_preparation_json(replaced(preparation_text(), "\"format_version\": 2", "\"format_version\": 9"), "p"),
+          errc::unimplemented, "p: format version 9");
+  refused(parse_graph_json(replaced(graph_text(), "\"format_version\": 2", "\"format_version\": 0"), "g"),
+          errc::unimplemented, "g: format version 0");
+  refused(parse_best_json(replaced(*write_best_json({1, {}}), "\"format_version\": 1", "\"format_version\": 2"), "b"),
+          errc::unimplemented, "b: format version 2, and this program reads 1");
   refused(parse_graph_json(signature_text(), "g"), errc::data_loss, "g: it is not a troupe graph");
   refused(parse_graph_json("[]", "g"), errc::data_loss, "g: it is not a troupe graph");
   refused(parse_graph_json("", "g"), errc::data_loss, "g: ");
@@ -62,9 +64,9 @@ TEST_CASE("a file of a later format version, and one of another kind, is refused
 
 TEST_CASE("a file that is cut off at any byte is refused") {
   for (const auto& [text, parse] : std::vector<std::pair<std::string, std::function<bool(std::string_view)>>>{
-         {graph_text(), [](std::string_view t) { return parse_graph_json(t, "f").has_value(); }},
-         {signature_text(), [](std::string_view t) { return parse_signature_json(t, {"batch"}, "f").has_value(); }},
-         {preparation_text(), [](std::string_view t) { return parse_preparation_json(t, "f").has_value(); }}}) {
+           {graph_text(), [](std::string_view t) { return parse_graph_json(t, "f").has_value(); }},
+           {signature_text(), [](std::string_view t) { return parse_signature_json(t, {"batch"}, "f").has_value(); }},
+           {preparation_text(), [](std::string_view t) { return parse_preparation_json(t, "f").has_value(); }}}) {
     CHECK(parse(text));
     for (size_t n = 0; n + 2 < text.size(); ++n)  // "}\n" may be missing.
       CHECK_FALSE(parse(std::string_view{text}.substr(0, n)));
@@ -72,22 +74,32 @@ TEST_CASE("a file that is cut off at any byte is refused") {
 }
 
 TEST_CASE("members that are missing, unknown or of another kind are refused by name") {
-  const auto graph = [](const std::string& from, const std::string& to) { return parse_graph_json(replaced(graph_text(), from, to), "g"); };
+  const auto graph = [](const std::string& from, const std::string& to) {
+    return parse_graph_json(replaced(graph_text(), from, to), "g");
+  };
   refused(graph("\"name\":\"w\",", ""), errc::data_loss, "g: nodes[1] lacks the member 'name'");
-  refused(graph("\"name\":\"w\",", "\"name\":\"w\",\"more\":1,"), errc::data_loss, "nodes[1] has the member 'more', which is not known");
+  refused(graph("\"name\":\"w\",", "\"name\":\"w\",\"more\":1,"), errc::data_loss,
+          "nodes[1] has the member 'more', which is not known");
   refused(graph("\"name\":\"w\"", "\"name\":1"), errc::data_loss, "nodes[1].name is not a text");
-  refused(graph("\"dtype\":\"int64\"", "\"dtype\":\"int128\""), errc::data_loss, "nodes[2].dtype is no dtype: 'int128'");
-  refused(graph("\"2*batch\"", "\"2*rows\""), errc::data_loss, "nodes[2].shape has the extent '2*rows', which is no unknown of the graph");
+  refused(graph("\"dtype\":\"int64\"", "\"dtype\":\"int128\""), errc::data_loss,
+          "nodes[2].dtype is no dtype: 'int128'");
+  refused(graph("\"2*batch\"", "\"2*rows\""), errc::data_loss,
+          "nodes[2].shape has the extent '2*rows', which is no unknown of the graph");
   refused(graph("\"2*batch\"", "\"02*batch\""), errc::data_loss, "nodes[2].shape has the extent '02*batch'");
   refused(graph("\"2*batch\"", "-1"), errc::data_loss, "nodes[2].shape is not a whole number from 0");
   refused(graph("[0,1]", "[0,-1]"), errc::data_loss, "nodes[2].inputs is not a whole number from 0");
   refused(graph("0123abcd", "0123ABCD"), errc::data_loss, "checksums.w is not a checksum: '0123ABCD'");
-  refused(graph("[\n  \"batch\"\n ]", "[\"batch\",\"batch\"]"), errc::data_loss, "the unknown 'batch' cannot have that name, or is there twice");
-  refused(graph("\"global_step\": 7", "\"global_step\": 7.5"), errc::data_loss, "origin.global_step is not a whole number");
+  refused(graph("[\n  \"batch\"\n ]", "[\"batch\",\"batch\"]"), errc::data_loss,
+          "the unknown 'batch' cannot have that name, or is there twice");
+  refused(graph("\"global_step\": 7", "\"global_step\": 7.5"), errc::data_loss,
+          "origin.global_step is not a whole number");
   refused(graph("-3", "18446744073709551615"), errc::data_loss, "nodes[2].count is not a whole number from ");
-  refused(parse_signature_json(replaced(signature_text(), "\"node\":0", "\"node\":-1"), {"batch"}, "s"), errc::data_loss, "s: serving_default.inputs.x");
-  refused(parse_signature_json(signature_text(), {"rows"}, "s"), errc::data_loss, "'batch', which is no unknown of the graph");
-  refused(parse_preparation_json(replaced(preparation_text(), "\"bag\"", "7"), "p"), errc::data_loss, "p: labels.label is not a text");
+  refused(parse_signature_json(replaced(signature_text(), "\"node\":0", "\"node\":-1"), {"batch"}, "s"),
+          errc::data_loss, "s: serving_default.inputs.x");
+  refused(parse_signature_json(signature_text(), {"rows"}, "s"), errc::data_loss,
+          "'batch', which is no unknown of the graph");
+  refused(parse_preparation_json(replaced(preparation_text(), "\"bag\"", "7"), "p"), errc::data_loss,
+          "p: labels.label is not a text");
 }
 
 TEST_CASE("names that are not UTF-8 are refused before anything is written") {

@@ -42,7 +42,9 @@ void check_places(file_system& fs, const std::string& directory) {
 
 }  // namespace
 
-TEST_CASE("a file that was renamed, removed, replaced or truncated is not in its place, on the disk, in memory and wrapped to fail") {
+TEST_CASE(
+    "a file that was renamed, removed, replaced or truncated is not in its place, on the disk, in memory and wrapped "
+    "to fail") {
   const temporary_directory disk;
   check_places(*posix_file_system(), disk.path);
   auto memory = memory_file_system();

@@ -5,16 +5,15 @@
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
 
-#include <csignal>
-#include <thread>
-
-#include <atomic>
-
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
 
 namespace troupe {
 
@@ -22,9 +21,7 @@ using test::has;
 
 namespace {
 
-std::span<const std::byte> text_bytes(std::string_view text) {
-  return std::as_bytes(std::span{text});
-}
+std::span<const std::byte> text_bytes(std::string_view text) { return std::as_bytes(std::span{text}); }
 
 /// Checks the guarantees of the interface, which every file system must keep.
 void check_contract(file_system& fs, const std::string& root) {
@@ -159,7 +156,8 @@ TEST_CASE("a name that is taken is not created anew, and its file stays") {
 
 TEST_CASE("a file that is put in another's place has another number, a copy of the same bytes too") {
   const temporary_directory disk;
-  for (const auto& [fs, root] : {std::pair{posix_file_system(), disk.path}, {memory_file_system(), std::string{"/m"}}}) {
+  for (const auto& [fs, root] :
+       {std::pair{posix_file_system(), disk.path}, {memory_file_system(), std::string{"/m"}}}) {
     REQUIRE(fs->create_directories(root));
     REQUIRE(write_file_atomically(*fs, root, "x", "bytes"));
     const auto number = fs->info(root + "/x")->changed;
@@ -331,7 +329,8 @@ TEST_CASE("signals that interrupt a slow read or write are not errors") {
   const temporary_directory disk;
   const std::string pipe = disk.path + "/pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  struct sigaction action {}, old {};
+  struct sigaction action {
+  }, old{};
   action.sa_handler = [](int) {};  // Without SA_RESTART calls return EINTR.
   ::sigaction(SIGUSR1, &action, &old);
   expected<void> written;

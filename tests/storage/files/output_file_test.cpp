@@ -3,12 +3,12 @@
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <csignal>
 #include <fstream>
 #include <thread>
-
-#include <fcntl.h>
-#include <sys/stat.h>
 
 namespace troupe {
 
@@ -17,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Writes a whole output file.
-expected<void> write_output(const std::shared_ptr<file_system>& files, const std::string& path, std::string_view bytes) {
+expected<void> write_output(const std::shared_ptr<file_system>& files, const std::string& path,
+                            std::string_view bytes) {
   auto file = output_file::create(files, path);
   if (!file)
     return fail(std::move(file.error()));
@@ -56,7 +57,9 @@ TEST_CASE("an output has its name only when it is complete, and its temporary na
   CHECK(entries_below(disk.path) == std::vector<std::string>{"out"});
 }
 
-TEST_CASE("an output that is a link stays one, and the file at the end of the links is replaced, also where there is none yet") {
+TEST_CASE(
+    "an output that is a link stays one, and the file at the end of the links is replaced, also where there is none "
+    "yet") {
   const temporary_directory disk;
   fs::create_directory(disk.path + "/data");
   fs::create_symlink("data/second", disk.path + "/first");
@@ -139,7 +142,9 @@ TEST_CASE("an output whose temporary name another program removed or took is an 
     const auto lost = file->finish();
     REQUIRE_FALSE(lost);
     CHECK(lost.error().category == errc::failed_precondition);
-    CHECK(has(lost.error().message, temporary + " was removed, replaced or truncated by another program while it was written: " + path + " is not there"));
+    CHECK(has(lost.error().message,
+              temporary + " was removed, replaced or truncated by another program while it was written: " + path
+                  + " is not there"));
   }
   CHECK(output_text(temporary) == "other");
   CHECK(entries_below(disk.path) == std::vector<std::string>{"out.tmp"});
@@ -162,7 +167,9 @@ TEST_CASE("an output that cannot be is refused before anything is written, namin
   CHECK(output_text(disk.path + "/file") == "text");
 }
 
-TEST_CASE("after a fault at any call of an output the old file or the new one is there, and no temporary one that could be removed") {
+TEST_CASE(
+    "after a fault at any call of an output the old file or the new one is there, and no temporary one that could be "
+    "removed") {
   for (int64_t nth = 1, calls = nth; nth <= calls; ++nth) {
     CAPTURE(nth);
     const auto disk = faulty_file_system::around(memory_disk::make());

@@ -2,10 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <sched.h>
+
 #include <map>
 #include <thread>
-
-#include <sched.h>
 
 namespace troupe {
 
@@ -36,7 +36,10 @@ TEST_CASE("a quota of version 2 limits them, whichever group above the process's
   CHECK(usable(8, groups, {{"/sys/fs/cgroup/user.slice/job/cpu.max", "299999 100000\n"}}) == 2);
   CHECK(usable(8, groups, {{"/sys/fs/cgroup/user.slice/job/cpu.max", "50000 100000\n"}}) == 1);
   CHECK(usable(8, groups, {{"/sys/fs/cgroup/user.slice/job/cpu.max", "6400000 100000\n"}}) == 8);
-  CHECK(usable(8, groups, {{"/sys/fs/cgroup/user.slice/job/cpu.max", "max 100000\n"}, {"/sys/fs/cgroup/user.slice/cpu.max", "200000 50000\n"}}) == 4);
+  CHECK(usable(8, groups,
+               {{"/sys/fs/cgroup/user.slice/job/cpu.max", "max 100000\n"},
+                {"/sys/fs/cgroup/user.slice/cpu.max", "200000 50000\n"}})
+        == 4);
   CHECK(usable(8, "0::/\n", {{"/sys/fs/cgroup/cpu.max", "200000 100000\n"}}) == 2);
   CHECK(usable(8, "0::/seen/from/the/host\n", {{"/sys/fs/cgroup/cpu.max", "200000 100000\n"}}) == 2);
 }
@@ -46,7 +49,10 @@ TEST_CASE("a quota of version 1 limits them, in the hierarchy of the processor c
   const std::string at = "/sys/fs/cgroup/cpu,cpuacct/docker/a/cpu.cfs_";
   CHECK(usable(8, groups, {{at + "quota_us", "-1\n"}, {at + "period_us", "100000\n"}}) == 8);
   CHECK(usable(8, groups, {{at + "quota_us", "350000\n"}, {at + "period_us", "100000\n"}}) == 3);
-  CHECK(usable(8, groups, {{"/sys/fs/cgroup/cpuset/other/cpu.cfs_quota_us", "100000\n"}, {"/sys/fs/cgroup/cpuset/other/cpu.cfs_period_us", "100000\n"}}) == 8);
+  CHECK(usable(8, groups,
+               {{"/sys/fs/cgroup/cpuset/other/cpu.cfs_quota_us", "100000\n"},
+                {"/sys/fs/cgroup/cpuset/other/cpu.cfs_period_us", "100000\n"}})
+        == 8);
 }
 
 TEST_CASE("a file that says something else limits nothing") {

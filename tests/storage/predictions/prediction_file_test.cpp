@@ -5,9 +5,8 @@
 #include "storage/files/memory_file_system.hpp"
 #include "tests/storage/samples.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <limits>
 
@@ -16,7 +15,8 @@ namespace troupe {
 namespace {
 
 prediction one_result(int64_t i) {
-  return {{{"class_ids", tensor::scalar<int64_t>(i)}, {"x", tensor::of<float>({3}, {0.1f, std::numeric_limits<float>::infinity(), -1e-9f})},
+  return {{{"class_ids", tensor::scalar<int64_t>(i)},
+           {"x", tensor::of<float>({3}, {0.1f, std::numeric_limits<float>::infinity(), -1e-9f})},
            {"z", tensor::of<bool>({2, 1}, {true, false})}},
           {{"kind", {"a \"b\", c"}}, {"words", {"one", "two"}}}};
 }
@@ -44,7 +44,8 @@ TEST_CASE("a line of CSV has the names and elements in one order, shortest digit
   CHECK(csv_line(bare) == ",255\n");
 }
 
-TEST_CASE("a JSON line is an object that a parser reads back, with null for what is not finite and damaged text mended") {
+TEST_CASE(
+    "a JSON line is an object that a parser reads back, with null for what is not finite and damaged text mended") {
   auto one = one_result(-3);
   one.texts["kind"] = {"tab\t\xff"};
   const auto line = json_line(one);
@@ -75,8 +76,9 @@ TEST_CASE("a text file has its name only once it is finished, and nothing is lef
       REQUIRE(file.write(one_result(i)));
     REQUIRE(file.finish());
     const std::string lines = format == prediction_format::csv
-                                ? csv_header(one_result(0)) + csv_line(one_result(0)) + csv_line(one_result(1)) + csv_line(one_result(2))
-                                : json_line(one_result(0)) + json_line(one_result(1)) + json_line(one_result(2));
+                                  ? csv_header(one_result(0)) + csv_line(one_result(0)) + csv_line(one_result(1))
+                                        + csv_line(one_result(2))
+                                  : json_line(one_result(0)) + json_line(one_result(1)) + json_line(one_result(2));
     CHECK(*read_file(*disk, path) == lines);
     REQUIRE(disk->remove(path));
   }
@@ -101,7 +103,8 @@ TEST_CASE("npy files hold all results of a key behind a header that says how man
   CHECK(classes.starts_with(header));
   for (size_t i = 0; i < 12; ++i)
     CHECK(static_cast<size_t>(classes[header.size() + 8 * i]) == i);
-  CHECK(read_file(*disk, "/d/arrays/a_wide.npy")->size() == npy_header(dtype::float64, {12, 40'000}).size() + 12 * 40'000 * 8);
+  CHECK(read_file(*disk, "/d/arrays/a_wide.npy")->size()
+        == npy_header(dtype::float64, {12, 40'000}).size() + 12 * 40'000 * 8);
 }
 
 TEST_CASE("a result that is not like the first one cannot go into the same array") {
@@ -110,13 +113,15 @@ TEST_CASE("a result that is not like the first one cannot go into the same array
   REQUIRE(file.write({{{"x", tensor::zeros(dtype::float32, {2})}}, {}}));
   const auto refused = file.write({{{"x", tensor::zeros(dtype::float32, {3})}}, {}});
   REQUIRE_FALSE(refused);
-  CHECK(refused.error() == error{errc::invalid_argument, "'x' of result 1 is float32 [3], and was not in the first result"});
+  CHECK(refused.error()
+        == error{errc::invalid_argument, "'x' of result 1 is float32 [3], and was not in the first result"});
 }
 
 TEST_CASE("a disk that is full is told, and what was under the name before is still there") {
   for (prediction_format format : {prediction_format::csv, prediction_format::npy}) {
     const auto disk = faulty_file_system::around(memory_disk::make());
-    const std::string path = format == prediction_format::npy ? "/d" : "/d/out.csv", name = format == prediction_format::npy ? "/d/class_ids.npy" : path;
+    const std::string path = format == prediction_format::npy ? "/d" : "/d/out.csv",
+                      name = format == prediction_format::npy ? "/d/class_ids.npy" : path;
     REQUIRE(disk->create_directories("/d"));
     REQUIRE(write_file_atomically(*disk, "/d", name.substr(3), "before"));
     disk->inject({.operation = file_operation::append, .path_contains = ".tmp"});

@@ -1,8 +1,8 @@
-#include <troupe/tfrecord.hpp>
-
 #include "storage/records/example_columns.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
+
+#include <troupe/tfrecord.hpp>
 
 #include <limits>
 
@@ -50,7 +50,9 @@ TEST_CASE("an example is bytes that TensorFlow documents") {
   REQUIRE(bytes);
   CHECK(*bytes == "\x0a\x0e\x0a\x0c\x0a\x01" "a\x12\x07\x1a\x05\x0a\x03\x07\xac\x02");
   // Lists that are not packed are also read.
-  const auto loose = decode_example("\x0a\x0d\x0a\x0b\x0a\x01" "a\x12\x06\x1a\x04\x08\x07\x08\x09");
+  const auto loose = decode_example(
+      "\x0a\x0d\x0a\x0b\x0a\x01"
+      "a\x12\x06\x1a\x04\x08\x07\x08\x09");
   REQUIRE(loose);
   CHECK(std::get<std::vector<int64_t>>(loose->features.at("a")) == std::vector<int64_t>{7, 9});
 }
@@ -71,15 +73,17 @@ TEST_CASE("a feature's name has to be UTF-8") {
 }
 
 TEST_CASE("features become rows: floats, integers of both widths, bytes") {
-  const example x{{{"f", std::vector<float>{1, 2, 3}}, {"i", std::vector<int64_t>{-5, 1 << 20}}, {"b", byte_strings{"xyz"}}}};
-  auto columns = example_columns::of({{"b", dtype::uint8, {3}}, {"f", dtype::float32, {3}}, {"i", dtype::int32, {2}}, {"i", dtype::int64, {2}}});
+  const example x{
+      {{"f", std::vector<float>{1, 2, 3}}, {"i", std::vector<int64_t>{-5, 1 << 20}}, {"b", byte_strings{"xyz"}}}};
+  auto columns = example_columns::of(
+      {{"b", dtype::uint8, {3}}, {"f", dtype::float32, {3}}, {"i", dtype::int32, {2}}, {"i", dtype::int64, {2}}});
   REQUIRE(columns);
   char b[3];
   float f[3];
   int32_t narrow[2];
   int64_t wide[2];
-  std::byte* const into[] = {reinterpret_cast<std::byte*>(b), reinterpret_cast<std::byte*>(f), reinterpret_cast<std::byte*>(narrow),
-                             reinterpret_cast<std::byte*>(wide)};
+  std::byte* const into[] = {reinterpret_cast<std::byte*>(b), reinterpret_cast<std::byte*>(f),
+                             reinterpret_cast<std::byte*>(narrow), reinterpret_cast<std::byte*>(wide)};
   REQUIRE(columns->read(*encode_example(x), into));
   CHECK(std::string(b, 3) == "xyz");
   CHECK(f[2] == 3);
@@ -87,9 +91,14 @@ TEST_CASE("features become rows: floats, integers of both widths, bytes") {
   CHECK(wide[1] == 1 << 20);
 }
 
-TEST_CASE("a feature that is missing, of another kind or size, or too large is refused, with what is there and what was wanted") {
-  const example x{{{"f", std::vector<float>{1, 2, 3}}, {"i", std::vector<int64_t>{int64_t{1} << 31}}, {"b", byte_strings{"xyz"}},
-                   {"two", byte_strings{"x", "y"}}, {"n", std::monostate{}}}};
+TEST_CASE(
+    "a feature that is missing, of another kind or size, or too large is refused, with what is there and what was "
+    "wanted") {
+  const example x{{{"f", std::vector<float>{1, 2, 3}},
+                   {"i", std::vector<int64_t>{int64_t{1} << 31}},
+                   {"b", byte_strings{"xyz"}},
+                   {"two", byte_strings{"x", "y"}},
+                   {"n", std::monostate{}}}};
   refused(x, {"g", dtype::float32, {3}}, "feature 'g' is missing, wanted float32[3]");
   refused(x, {"f", dtype::int64, {3}}, "feature 'f' is a list of 3 floats, wanted int64[3]");
   refused(x, {"f", dtype::float32, {4}}, "feature 'f' is a list of 3 floats, wanted float32[4]");
@@ -101,8 +110,9 @@ TEST_CASE("a feature that is missing, of another kind or size, or too large is r
 }
 
 TEST_CASE("a column of a dtype that examples do not hold, or of no size, is refused by name") {
-  for (const auto& c : {component{"x", dtype::boolean, {1}}, component{"x", dtype::float64, {1}}, component{"x", dtype::float32, {-1}},
-                        component{"x", dtype::float32, {int64_t{1} << 40, int64_t{1} << 40}}}) {
+  for (const auto& c :
+       {component{"x", dtype::boolean, {1}}, component{"x", dtype::float64, {1}}, component{"x", dtype::float32, {-1}},
+        component{"x", dtype::float32, {int64_t{1} << 40, int64_t{1} << 40}}}) {
     const auto columns = example_columns::of({c});
     REQUIRE_FALSE(columns);
     CHECK(columns.error().category == errc::invalid_argument);

@@ -123,7 +123,8 @@ TEST_CASE("bytes after a compressed stream are an error with their offset, and t
     const auto c = read_all(bytes + "more", how);
     CHECK(c.records == std::vector<std::string>{"a", "b"});
     REQUIRE(c.failed);
-    CHECK(has(c.failed->message, "4 bytes follow the " + std::string{to_string(how)} + " stream, which ends at offset " + std::to_string(bytes.size())));
+    CHECK(has(c.failed->message, "4 bytes follow the " + std::string{to_string(how)} + " stream, which ends at offset "
+                                     + std::to_string(bytes.size())));
   }
 }
 
@@ -137,7 +138,9 @@ TEST_CASE("a compressed file with an absurd length in it is refused without taki
     auto fs = memory_file_system();
     std::string zlib_file(200, '\0');
     uLongf size = zlib_file.size();
-    REQUIRE(compress(reinterpret_cast<Bytef*>(zlib_file.data()), &size, reinterpret_cast<const Bytef*>(record.data()), record.size()) == Z_OK);
+    REQUIRE(compress(reinterpret_cast<Bytef*>(zlib_file.data()), &size, reinterpret_cast<const Bytef*>(record.data()),
+                     record.size())
+            == Z_OK);
     zlib_file.resize(size);
     const auto c = read_all(zlib_file, compression::zlib);
     REQUIRE(c.failed);
@@ -218,7 +221,9 @@ TEST_CASE("a record file that another program removed while it was written is an
     REQUIRE(disk->remove("/d/train"));
     const auto closed = (*file)->close();
     REQUIRE_FALSE(closed);
-    CHECK(closed.error() == error{errc::failed_precondition, "/d/train was removed, replaced or truncated by another program while it was written"});
+    CHECK(closed.error()
+          == error{errc::failed_precondition,
+                   "/d/train was removed, replaced or truncated by another program while it was written"});
   }
 }
 

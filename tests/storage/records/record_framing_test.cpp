@@ -47,7 +47,12 @@ TEST_CASE("a record is length, checksum, payload, checksum: the bytes that anoth
   std::string bytes;
   append_record(bytes, "abc");
   // The Python package tfrecord 1.14 writes these bytes. docs/record_format.md shows them.
-  CHECK(bytes == std::string("\3\0\0\0\0\0\0\0" "\xb0\x99\x49\x0e" "abc" "\x6e\x57\xf1\x21", 19));
+  CHECK(bytes
+        == std::string("\3\0\0\0\0\0\0\0"
+                       "\xb0\x99\x49\x0e"
+                       "abc"
+                       "\x6e\x57\xf1\x21",
+                       19));
   std::string halves = "before";
   const size_t begin = begin_record(halves);
   halves += "abc";
@@ -78,7 +83,8 @@ TEST_CASE("a length that the file cannot have is refused, naming both, before me
     const auto result = parse(bytes);
     REQUIRE(result.failed);
     CHECK(result.failed->category == errc::data_loss);
-    CHECK(has(result.failed->message, "offset 0 is cut off: wanted " + std::to_string(length) + " + 4 bytes, found at most 7"));
+    CHECK(has(result.failed->message,
+              "offset 0 is cut off: wanted " + std::to_string(length) + " + 4 bytes, found at most 7"));
     CHECK(result.torn);
   }
 }
@@ -91,7 +97,8 @@ TEST_CASE("a checksum that is wrong is damage and not the torn end of a file, an
   length[19] = '\x05';
   payload[31] = 'x';
   CHECK(parse(length).failed->message == "f: the record at offset 19 is damaged: the checksum of its length is wrong");
-  CHECK(parse(payload).failed->message == "f: the record at offset 19 is damaged: the checksum of its 4 bytes is wrong");
+  CHECK(parse(payload).failed->message
+        == "f: the record at offset 19 is damaged: the checksum of its 4 bytes is wrong");
   CHECK_FALSE(parse(length).torn);
   CHECK_FALSE(parse(payload).torn);
   CHECK(parse(payload).payloads == std::vector<std::string>{"abc"});

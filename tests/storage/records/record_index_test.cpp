@@ -54,7 +54,8 @@ TEST_CASE("an index of a file that is cut off or has a wrong length is data_loss
     CAPTURE(length);
     REQUIRE(index.has_value() == (length == 0 || length == 21 || length == 41));
     if (!index)
-      CHECK(has(index.error().message, length < 21 ? "record 0 at offset 0 is cut off" : "record 1 at offset 21 is cut off"));
+      CHECK(has(index.error().message,
+                length < 21 ? "record 0 at offset 0 is cut off" : "record 1 at offset 21 is cut off"));
   }
   auto wrong = whole;
   wrong[21] = '\x7f';

@@ -9,8 +9,11 @@ namespace troupe {
 
 namespace {
 
-const run_record sample_record{.wall_time = 1.7e9, .command = {"troupe", "train", "--config", "a \"b\".toml"}, .directory = "/home/me",
-                               .versions = {{"troupe", "0.1.0"}}, .settings = {{"optimizer.rate", "1e-3"}},
+const run_record sample_record{.wall_time = 1.7e9,
+                               .command = {"troupe", "train", "--config", "a \"b\".toml"},
+                               .directory = "/home/me",
+                               .versions = {{"troupe", "0.1.0"}},
+                               .settings = {{"optimizer.rate", "1e-3"}},
                                .resolved = {{"optimizer.rate", "0.001"}, {"run.replicas", "1"}}};
 
 bool same(const run_record& a, const run_record& b) { return run_record_text(a) == run_record_text(b); }
@@ -65,8 +68,10 @@ TEST_CASE("a directory without a record, or none, is not_found, and a later vers
   auto fs = memory_file_system();
   CHECK(load_run_record(*fs, "/m").error().category == errc::not_found);
   REQUIRE(fs->create_directories("/m"));
-  CHECK(load_run_record(*fs, "/m").error() == error{errc::not_found, "/m does not say what it was configured with: it has no run.json",
-                                                 {"it was made by a program of its own, or by a version that kept no record"}});
+  CHECK(load_run_record(*fs, "/m").error()
+        == error{errc::not_found,
+                 "/m does not say what it was configured with: it has no run.json",
+                 {"it was made by a program of its own, or by a version that kept no record"}});
   std::string text = run_record_text(sample_record);
   REQUIRE(unseal(text, "crc32c"));
   const std::string one = "\"format_version\": 1";

@@ -18,7 +18,8 @@ std::vector<table_entry> some_entries(int count) {
   std::vector<table_entry> all{{"", "header"}};
   for (int i = 1; i < count; ++i) {
     const std::string number = std::to_string(1000 + i);
-    all.push_back({"dnn/hiddenlayer_" + number + (i % 3 == 0 ? "/kernel" : "/bias"), std::string(static_cast<size_t>(i % 40), static_cast<char>(i))});
+    all.push_back({"dnn/hiddenlayer_" + number + (i % 3 == 0 ? "/kernel" : "/bias"),
+                   std::string(static_cast<size_t>(i % 40), static_cast<char>(i))});
   }
   return all;
 }
@@ -39,7 +40,8 @@ std::string table_of(const std::string& contents, char how = uncompressed) {
   std::string table = block(contents, how), place;
   append_varint(place, 0);
   append_varint(place, contents.size());
-  const std::string index = "\0\1"s + static_cast<char>(place.size()) + "z" + place + "\0\0\0\0\1\0\0\0"s, nothing = "\0\0\0\0\1\0\0\0"s;
+  const std::string index = "\0\1"s + static_cast<char>(place.size()) + "z" + place + "\0\0\0\0\1\0\0\0"s,
+                    nothing = "\0\0\0\0\1\0\0\0"s;
   std::string footer;
   append_varint(footer, table.size());
   append_varint(footer, nothing.size());
@@ -105,7 +107,8 @@ TEST_CASE("a table that is cut off anywhere is damaged") {
 
 TEST_CASE("a block in Snappy is read, and another compression is named") {
   const std::string contents = entry("a", "1") + entry("b", "2") + one_restart;
-  const std::string packed = std::string(1, static_cast<char>(contents.size())) + static_cast<char>((contents.size() - 1) << 2) + contents;
+  const std::string packed = std::string(1, static_cast<char>(contents.size()))
+                             + static_cast<char>((contents.size() - 1) << 2) + contents;
   const auto found = read(table_of(packed, snappy));
   REQUIRE_MESSAGE(found, (found ? "" : found.error().message));
   CHECK(*found == std::vector<table_entry>{{"a", "1"}, {"b", "2"}});
@@ -131,7 +134,8 @@ TEST_CASE("keys that share a long beginning are not decoded into more than a mul
   contents += "\0"s + beginning;
   for (int i = 0; i < 20'000; ++i) {  // 6 bytes an entry, whose key has 60,000 bytes.
     append_varint(contents, beginning.size());
-    contents += "\3\0"s + static_cast<char>('a' + i / 400) + static_cast<char>('a' + i / 20 % 20) + static_cast<char>('a' + i % 20);
+    contents += "\3\0"s + static_cast<char>('a' + i / 400) + static_cast<char>('a' + i / 20 % 20)
+                + static_cast<char>('a' + i % 20);
   }
   CHECK(has(message_of(table_of(contents + one_restart)), "decodes to more than 256 times the file's size"));
 }

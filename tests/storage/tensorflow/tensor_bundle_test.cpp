@@ -26,7 +26,8 @@ bool same_numbers(const std::byte* bytes, const nlohmann::json& wanted) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     T value;
     std::memcpy(&value, bytes + i * sizeof value, sizeof value);
-    if (static_cast<double>(value) != (wanted[i].is_boolean() ? static_cast<double>(wanted[i].get<bool>()) : wanted[i].get<double>()))
+    if (static_cast<double>(value)
+        != (wanted[i].is_boolean() ? static_cast<double>(wanted[i].get<bool>()) : wanted[i].get<double>()))
       return false;
   }
   return true;
@@ -36,7 +37,9 @@ bool same_numbers(const std::byte* bytes, const nlohmann::json& wanted) {
 template <int mantissa, int bias>
 double widened(uint16_t bits) {
   const int exponent = bits >> mantissa;
-  return exponent == 0 ? 0 : std::ldexp(1.0 + (bits & ((1 << mantissa) - 1)) / static_cast<double>(1 << mantissa), exponent - bias);
+  return exponent == 0
+             ? 0
+             : std::ldexp(1.0 + (bits & ((1 << mantissa) - 1)) / static_cast<double>(1 << mantissa), exponent - bias);
 }
 template <int mantissa, int bias>
 bool same_halves(const std::byte* bytes, const nlohmann::json& wanted) {
@@ -154,8 +157,10 @@ TEST_CASE("a data file that is missing or cut off is an error of its tensors alo
 TEST_CASE("what is written is read back, also without tensors and without elements") {
   const auto disk = memory_disk::make();
   REQUIRE(disk->create_directories("/m"));
-  const std::vector<std::pair<std::string, tensor>> all{{"w", numbers({3, 5}, 1)}, {"flags", tensor::of<bool>({2}, {true, false})},
-                                                        {"none", tensor::zeros(dtype::float64, {0, 2})}, {"global_step", tensor::scalar<int64_t>(7)}};
+  const std::vector<std::pair<std::string, tensor>> all{{"w", numbers({3, 5}, 1)},
+                                                        {"flags", tensor::of<bool>({2}, {true, false})},
+                                                        {"none", tensor::zeros(dtype::float64, {0, 2})},
+                                                        {"global_step", tensor::scalar<int64_t>(7)}};
   std::vector<bundle_source> sources;
   for (const auto& [name, value] : all)
     sources.push_back(source_of(name, value));
@@ -177,7 +182,9 @@ TEST_CASE("what is written is read back, also without tensors and without elemen
 }
 
 TEST_CASE("a write that fails at any call of the disk leaves a whole checkpoint or none, and no other file") {
-  const auto write = [](file_system& fs) { return write_bundle(fs, "/m", "model.ckpt-1", {source_of("w", numbers({100}, 1))}); };
+  const auto write = [](file_system& fs) {
+    return write_bundle(fs, "/m", "model.ckpt-1", {source_of("w", numbers({100}, 1))});
+  };
   for (int64_t calls = 0;; ++calls) {
     const auto disk = memory_disk::make();
     REQUIRE(disk->create_directories("/m"));
@@ -211,7 +218,8 @@ TEST_CASE("a tensor without elements is read only with the checksum of no bytes"
     auto files = memory_file_system();
     std::string entry{"\x08\x01\x12\x04\x12\x02\x08\x00\x35", 9};  // float32, one extent of 0; the checksum follows.
     append_fixed(entry, masked(checksum));
-    const auto index = write_sorted_table(std::vector<table_entry>{{"", std::string{"\x08\x01\x1a\x02\x08\x01", 6}}, {"a", entry}}, {});
+    const auto index = write_sorted_table(
+        std::vector<table_entry>{{"", std::string{"\x08\x01\x1a\x02\x08\x01", 6}}, {"a", entry}}, {});
     REQUIRE(files->create_directories("/m"));
     REQUIRE(write_file_atomically(*files, "/m", "f.index", {index}));
     REQUIRE(write_file_atomically(*files, "/m", "f.data-00000-of-00001", {std::string_view{}}));

@@ -1,5 +1,4 @@
 #include "compute/graph/operation.hpp"
-
 #include "tests/compute/operations/values.hpp"
 #include "tests/support/has.hpp"
 
@@ -29,13 +28,16 @@ std::string gathered(int32_t index) {
 
 TEST_CASE("gather takes rows, columns and planes at indices of any shape") {
   const tensor x = i32({3, 2}, {1, 2, 3, 4, 5, 6});
-  const auto of = [&](const tensor& at, int axis) { return value([&](graph& g) { return gather(g.constant(x), g.constant(at), axis); }); };
+  const auto of = [&](const tensor& at, int axis) {
+    return value([&](graph& g) { return gather(g.constant(x), g.constant(at), axis); });
+  };
   CHECK(of(i64({4}, {2, 0, 2, 1}), 0) == i32({4, 2}, {5, 6, 1, 2, 5, 6, 3, 4}));
   CHECK(of(i32({2, 2}, {0, 1, 1, 0}), 1) == i32({3, 2, 2}, {1, 2, 2, 1, 3, 4, 4, 3, 5, 6, 6, 5}));
   CHECK(of(i32({}, {1}), -2) == i32({2}, {3, 4}));
   CHECK(of(tensor::zeros(dtype::int32, {0}), 0).dims() == shape{0, 2});
-  CHECK(refusal([&](graph& g) { return gather(g.constant(x), g.constant(f32({1}, {0}))); })
-            .find("gather: needs an axis of its operand and int32 or int64 indices")
+  CHECK(refusal([&](graph& g) {
+          return gather(g.constant(x), g.constant(f32({1}, {0})));
+        }).find("gather: needs an axis of its operand and int32 or int64 indices")
         != std::string::npos);
 }
 
@@ -51,13 +53,21 @@ TEST_CASE("scatter_add adds rows that meet, in the order of their indices") {
   };
   CHECK(of(i32({3}, {2, 0, 2}), f32({3, 2}, {1, 2, 3, 4, 5, 6})) == f32({3, 2}, {3, 4, 0, 0, 6, 8}));
   CHECK(of(i64({2, 2}, {2, 0, 2, 1}), i32({2, 2}, {1, 2, 3, 4})) == i32({3}, {2, 4, 4}));
-  CHECK(refusal([](graph& g) { return scatter_add(g.constant(i32({2}, {0, 1})), g.constant(f32({3}, {1, 2, 3})), 3); }).find("whose first axes are theirs")
+  CHECK(refusal([](graph& g) {
+          return scatter_add(g.constant(i32({2}, {0, 1})), g.constant(f32({3}, {1, 2, 3})), 3);
+        }).find("whose first axes are theirs")
         != std::string::npos);
 }
 
 TEST_CASE("one_hot is one at the index, and zeros for one that is outside") {
-  CHECK(value([](graph& g) { return one_hot(g.constant(i32({3}, {1, -1, 2})), 2); }) == f32({3, 2}, {0, 1, 0, 0, 0, 0}));
-  CHECK(value([](graph& g) { return one_hot(g.constant(i64({1, 2}, {0, 1})), 2, dtype::float64); }) == f64({1, 2, 2}, {1, 0, 0, 1}));
+  CHECK(value([](graph& g) {
+          return one_hot(g.constant(i32({3}, {1, -1, 2})), 2);
+        })
+        == f32({3, 2}, {0, 1, 0, 0, 0, 0}));
+  CHECK(value([](graph& g) {
+          return one_hot(g.constant(i64({1, 2}, {0, 1})), 2, dtype::float64);
+        })
+        == f64({1, 2, 2}, {1, 0, 0, 1}));
 }
 
 }  // namespace troupe

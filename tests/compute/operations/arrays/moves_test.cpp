@@ -1,5 +1,4 @@
 #include "compute/graph/operation.hpp"
-
 #include "tests/compute/operations/values.hpp"
 #include "tests/support/has.hpp"
 
@@ -36,7 +35,8 @@ int32_t element(const tensor& t, const std::vector<int64_t>& at) {
 }
 
 /// Checks that each element of `y` is the element of `x` at from(index).
-void check_moved(const tensor& y, const tensor& x, const std::function<std::vector<int64_t>(std::vector<int64_t>)>& from) {
+void check_moved(const tensor& y, const tensor& x,
+                 const std::function<std::vector<int64_t>(std::vector<int64_t>)>& from) {
   for (int64_t i = 0; i < y.elements(); ++i)
     REQUIRE(y.as<int32_t>()[static_cast<size_t>(i)] == element(x, from(index_of(y.dims(), i))));
 }
@@ -50,13 +50,18 @@ TEST_CASE("a transpose of a transpose is one turn of what is below, and none whe
   CHECK(transpose(once, {2, 0, 1}).node() == c.node());
   const symbol twice = transpose(once, {1, 2, 0});
   CHECK(contents_of(g).nodes[static_cast<size_t>(twice.node())].inputs == std::vector{c.node()});
-  CHECK(value([&](graph& h) { return transpose(transpose(h.constant(x), {1, 2, 0}), {1, 2, 0}); })
-        == value([&](graph& h) { return transpose(h.constant(x), {2, 0, 1}); }));
+  CHECK(value([&](graph& h) {
+          return transpose(transpose(h.constant(x), {1, 2, 0}), {1, 2, 0});
+        })
+        == value([&](graph& h) {
+             return transpose(h.constant(x), {2, 0, 1});
+           }));
 }
 
 TEST_CASE("a transpose has every element where the order of the axes says, of any dtype") {
   const tensor x = counted({2, 3, 4, 5});
-  for (const std::vector<int>& order : {std::vector<int>{3, 2, 1, 0}, {0, 2, 1, 3}, {1, 0, 3, 2}, {2, 3, 0, 1}, {0, 1, 3, 2}}) {
+  for (const std::vector<int>& order :
+       {std::vector<int>{3, 2, 1, 0}, {0, 2, 1, 3}, {1, 0, 3, 2}, {2, 3, 0, 1}, {0, 1, 3, 2}}) {
     const tensor y = value([&](graph& g) { return transpose(g.constant(x), order); });
     for (size_t i = 0; i < 4; ++i)
       CHECK(y.dims()[static_cast<int>(i)] == x.dims()[order[i]]);
@@ -68,16 +73,25 @@ TEST_CASE("a transpose has every element where the order of the axes says, of an
     });
   }
   for (const shape& dims : {shape{1, 35, 70}, shape{3, 40, 17}, shape{1, 130, 16}}) {  // Several blocks, some partial.
-    const tensor many = counted(dims), turned = value([&](graph& g) { return transpose(g.constant(many), {0, -1, -2}); });
+    const tensor many = counted(dims), turned = value([&](graph&g) {
+                                         return transpose(g.constant(many), {0, -1, -2});
+                                       });
     check_moved(turned, many, [](std::vector<int64_t> at) {
       std::swap(at[at.size() - 2], at.back());
       return at;
     });
   }
-  CHECK(value([](graph& g) { return transpose(g.constant(bools({2, 2}, {true, false, true, true}))); }) == bools({2, 2}, {true, true, false, true}));
-  CHECK(value([](graph& g) { return transpose(g.constant(f64({2, 2}, {1, 2, 3, 4})), {-1, 0}); }) == f64({2, 2}, {1, 3, 2, 4}));
-  CHECK(refusal([&](graph& g) { return transpose(g.constant(x), {0, 1, 1, 3}); })
-            .find("transpose: {0, 1, 1, 3} is not an order of the axes of int32 [2, 3, 4, 5]")
+  CHECK(value([](graph& g) {
+          return transpose(g.constant(bools({2, 2}, {true, false, true, true})));
+        })
+        == bools({2, 2}, {true, true, false, true}));
+  CHECK(value([](graph& g) {
+          return transpose(g.constant(f64({2, 2}, {1, 2, 3, 4})), {-1, 0});
+        })
+        == f64({2, 2}, {1, 3, 2, 4}));
+  CHECK(refusal([&](graph& g) {
+          return transpose(g.constant(x), {0, 1, 1, 3});
+        }).find("transpose: {0, 1, 1, 3} is not an order of the axes of int32 [2, 3, 4, 5]")
         != std::string::npos);
 }
 
@@ -85,7 +99,10 @@ TEST_CASE("reverse turns the axes that it is given") {
   const tensor x = counted({2, 3, 4});
   const tensor y = value([&](graph& g) { return reverse(g.constant(x), {0, -1}); });
   check_moved(y, x, [](std::vector<int64_t> at) { return std::vector<int64_t>{1 - at[0], at[1], 3 - at[2]}; });
-  CHECK(has(refusal([&](graph& g) { return reverse(g.constant(x), {0, 0}); }), "reverse: {0, 0} are not distinct axes"));
+  CHECK(has(refusal([&](graph& g) {
+              return reverse(g.constant(x), {0, 0});
+            }),
+            "reverse: {0, 0} are not distinct axes"));
 }
 
 TEST_CASE("a strided slice takes what is left after the cuts, every so many") {
@@ -95,11 +112,18 @@ TEST_CASE("a strided slice takes what is left after the cuts, every so many") {
   check_moved(y, x, [](std::vector<int64_t> at) { return std::vector<int64_t>{1 + 2 * at[0], 3 * at[1]}; });
   CHECK(value([&](graph& g) { return slice(g.constant(x), -1, 5, 2); }).dims() == shape{5, 2});
   CHECK(value([&](graph& g) { return slice(g.constant(x), 0, 5, 0); }).dims() == shape{0, 7});
-  CHECK(refusal([&](graph& g) { return strided_slice(g.constant(x), {{6, 0}, {}, {}}); })
-            .find("low 6 and high 0 are more than there is along axis 0 of int32 [5, 7]")
+  CHECK(refusal([&](graph& g) {
+          return strided_slice(g.constant(x), {{6, 0}, {}, {}});
+        }).find("low 6 and high 0 are more than there is along axis 0 of int32 [5, 7]")
         != std::string::npos);
-  CHECK(has(refusal([&](graph& g) { return strided_slice(g.constant(x), {{1}, {}, {}}); }), "low {1} does not fit int32 [5, 7]"));
-  CHECK(has(refusal([&](graph& g) { return strided_slice(g.constant(x), {{}, {}, {0, 1}}); }), "step {0, 1} does not fit"));
+  CHECK(has(refusal([&](graph& g) {
+              return strided_slice(g.constant(x), {{1}, {}, {}});
+            }),
+            "low {1} does not fit int32 [5, 7]"));
+  CHECK(has(refusal([&](graph& g) {
+              return strided_slice(g.constant(x), {{}, {}, {0, 1}});
+            }),
+            "step {0, 1} does not fit"));
   graph g;
   const symbol rows = g.placeholder("rows", dtype::float32, {g.unknown("batch"), 4});
   CHECK(slice(rows, 1, 1, 2).dims() == symbol_shape{g.unknown("batch"), 2});
@@ -107,11 +131,25 @@ TEST_CASE("a strided slice takes what is left after the cuts, every so many") {
 }
 
 TEST_CASE("pad puts its value before, after and between") {
-  CHECK(value([](graph& g) { return pad(g.constant(i32({2}, {1, 2})), {{1}, {2}, {1}, 9}); }) == i32({6}, {9, 1, 9, 2, 9, 9}));
-  CHECK(value([](graph& g) { return pad(g.constant(f32({1, 2}, {1, 2})), {{1, 0}, {0, 1}, {}, -1}); }) == f32({2, 3}, {-1, -1, -1, 1, 2, -1}));
-  CHECK(value([](graph& g) { return pad(g.constant(bools({1}, {false})), {{1}, {1}, {}, 1}); }) == bools({3}, {true, false, true}));
-  CHECK(value([](graph& g) { return pad(g.constant(tensor::zeros(dtype::float64, {0})), {{1}, {1}, {4}, 2}); }) == f64({2}, {2, 2}));
-  CHECK(refusal([](graph& g) { return pad(g.constant(i32({2}, {1, 2})), {{-1}, {0}, {}, 0}); }).find("pad: low {-1} does not fit int32 [2]")
+  CHECK(value([](graph& g) {
+          return pad(g.constant(i32({2}, {1, 2})), {{1}, {2}, {1}, 9});
+        })
+        == i32({6}, {9, 1, 9, 2, 9, 9}));
+  CHECK(value([](graph& g) {
+          return pad(g.constant(f32({1, 2}, {1, 2})), {{1, 0}, {0, 1}, {}, -1});
+        })
+        == f32({2, 3}, {-1, -1, -1, 1, 2, -1}));
+  CHECK(value([](graph& g) {
+          return pad(g.constant(bools({1}, {false})), {{1}, {1}, {}, 1});
+        })
+        == bools({3}, {true, false, true}));
+  CHECK(value([](graph& g) {
+          return pad(g.constant(tensor::zeros(dtype::float64, {0})), {{1}, {1}, {4}, 2});
+        })
+        == f64({2}, {2, 2}));
+  CHECK(refusal([](graph& g) {
+          return pad(g.constant(i32({2}, {1, 2})), {{-1}, {0}, {}, 0});
+        }).find("pad: low {-1} does not fit int32 [2]")
         != std::string::npos);
 }
 
@@ -128,8 +166,13 @@ TEST_CASE("concat and split along any axis, and stack along a new one") {
   const tensor both = value([&](graph& g) { return concat(std::vector{g.constant(a), g.constant(b)}, 1); });
   CHECK(both == i32({2, 3, 2}, {0, 1, 2, 3, 10, 11, 4, 5, 6, 7, 12, 13}));
   CHECK(value([&](graph& g) { return split(g.constant(both), {2, 1}, 1)[1]; }) == b);
-  CHECK(value([&](graph& g) { return stack(std::vector{g.constant(i32({2}, {1, 2})), g.constant(i32({2}, {3, 4}))}, -1); }) == i32({2, 2}, {1, 3, 2, 4}));
-  CHECK(refusal([&](graph& g) { return split(g.constant(a), {1, 2}, 0)[0]; }).find("split: {1, 2} do not add up to axis 0 of int32 [2, 2, 2]")
+  CHECK(value([&](graph& g) {
+          return stack(std::vector{g.constant(i32({2}, {1, 2})), g.constant(i32({2}, {3, 4}))}, -1);
+        })
+        == i32({2, 2}, {1, 3, 2, 4}));
+  CHECK(refusal([&](graph& g) {
+          return split(g.constant(a), {1, 2}, 0)[0];
+        }).find("split: {1, 2} do not add up to axis 0 of int32 [2, 2, 2]")
         != std::string::npos);
 }
 
@@ -144,12 +187,17 @@ TEST_CASE("axes of one come and go") {
   CHECK(has(g.status().error().message, "squeeze: the axes must be distinct ones of extent 1 of int32 [2, 3]"));
 }
 
-TEST_CASE("results that no machine could hold are refused while building and while binding, before anything is allocated") {
+TEST_CASE(
+    "results that no machine could hold are refused while building and while binding, before anything is allocated") {
   graph g;
   const symbol x = g.placeholder("x", dtype::uint8, {g.unknown("batch"), 1 << 20});
-  CHECK(has(refusal([](graph& other) { return tile(other.constant(counted({2, 3})), {int64_t{1} << 40, int64_t{1} << 40}); }),
+  CHECK(has(refusal([](graph& other) {
+              return tile(other.constant(counted({2, 3})), {int64_t{1} << 40, int64_t{1} << 40});
+            }),
             "tile: its result [2199023255552, 3298534883328] would have more than 2^48 elements"));
-  CHECK(refusal([](graph& other) { return broadcast_to(other.constant(i32({}, {1})), {int64_t{1} << 31, int64_t{1} << 31}, {}); }).find("2^48")
+  CHECK(refusal([](graph& other) {
+          return broadcast_to(other.constant(i32({}, {1})), {int64_t{1} << 31, int64_t{1} << 31}, {});
+        }).find("2^48")
         != std::string::npos);
   model_spec spec;
   spec.mode = mode::predict;
@@ -162,7 +210,9 @@ TEST_CASE("results that no machine could hold are refused while building and whi
 TEST_CASE("numbers that would overflow an extent, extents below 0 and a ninth axis are refused") {
   constexpr int64_t most = std::numeric_limits<int64_t>::max();
   const auto x = [](graph& g) { return g.constant(counted({2, 3})); };
-  const auto refuses = [](const std::function<symbol(graph&)>& f, const std::string& part) { CHECK(has(refusal(f), part)); };
+  const auto refuses = [](const std::function<symbol(graph&)>& f, const std::string& part) {
+    CHECK(has(refusal(f), part));
+  };
   refuses([&](graph& g) { return strided_slice(x(g), {{most, 0}, {most, 0}, {}}); }, "strided_slice: low");
   refuses([&](graph& g) { return pad(x(g), {{most, 0}, {most, 0}, {}, 0}); }, "pad: low");
   refuses([&](graph& g) { return pad(x(g), {{}, {}, {0, int64_t{1} << 48}, 0}); }, "pad: between");
@@ -172,9 +222,12 @@ TEST_CASE("numbers that would overflow an extent, extents below 0 and a ninth ax
   refuses([&](graph& g) { return reshape(x(g), {int64_t{1} << 62, 4, 6}); }, "reshape: ");
   refuses([&](graph& g) { return broadcast_to(slice(x(g), 0, 0, 1), {-1, 3}, {}); }, "an extent below 0");
   refuses([&](graph& g) { return one_hot(reshape(x(g), {1, 1, 1, 1, 1, 1, 2, 3}), 4); }, "more than 8 axes");
-  refuses([&](graph& g) {
-    return conv2d_transpose(cast(reshape(x(g), {1, 2, 3, 1}), dtype::float32), g.constant(tensor::zeros(dtype::float32, {1, 1, 1, 1})), {.strides = {most, 1}});
-  }, "must be from 1 to 2^20");
+  refuses(
+      [&](graph& g) {
+        return conv2d_transpose(cast(reshape(x(g), {1, 2, 3, 1}), dtype::float32),
+                                g.constant(tensor::zeros(dtype::float32, {1, 1, 1, 1})), {.strides = {most, 1}});
+      },
+      "must be from 1 to 2^20");
 }
 
 }  // namespace troupe

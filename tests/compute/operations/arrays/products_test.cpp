@@ -1,5 +1,4 @@
 #include "compute/graph/operation.hpp"
-
 #include "tests/compute/operations/values.hpp"
 #include "tests/support/has.hpp"
 
@@ -11,7 +10,8 @@ TEST_CASE("many products at once are those one by one, in every orientation, and
   const int64_t m = 3, k = 5, n = 4;
   for (bool ta : {false, true})
     for (bool tb : {false, true})
-      for (const auto& [lead_a, lead_b] : {std::pair{shape{2}, shape{2}}, {{1}, {3}}, {{2, 1}, {3}}, {{}, {2}}, {{2, 2}, {}}}) {
+      for (const auto& [lead_a, lead_b] :
+           {std::pair{shape{2}, shape{2}}, {{1}, {3}}, {{2, 1}, {3}}, {{}, {2}}, {{2, 2}, {}}}) {
         shape a = ta ? shape{k, m} : shape{m, k}, b = tb ? shape{n, k} : shape{k, n};
         for (int i = lead_a.rank() - 1; i >= 0; --i)
           a = a.prepend(lead_a[i]);
@@ -33,14 +33,16 @@ TEST_CASE("many products at once are those one by one, in every orientation, and
               stride *= t.dims()[own];
             }
           }
-          return t.as<double>().subspan(static_cast<size_t>(at * t.dims()[t.dims().rank() - 1] * t.dims()[t.dims().rank() - 2]));
+          return t.as<double>().subspan(
+              static_cast<size_t>(at * t.dims()[t.dims().rank() - 1] * t.dims()[t.dims().rank() - 2]));
         };
         for (int64_t i = 0; i < count; ++i)
           for (int64_t r = 0; r < m; ++r)
             for (int64_t c = 0; c < n; ++c) {
               double want = 0;
               for (int64_t p = 0; p < k; ++p)
-                want += matrix(x, i)[static_cast<size_t>(ta ? p * m + r : r * k + p)] * matrix(y, i)[static_cast<size_t>(tb ? c * k + p : p * n + c)];
+                want += matrix(x, i)[static_cast<size_t>(ta ? p * m + r : r * k + p)]
+                        * matrix(y, i)[static_cast<size_t>(tb ? c * k + p : p * n + c)];
               REQUIRE(z.as<double>()[static_cast<size_t>((i * m + r) * n + c)] == doctest::Approx(want).epsilon(1e-13));
             }
       }
@@ -57,10 +59,17 @@ TEST_CASE("rows of many images are one product, and keep an unknown batch") {
 
 TEST_CASE("products that do not fit are errors with both shapes") {
   const auto zeros = [](graph& g, const shape& dims) { return g.constant(tensor::zeros(dtype::float32, dims)); };
-  CHECK(has(refusal([&](graph& g) { return matmul(zeros(g, {2, 3}), zeros(g, {2, 3})); }), "inner extents differ: [2, 3] and [2, 3]"));
-  CHECK(refusal([&](graph& g) { return matmul(zeros(g, {3}), zeros(g, {3, 2})); }).find("operands must have rank 2 or more, not [3] and [3, 2]")
+  CHECK(has(refusal([&](graph& g) {
+              return matmul(zeros(g, {2, 3}), zeros(g, {2, 3}));
+            }),
+            "inner extents differ: [2, 3] and [2, 3]"));
+  CHECK(refusal([&](graph& g) {
+          return matmul(zeros(g, {3}), zeros(g, {3, 2}));
+        }).find("operands must have rank 2 or more, not [3] and [3, 2]")
         != std::string::npos);
-  CHECK(refusal([&](graph& g) { return matmul(zeros(g, {2, 2, 3}), zeros(g, {3, 3, 2})); }).find("leading axes do not broadcast: [2, 2, 3] and [3, 3, 2]")
+  CHECK(refusal([&](graph& g) {
+          return matmul(zeros(g, {2, 2, 3}), zeros(g, {3, 3, 2}));
+        }).find("leading axes do not broadcast: [2, 2, 3] and [3, 3, 2]")
         != std::string::npos);
 }
 

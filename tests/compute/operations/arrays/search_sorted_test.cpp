@@ -36,7 +36,8 @@ TEST_CASE("search_sorted finds every place among any number of elements, and NaN
     x.push_back(std::numeric_limits<float>::quiet_NaN());
     wanted.push_back(0);
     const auto rows = std::ssize(x);
-    CHECK(searched(tensor::of<float>({n}, std::span<const float>{sorted}), tensor::of<float>({rows}, std::span<const float>{x}))
+    CHECK(searched(tensor::of<float>({n}, std::span<const float>{sorted}),
+                   tensor::of<float>({rows}, std::span<const float>{x}))
           == tensor::of<int32_t>({rows}, std::span<const int32_t>{wanted}));
   }
 }

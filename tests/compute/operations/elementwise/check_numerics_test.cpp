@@ -1,9 +1,9 @@
 // A step fails if a value that the model checks is not finite, or a label of any loss.
-#include <troupe/losses.hpp>
-
 #include "tests/compute/evaluate.hpp"
 #include "tests/compute/operations/values.hpp"
 #include "tests/support/has.hpp"
+
+#include <troupe/losses.hpp>
 
 #include <cmath>
 
@@ -18,13 +18,15 @@ constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numer
 
 /// The message of the step's error; empty if there is none.
 std::string error_of(const std::function<symbol(graph&)>& loss, mode m) {
-  trainer t([&](graph& g) {
-    model_spec spec;
-    spec.mode = m;
-    spec.loss = loss(g);
-    spec.optimizer = gradient_descent{};
-    return spec;
-  }, {});
+  trainer t(
+      [&](graph& g) {
+        model_spec spec;
+        spec.mode = m;
+        spec.loss = loss(g);
+        spec.optimizer = gradient_descent{};
+        return spec;
+      },
+      {});
   const auto status = m == mode::train ? t.run->gradients(t.input({}), t.gradient.get()) : t.run->run(t.input({}));
   if (status == step_status::ok)
     return {};
@@ -35,19 +37,26 @@ std::string error_of(const std::function<symbol(graph&)>& loss, mode m) {
 
 }  // namespace
 
-TEST_CASE("check_numerics passes on what is finite, and names node, message, element and place of the first that is not") {
+TEST_CASE(
+    "check_numerics passes on what is finite, and names node, message, element and place of the first that is not") {
   const double most = std::numeric_limits<double>::max();
-  CHECK(value([&](graph& g) { return check_numerics(g.constant(f64({2, 2}, {0, -most, most, 5e-324})), "x", here); }) == f64({2, 2}, {0, -most, most, 5e-324}));
+  CHECK(value([&](graph& g) {
+          return check_numerics(g.constant(f64({2, 2}, {0, -most, most, 5e-324})), "x", here);
+        })
+        == f64({2, 2}, {0, -most, most, 5e-324}));
   CHECK(value([&](graph& g) { return check_numerics(g.constant(f64({0}, {})), "x", here); }).elements() == 0);
   for (const double wrong : {nan, inf, -inf})
     for (const bool wide : {false, true}) {
-      const std::string said = error_of([&](graph& g) {
-        const auto scope = g.scope("tower");
-        const symbol v = g.variable({.name = "v", .dims = {2, 3}, .type = wide ? dtype::float64 : dtype::float32, .initial = init::ones()});
-        const symbol x = wide ? g.constant(f64({2, 3}, {1, 2, 3, 4, 5, wrong}))
-                              : g.constant(tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, static_cast<float>(wrong)}));
-        return reduce_sum(check_numerics(x * v, "the product", here));
-      }, mode::evaluate);
+      const std::string said = error_of(
+          [&](graph& g) {
+            const auto scope = g.scope("tower");
+            const symbol v = g.variable(
+                {.name = "v", .dims = {2, 3}, .type = wide ? dtype::float64 : dtype::float32, .initial = init::ones()});
+            const symbol x = wide ? g.constant(f64({2, 3}, {1, 2, 3, 4, 5, wrong}))
+                                  : g.constant(tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, static_cast<float>(wrong)}));
+            return reduce_sum(check_numerics(x * v, "the product", here));
+          },
+          mode::evaluate);
       CAPTURE(said);
       CHECK(has(said, std::isnan(wrong) ? "the product: nan at [1, 2] is not finite: tower/check_numerics ("
                       : wrong > 0       ? "the product: inf at [1, 2]"
@@ -66,14 +75,16 @@ TEST_CASE("check_numerics looks at the gradient too, as TensorFlow's does") {
   };
   CHECK(error_of(loss(false), mode::train).empty());
   CHECK(error_of(loss(true), mode::evaluate).empty());
-  CHECK(has(error_of(loss(true), mode::train), "gradient of squares: inf at [0] is not finite: gradients/check_numerics"));
+  CHECK(has(error_of(loss(true), mode::train),
+            "gradient of squares: inf at [0] is not finite: gradients/check_numerics"));
 }
 
 TEST_CASE("a label that is not finite is an error of the step that names its loss, value and place") {
   const auto labelled = [](auto loss) {
     return [loss](double label) {
       return [=](graph& g) {
-        const symbol p = g.variable({.name = "p", .dims = {2, 2}, .type = dtype::float64, .initial = init::constant(0.5)});
+        const symbol p = g.variable(
+            {.name = "p", .dims = {2, 2}, .type = dtype::float64, .initial = init::constant(0.5)});
         return loss(g.constant(f64({2, 2}, {0, 1, label, 0})), p);
       };
     };
@@ -83,7 +94,8 @@ TEST_CASE("a label that is not finite is an error of the step that names its los
     const auto of = labelled(loss);
     for (const mode m : {mode::train, mode::evaluate}) {
       CHECK(error_of(of(1), m).empty());
-      CHECK(has(error_of(of(nan), m), "labels: nan at [1, 0] is not finite: " + std::string{name} + "/check_numerics ("));
+      CHECK(
+          has(error_of(of(nan), m), "labels: nan at [1, 0] is not finite: " + std::string{name} + "/check_numerics ("));
       CHECK(has(error_of(of(inf), m), "labels: inf at [1, 0]"));
     }
   };

@@ -43,7 +43,9 @@ std::string complaint(const tensor& x, double least, double greatest) {
 
 }  // namespace
 
-TEST_CASE("check_range passes on what lies within, bounds included, and names place and range of the first element that does not") {
+TEST_CASE(
+    "check_range passes on what lies within, bounds included, and names place and range of the first element that does "
+    "not") {
   CHECK(complaint(f32({2, 2}, {0, 1, 0.5f, 1}), 0, 1) == "");
   CHECK(complaint(f32({0}, {}), 0, 1) == "");
   CHECK(complaint(f32({2, 2}, {0, 1, 1.5f, -1}), 0, 1) == "1.5 at [1, 0] is not in [0, 1]");
@@ -70,7 +72,8 @@ TEST_CASE("check_range refuses ranges without an element, and bounds of integers
   const auto refused = [](const tensor& x, double least, double greatest) {
     return refusal([&](graph& g) { return check_range(g.constant(x), least, greatest, "x"); });
   };
-  const std::string bounds = "check_range: least must be at most greatest, and both whole numbers for an integer operand";
+  const std::string
+      bounds = "check_range: least must be at most greatest, and both whole numbers for an integer operand";
   CHECK(has(refused(f32({1}, {0}), 1, 0), bounds));
   CHECK(has(refused(f32({1}, {0}), nan, 1), bounds));
   CHECK(has(refused(i32({1}, {0}), 0, 0.5), bounds));

@@ -1,5 +1,4 @@
 #include "compute/graph/operation.hpp"
-
 #include "tests/compute/operations/values.hpp"
 #include "tests/support/has.hpp"
 
@@ -35,8 +34,11 @@ void check_function(activation f, double (*formula)(double), double big, double 
     }
   const auto n = static_cast<int64_t>(x.size());
   const std::vector<float> narrow(x.begin(), x.end());
-  check_close(value([&](graph& g) { return f(g.constant(tensor::of<double>({n}, std::span<const double>{x})), here); }), {n}, want, 1e-14);
-  check_close(value([&](graph& g) { return f(g.constant(tensor::of<float>({n}, std::span<const float>{narrow})), here); }), {n}, want32, epsilon32);
+  check_close(value([&](graph& g) { return f(g.constant(tensor::of<double>({n}, std::span<const double>{x})), here); }),
+              {n}, want, 1e-14);
+  check_close(
+      value([&](graph& g) { return f(g.constant(tensor::of<float>({n}, std::span<const float>{narrow})), here); }), {n},
+      want32, epsilon32);
   check_close(value([&](graph& g) { return f(g.constant(f64({1}, {nan})), here); }), {1}, {nan});
   check_close(value([&](graph& g) { return f(g.constant(f32({1}, {static_cast<float>(nan)})), here); }), {1}, {nan});
 }
@@ -44,23 +46,41 @@ void check_function(activation f, double (*formula)(double), double big, double 
 }  // namespace
 
 TEST_CASE("functions of one number are those of the standard library, in both floating types, NaN as well") {
-  check_function(troupe::exp, [](double x) { return std::exp(x); }, 20);
-  check_function(troupe::expm1, [](double x) { return std::expm1(x); }, 20);
-  check_function(troupe::log, [](double x) { return std::log(x); }, 1e6, 1e-9);
-  check_function(troupe::log1p, [](double x) { return std::log1p(x); }, 1e6, -0.9);
-  check_function(troupe::sqrt, [](double x) { return std::sqrt(x); }, 1e6, 0);
-  check_function(troupe::rsqrt, [](double x) { return 1 / std::sqrt(x); }, 1e6, 1e-5);
-  check_function(troupe::floor, [](double x) { return std::floor(x); }, 100);
-  check_function(troupe::erf, [](double x) { return std::erf(x); }, 6);
-  check_function(troupe::tanh, [](double x) { return std::tanh(x); }, 15);
-  check_function(sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 60);
-  check_function(softplus, [](double x) { return x > 30 ? x : std::log1p(std::exp(x)); }, 600);
-  check_function(relu, [](double x) { return x > 0 ? x : 0; }, 10);
-  check_function(elu, [](double x) { return x > 0 ? x : std::expm1(x); }, 200);
-  check_function(gelu, [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 8, -inf, 1e-6);
-  check_function(gelu_tanh, [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }, 8, -inf, 1e-6);
-  check_function(swish, [](double x) { return x / (1 + std::exp(-x)); }, 60);
-  check_function([](symbol x, std::source_location at) { return leaky_relu(x, 0.1, at); }, [](double x) { return x > 0 ? x : 0.1 * x; }, 10);
+  check_function(
+      troupe::exp, [](double x) { return std::exp(x); }, 20);
+  check_function(
+      troupe::expm1, [](double x) { return std::expm1(x); }, 20);
+  check_function(
+      troupe::log, [](double x) { return std::log(x); }, 1e6, 1e-9);
+  check_function(
+      troupe::log1p, [](double x) { return std::log1p(x); }, 1e6, -0.9);
+  check_function(
+      troupe::sqrt, [](double x) { return std::sqrt(x); }, 1e6, 0);
+  check_function(
+      troupe::rsqrt, [](double x) { return 1 / std::sqrt(x); }, 1e6, 1e-5);
+  check_function(
+      troupe::floor, [](double x) { return std::floor(x); }, 100);
+  check_function(
+      troupe::erf, [](double x) { return std::erf(x); }, 6);
+  check_function(
+      troupe::tanh, [](double x) { return std::tanh(x); }, 15);
+  check_function(
+      sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 60);
+  check_function(
+      softplus, [](double x) { return x > 30 ? x : std::log1p(std::exp(x)); }, 600);
+  check_function(
+      relu, [](double x) { return x > 0 ? x : 0; }, 10);
+  check_function(
+      elu, [](double x) { return x > 0 ? x : std::expm1(x); }, 200);
+  check_function(
+      gelu, [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 8, -inf, 1e-6);
+  check_function(
+      gelu_tanh, [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }, 8,
+      -inf, 1e-6);
+  check_function(
+      swish, [](double x) { return x / (1 + std::exp(-x)); }, 60);
+  check_function([](symbol x, std::source_location at) { return leaky_relu(x, 0.1, at); },
+                 [](double x) { return x > 0 ? x : 0.1 * x; }, 10);
 }
 
 TEST_CASE("functions keep their digits next to zero in float32") {
@@ -80,7 +100,8 @@ TEST_CASE("functions keep their digits next to zero in float32") {
 
 TEST_CASE("infinities come out as the limits of the functions") {
   const auto at = [](activation f, double x) {
-    return static_cast<double>(value([&](graph& g) { return f(g.constant(f32({1}, {static_cast<float>(x)})), here); }).as<float>()[0]);
+    return static_cast<double>(
+        value([&](graph& g) { return f(g.constant(f32({1}, {static_cast<float>(x)})), here); }).as<float>()[0]);
   };
   CHECK(at(troupe::exp, -inf) == 0);
   CHECK(at(troupe::exp, inf) == inf);
@@ -128,7 +149,8 @@ TEST_CASE("integers are added, multiplied and compared, and wrap around at the e
   CHECK(of([](symbol x, symbol) { return abs(x); }) == i32({3}, {most, least, 7}));
   CHECK(of([](symbol x, symbol) { return sign(x); }) == i32({3}, {1, -1, -1}));
   CHECK(value([&](graph& g) { return square(g.constant(i64({2}, {-3, 1LL << 32}))); }) == i64({2}, {9, 0}));
-  CHECK(has(refusal([&](graph& g) { return div(g.constant(a), g.constant(b)); }), "div: no such operation on int32 [3] and int32 [3]"));
+  CHECK(has(refusal([&](graph& g) { return div(g.constant(a), g.constant(b)); }),
+            "div: no such operation on int32 [3] and int32 [3]"));
   CHECK(has(refusal([&](graph& g) { return exp(g.constant(a)); }), "exp: no such operation on int32 [3]"));
   CHECK(has(refusal([&](graph& g) { return logical_and(g.constant(a), g.constant(b)); }), "logical_and"));
 }
@@ -142,14 +164,21 @@ TEST_CASE("select takes one or the other of any dtype, and all three operands br
   CHECK(of(bools({3}, {true, false, true}), i64({3}, {1, 2, 3}), i64({3}, {4, 5, 6})) == i64({3}, {1, 5, 3}));
   CHECK(of(bools({2, 2}, {true, false, false, true}), bools({}, {true}), bools({2, 2}, {false, false, false, false}))
         == bools({2, 2}, {true, false, false, true}));
-  CHECK(has(refusal([&](graph& g) { return select(g.constant(f32({}, {1})), g.constant(c), g.constant(c)); }), "must be boolean"));
-  CHECK(refusal([&](graph& g) { return select(g.constant(c), g.constant(f32({2}, {1, 2})), g.constant(f32({3}, {1, 2, 3}))); }).find("do not broadcast")
+  CHECK(has(refusal([&](graph& g) { return select(g.constant(f32({}, {1})), g.constant(c), g.constant(c)); }),
+            "must be boolean"));
+  CHECK(refusal([&](graph& g) {
+          return select(g.constant(c), g.constant(f32({2}, {1, 2})), g.constant(f32({3}, {1, 2, 3})));
+        }).find("do not broadcast")
         != std::string::npos);
 }
 
 TEST_CASE("clip keeps what is inside, and NaN") {
-  check_close(value([&](graph& g) { return clip(g.constant(f32({4}, {-2, 0.5f, 3, static_cast<float>(nan)})), -1, 1); }), {4}, {-1, 0.5, 1, nan});
-  CHECK(has(refusal([&](graph& g) { return clip(g.constant(f32({1}, {1})), 2, 1); }), "least must be at most greatest"));
+  check_close(value([&](graph& g) {
+                return clip(g.constant(f32({4}, {-2, 0.5f, 3, static_cast<float>(nan)})), -1, 1);
+              }),
+              {4}, {-1, 0.5, 1, nan});
+  CHECK(
+      has(refusal([&](graph& g) { return clip(g.constant(f32({1}, {1})), 2, 1); }), "least must be at most greatest"));
 }
 
 TEST_CASE("operations on nothing yield nothing") {
@@ -157,7 +186,10 @@ TEST_CASE("operations on nothing yield nothing") {
   check_close(value([&](graph& g) { return relu(g.constant(none)); }), {0, 3}, {});
   check_close(value([&](graph& g) { return add(g.constant(none), g.constant(f32({3}, {1, 2, 3}))); }), {0, 3}, {});
   check_close(value([&](graph& g) { return reduce_sum(g.constant(none), {{0}}); }), {3}, {0, 0, 0});
-  check_close(value([&](graph& g) { return matmul(g.constant(tensor::zeros(dtype::float32, {2, 0})), g.constant(none)); }), {2, 3}, {0, 0, 0, 0, 0, 0});
+  check_close(value([&](graph& g) {
+                return matmul(g.constant(tensor::zeros(dtype::float32, {2, 0})), g.constant(none));
+              }),
+              {2, 3}, {0, 0, 0, 0, 0, 0});
 }
 
 }  // namespace troupe

@@ -15,8 +15,8 @@ using real = long double;
 using formula = std::function<real(real, real)>;
 
 struct special_function {
-  std::string name;    ///< The name of the operation, or of a composed function.
-  std::string form;    ///< Which form, if the function has several.
+  std::string name;  ///< The name of the operation, or of a composed function.
+  std::string form;  ///< Which form, if the function has several.
   int operands = 1;
   std::function<symbol(const std::vector<symbol>&)> build;
   formula value;
@@ -30,11 +30,11 @@ std::vector<special_function> special_functions();
 
 /// A place where an operation deviates from the formula: a row of the table in docs/compute.md.
 struct known_difference {
-  std::string id;                          ///< The first column of the row.
-  std::vector<std::string> functions;      ///< The names of the functions.
-  int slope = -1;                          ///< The gradient of which operand; -1: the value.
+  std::string id;                                         ///< The first column of the row.
+  std::vector<std::string> functions;                     ///< The names of the functions.
+  int slope = -1;                                         ///< The gradient of which operand; -1: the value.
   std::function<bool(real a, real b, real least)> where;  ///< `least`: the least normal number.
-  formula given;                           ///< The result there.
+  formula given;                                          ///< The result there.
 };
 std::vector<known_difference> known_differences();
 

@@ -1,6 +1,5 @@
-#include "tests/compute/operations/elementwise/special_functions.hpp"
-
 #include "compute/graph/operation.hpp"
+#include "tests/compute/operations/elementwise/special_functions.hpp"
 #include "tests/compute/operations/values.hpp"
 
 #include <cmath>
@@ -20,7 +19,8 @@ std::vector<T> special_values() {
   using limits = std::numeric_limits<T>;
   const T small = sizeof(T) == 4 ? T(1e-30) : T(1e-300), great = sizeof(T) == 4 ? T(1e30) : T(1e300);
   std::vector<T> all = {limits::quiet_NaN()};
-  for (T x : {T{0}, limits::denorm_min(), limits::min() / 4, small, T{1}, T{2.5}, great, limits::max(), limits::infinity()}) {
+  for (T x :
+       {T{0}, limits::denorm_min(), limits::min() / 4, small, T{1}, T{2.5}, great, limits::max(), limits::infinity()}) {
     all.push_back(x);
     all.push_back(-x);
   }
@@ -44,7 +44,8 @@ template <class T>
 bool close(T got, real want, double ulps, bool signed_zero) {
   const T right = rounded<T>(want), result = rounded<T>(got);
   if (std::isnan(right) || std::isinf(right) || right == 0)
-    return std::isnan(right) ? std::isnan(result) : result == right && !(signed_zero && is_zero_of_other_sign(result, right));
+    return std::isnan(right) ? std::isnan(result)
+                             : result == right && !(signed_zero && is_zero_of_other_sign(result, right));
   const T unit = std::abs(right) * std::numeric_limits<T>::epsilon();
   return std::isfinite(result) && std::abs(result - right) <= static_cast<T>(ulps) * unit;
 }
@@ -72,9 +73,11 @@ std::vector<std::vector<double>> computed(const special_function& f, const std::
   return all;
 }
 
-const known_difference* known_at(const std::vector<known_difference>& all, const special_function& f, int slope, real a, real b, real least) {
+const known_difference* known_at(const std::vector<known_difference>& all, const special_function& f, int slope, real a,
+                                 real b, real least) {
   for (const auto& d : all)
-    if (d.slope == slope && std::find(d.functions.begin(), d.functions.end(), f.name) != d.functions.end() && d.where(a, b, least))
+    if (d.slope == slope && std::find(d.functions.begin(), d.functions.end(), f.name) != d.functions.end()
+        && d.where(a, b, least))
       return &d;
   return nullptr;
 }
@@ -108,15 +111,17 @@ void check_special(const special_function& f, std::set<std::string>& met) {
       const bool narrow = sizeof(T) == 4 || f.form == "to float32", sign = slope < 0 && f.signed_zero;
       const bool right = narrow ? close(static_cast<float>(result), want, ulps, sign) : close(result, want, ulps, sign);
       CHECK_MESSAGE(right, f.name, " ", f.form, (sizeof(T) == 4 ? " in float32, " : " in float64, "),
-                    (slope < 0 ? std::string{"value"} : "gradient of operand " + std::to_string(slope)), " at ", at[0][i], ", ", static_cast<double>(b), ": ",
-                    result, " for ", static_cast<double>(want));
+                    (slope < 0 ? std::string{"value"} : "gradient of operand " + std::to_string(slope)), " at ",
+                    at[0][i], ", ", static_cast<double>(b), ": ", result, " for ", static_cast<double>(want));
     }
   }
 }
 
 }  // namespace
 
-TEST_CASE("element-wise operations and their gradients are right at zeros, extreme and infinite numbers and NaN, or a table says what they give") {
+TEST_CASE(
+    "element-wise operations and their gradients are right at zeros, extreme and infinite numbers and NaN, or a table "
+    "says what they give") {
   std::set<std::string> met;
   for (const auto& f : special_functions()) {
     check_special<float>(f, met);

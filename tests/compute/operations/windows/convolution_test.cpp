@@ -1,5 +1,4 @@
 #include "compute/graph/operation.hpp"
-
 #include "tests/compute/planned.hpp"
 #include "tests/support/has.hpp"
 
@@ -16,21 +15,21 @@ struct conv_case {
 
 const std::vector<conv_case>& cases() {
   static const std::vector<conv_case> all = {
-    {{2, 5, 6, 3}, {3, 3, 3, 4}, {}},
-    {{1, 7, 7, 1}, {5, 5, 1, 20}, {.padding = padding::valid}},
-    {{2, 8, 5, 4}, {3, 2, 4, 3}, {.strides = {2, 3}}},
-    {{2, 9, 9, 2}, {3, 3, 2, 5}, {.strides = {2, 2}, .padding = padding::valid}},
-    {{1, 9, 8, 2}, {3, 3, 2, 2}, {.dilation = {2, 3}}},
-    {{1, 9, 9, 3}, {2, 3, 3, 2}, {.strides = {2, 1}, .dilation = {3, 2}, .padding = padding::valid}},
-    {{2, 4, 4, 6}, {3, 3, 2, 9}, {.groups = 3}},
-    {{2, 4, 4, 6}, {1, 1, 6, 5}, {}},
-    {{2, 5, 4, 6}, {1, 1, 6, 5}, {.strides = {2, 2}}},
-    {{2, 6, 7, 5}, {3, 3, 1, 5}, {.strides = {2, 1}, .groups = 5}},
-    {{2, 6, 5, 3}, {3, 2, 1, 6}, {.dilation = {1, 2}, .groups = 3}},
-    {{1, 1, 1, 1}, {1, 1, 1, 1}, {}},
-    {{1, 2, 2, 2}, {5, 5, 2, 3}, {}},
-    {{3, 20, 17, 33}, {3, 3, 33, 40}, {}},   // More than one block of rows and of depth.
-    {{0, 4, 4, 2}, {3, 3, 2, 2}, {}},
+      {{2, 5, 6, 3}, {3, 3, 3, 4}, {}},
+      {{1, 7, 7, 1}, {5, 5, 1, 20}, {.padding = padding::valid}},
+      {{2, 8, 5, 4}, {3, 2, 4, 3}, {.strides = {2, 3}}},
+      {{2, 9, 9, 2}, {3, 3, 2, 5}, {.strides = {2, 2}, .padding = padding::valid}},
+      {{1, 9, 8, 2}, {3, 3, 2, 2}, {.dilation = {2, 3}}},
+      {{1, 9, 9, 3}, {2, 3, 3, 2}, {.strides = {2, 1}, .dilation = {3, 2}, .padding = padding::valid}},
+      {{2, 4, 4, 6}, {3, 3, 2, 9}, {.groups = 3}},
+      {{2, 4, 4, 6}, {1, 1, 6, 5}, {}},
+      {{2, 5, 4, 6}, {1, 1, 6, 5}, {.strides = {2, 2}}},
+      {{2, 6, 7, 5}, {3, 3, 1, 5}, {.strides = {2, 1}, .groups = 5}},
+      {{2, 6, 5, 3}, {3, 2, 1, 6}, {.dilation = {1, 2}, .groups = 3}},
+      {{1, 1, 1, 1}, {1, 1, 1, 1}, {}},
+      {{1, 2, 2, 2}, {5, 5, 2, 3}, {}},
+      {{3, 20, 17, 33}, {3, 3, 33, 40}, {}},  // More than one block of rows and of depth.
+      {{0, 4, 4, 2}, {3, 3, 2, 2}, {}},
   };
   return all;
 }
@@ -40,7 +39,8 @@ std::vector<double> by_hand(const conv_case& c, const tensor& x, const tensor& k
   const auto pad = [&](int axis, int64_t size) {
     const auto i = static_cast<size_t>(axis - 1);
     const int64_t reach = (size - 1) * c.o.dilation[i] + 1;
-    return c.o.padding == padding::valid ? 0 : std::max<int64_t>(0, (y[axis] - 1) * c.o.strides[i] + reach - c.x[axis]) / 2;
+    return c.o.padding == padding::valid ? 0
+                                         : std::max<int64_t>(0, (y[axis] - 1) * c.o.strides[i] + reach - c.x[axis]) / 2;
   };
   const int64_t top = pad(1, c.kernel[0]), left = pad(2, c.kernel[1]), per = c.kernel[3] / c.o.groups;
   std::vector<double> want;
@@ -52,10 +52,13 @@ std::vector<double> by_hand(const conv_case& c, const tensor& x, const tensor& k
           for (int64_t di = 0; di < c.kernel[0]; ++di)
             for (int64_t dj = 0; dj < c.kernel[1]; ++dj)
               for (int64_t ch = 0; ch < c.kernel[2]; ++ch) {
-                const int64_t r = i * c.o.strides[0] + di * c.o.dilation[0] - top, q = j * c.o.strides[1] + dj * c.o.dilation[1] - left;
+                const int64_t r = i * c.o.strides[0] + di * c.o.dilation[0] - top,
+                              q = j * c.o.strides[1] + dj * c.o.dilation[1] - left;
                 if (r >= 0 && r < c.x[1] && q >= 0 && q < c.x[2])
-                  sum += numbers(x.slice(b, 1))[static_cast<size_t>((r * c.x[2] + q) * c.x[3] + o / per * c.kernel[2] + ch)]
-                         * numbers(k)[static_cast<size_t>(((di * c.kernel[1] + dj) * c.kernel[2] + ch) * c.kernel[3] + o)];
+                  sum += numbers(
+                             x.slice(b, 1))[static_cast<size_t>((r * c.x[2] + q) * c.x[3] + o / per * c.kernel[2] + ch)]
+                         * numbers(
+                             k)[static_cast<size_t>(((di * c.kernel[1] + dj) * c.kernel[2] + ch) * c.kernel[3] + o)];
               }
           want.push_back(sum);
         }
@@ -71,7 +74,9 @@ double dot(const tensor& a, const tensor& b) {
 
 }  // namespace
 
-TEST_CASE("a convolution is the sum over its kernel, with strides, dilation, groups and both kinds of padding, in both floating types") {
+TEST_CASE(
+    "a convolution is the sum over its kernel, with strides, dilation, groups and both kinds of padding, in both "
+    "floating types") {
   for (const auto& c : cases()) {
     if (c.x.elements() > 20000)
       continue;  // The written-out sum would take too long; the adjoint test has it.
@@ -81,7 +86,10 @@ TEST_CASE("a convolution is the sum over its kernel, with strides, dilation, gro
     const tensor y = value([&](graph& g) { return conv2d(g.constant(x), g.constant(k), c.o); });
     const auto want = by_hand(c, x, k, y.dims());
     check_close(y, y.dims(), want, 1e-13);
-    check_close(value([&](graph& g) { return conv2d(cast(g.constant(x), dtype::float32), cast(g.constant(k), dtype::float32), c.o); }), y.dims(), want, 1e-5);
+    check_close(value([&](graph& g) {
+                  return conv2d(cast(g.constant(x), dtype::float32), cast(g.constant(k), dtype::float32), c.o);
+                }),
+                y.dims(), want, 1e-5);
   }
 }
 
@@ -122,7 +130,10 @@ TEST_CASE("the gradients of a convolution are its adjoints for image and kernel"
 }
 
 TEST_CASE("a transposed convolution undoes the extents of a convolution, and is its adjoint") {
-  for (const auto& o : {conv2d_options{.strides = {2, 3}}, {.strides = {2, 2}, .padding = padding::valid}, {.dilation = {2, 1}}, {.groups = 2}}) {
+  for (const auto& o : {conv2d_options{.strides = {2, 3}},
+                        {.strides = {2, 2}, .padding = padding::valid},
+                        {.dilation = {2, 1}},
+                        {.groups = 2}}) {
     const tensor y = noise<double>({2, 3, 4, 4}, 1), k = noise<double>({3, 2, 6 / o.groups, 4}, 2);
     const tensor image = value([&](graph& g) { return conv2d_transpose(g.constant(y), g.constant(k), o); });
     CHECK(image.dims()[3] == 6);
@@ -133,7 +144,9 @@ TEST_CASE("a transposed convolution undoes the extents of a convolution, and is 
   }
 }
 
-TEST_CASE("where a kernel is smaller than its stride, a transposed convolution leaves the pixels between two kernels at 0, behind the last as well") {
+TEST_CASE(
+    "where a kernel is smaller than its stride, a transposed convolution leaves the pixels between two kernels at 0, "
+    "behind the last as well") {
   const conv2d_options o{.strides = {3, 4}, .padding = padding::valid};
   const tensor y = noise<double>({2, 3, 2, 3}, 1), k = noise<double>({2, 2, 4, 3}, 2);
   const tensor image = value([&](graph& g) { return conv2d_transpose(g.constant(y), g.constant(k), o); });
@@ -145,11 +158,13 @@ TEST_CASE("where a kernel is smaller than its stride, a transposed convolution l
         for (int64_t tap = 0; tap < 4; ++tap)
           for (int64_t f = 0; f < 4; ++f)
             for (int64_t c = 0; c < 3; ++c)
-              want[static_cast<size_t>(((b * 9 + i * 3 + tap / 2) * 8 + j * 4 + tap % 2) * 4 + f)]
-                  += y.as<double>()[static_cast<size_t>(((b * 3 + i) * 2 + j) * 3 + c)] * k.as<double>()[static_cast<size_t>((tap * 4 + f) * 3 + c)];
+              want[static_cast<size_t>(((b * 9 + i * 3 + tap / 2) * 8 + j * 4 + tap % 2) * 4
+                                       + f)] += y.as<double>()[static_cast<size_t>(((b * 3 + i) * 2 + j) * 3 + c)]
+                                                * k.as<double>()[static_cast<size_t>((tap * 4 + f) * 3 + c)];
   check_close(image, image.dims(), want, 1e-13);
   const tensor dilated = value([&](graph& g) {
-    return conv2d_transpose(g.constant(y), g.constant(k), {.strides = {3, 2}, .dilation = {1, 3}, .padding = padding::valid});
+    return conv2d_transpose(g.constant(y), g.constant(k),
+                            {.strides = {3, 2}, .dilation = {1, 3}, .padding = padding::valid});
   });
   CHECK(dilated.dims() == shape{2, 9, 6, 4});  // 2·2 + 2: the kernel's reach of 4 exceeds the stride by 2.
 }
@@ -159,7 +174,8 @@ TEST_CASE("a depthwise convolution sees each channel by itself") {
   const tensor y = value([&](graph& g) { return depthwise_conv2d(g.constant(x), g.constant(k)); });
   CHECK(y.dims() == shape{2, 4, 5, 6});
   for (int64_t channel = 0; channel < 3; ++channel) {
-    const tensor one = value([&](graph& g) { return conv2d(slice(g.constant(x), 3, channel, 1), slice(g.constant(k), 2, channel, 1)); });
+    const tensor one = value(
+        [&](graph& g) { return conv2d(slice(g.constant(x), 3, channel, 1), slice(g.constant(k), 2, channel, 1)); });
     const tensor part = value([&](graph& g) { return slice(g.constant(y), 3, channel * 2, 2); });
     check_close(part, one.dims(), numbers(one), 1e-13);
   }
@@ -174,8 +190,12 @@ TEST_CASE("bias and relu after a convolution are part of it, but for a depthwise
   };
   const auto apart = [&](int groups, int64_t size) {
     return [=](graph& g, symbol x) {
-      const symbol y = layer(groups, size)(g, x)["whole"];  // Only the convolution is an output, so nothing is fused with it.
-      const symbol convolved = symbol_of(g, contents_of(g).nodes[static_cast<size_t>(contents_of(g).nodes[static_cast<size_t>(y.node())].inputs[0])].inputs[0]);
+      const symbol y = layer(groups, size)(g, x)["whole"];  // Only the convolution is an output, so nothing is fused
+                                                            // with it.
+      const symbol convolved = symbol_of(
+          g, contents_of(g)
+                 .nodes[static_cast<size_t>(contents_of(g).nodes[static_cast<size_t>(y.node())].inputs[0])]
+                 .inputs[0]);
       return std::map<std::string, symbol>{{"alone", convolved}};
     };
   };
@@ -193,7 +213,8 @@ TEST_CASE("bias and relu after a convolution are part of it, but for a depthwise
 }
 
 TEST_CASE("the gradient of pooling what relu has left is one kernel with that of relu") {
-  const build both = only([](graph&, symbol x) { return gradients(reduce_sum(square(max_pool(relu(x)))), std::vector{x})[0]; });
+  const build both = only(
+      [](graph&, symbol x) { return gradients(reduce_sum(square(max_pool(relu(x)))), std::vector{x})[0]; });
   const build two = [](graph&, symbol x) {
     const symbol y = relu(x), dy = gradients(reduce_sum(square(max_pool(y))), std::vector{y})[0];
     return std::map<std::string, symbol>{{"dx", select(greater(x, square(scale(x, 0))), dy, square(scale(x, 0)))}};
@@ -206,8 +227,8 @@ TEST_CASE("the gradient of pooling what relu has left is one kernel with that of
   }
   // The mask is not the pooled value.
   planned other{{2, 6, 4, 37}, only([](graph&, symbol x) {
-    return gradients(reduce_sum(square(max_pool(neg(relu(x))))), std::vector{x})[0];
-  })};
+                  return gradients(reduce_sum(square(max_pool(neg(relu(x))))), std::vector{x})[0];
+                })};
   CHECK(other.kernels("max_pool_gradient +relu") == 0);
 }
 
@@ -234,15 +255,35 @@ TEST_CASE("pooling takes the greatest or the mean of what is inside the image") 
 
 TEST_CASE("images, kernels and windows that do not fit are errors with both shapes") {
   const auto zeros = [](graph& g, const shape& dims) { return g.constant(tensor::zeros(dtype::float32, dims)); };
-  const auto says = [&](const std::function<symbol(graph&)>& f, const std::string& part) { CHECK(has(refusal(f), part)); };
-  says([&](graph& g) { return conv2d(zeros(g, {4, 4, 3}), zeros(g, {3, 3, 3, 1})); }, "conv2d: needs floating [batch, height, width, channels]");
-  says([&](graph& g) { return conv2d(zeros(g, {1, 4, 4, 3}), zeros(g, {3, 3, 2, 1})); },
-       "a kernel [3, 3, 2, 1] in 1 groups does not fit the 3 channels of float32 [1, 4, 4, 3]");
-  says([&](graph& g) { return conv2d(zeros(g, {1, 4, 4, 3}), zeros(g, {5, 5, 3, 1}), {.padding = padding::valid}); },
-       "a window of {5, 5}, dilation {1, 1}, does not fit");
-  says([&](graph& g) { return conv2d(zeros(g, {1, 4, 4, 3}), zeros(g, {3, 3, 3, 1}), {.strides = {0, 1}}); }, "strides must be from 1 to 2^20, not {0, 1}");
+  const auto says = [&](const std::function<symbol(graph&)>& f, const std::string& part) {
+    CHECK(has(refusal(f), part));
+  };
+  says(
+      [&](graph& g) {
+        return conv2d(zeros(g, {4, 4, 3}), zeros(g, {3, 3, 3, 1}));
+      },
+      "conv2d: needs floating [batch, height, width, channels]");
+  says(
+      [&](graph& g) {
+        return conv2d(zeros(g, {1, 4, 4, 3}), zeros(g, {3, 3, 2, 1}));
+      },
+      "a kernel [3, 3, 2, 1] in 1 groups does not fit the 3 channels of float32 [1, 4, 4, 3]");
+  says(
+      [&](graph& g) {
+        return conv2d(zeros(g, {1, 4, 4, 3}), zeros(g, {5, 5, 3, 1}), {.padding = padding::valid});
+      },
+      "a window of {5, 5}, dilation {1, 1}, does not fit");
+  says(
+      [&](graph& g) {
+        return conv2d(zeros(g, {1, 4, 4, 3}), zeros(g, {3, 3, 3, 1}), {.strides = {0, 1}});
+      },
+      "strides must be from 1 to 2^20, not {0, 1}");
   says([&](graph& g) { return max_pool(zeros(g, {1, 4, 4, 3}), {.size = {9, 1}}); }, "max_pool: a window of {9, 1}");
-  says([&](graph& g) { return conv2d_transpose(zeros(g, {1, 4, 4, 3}), zeros(g, {3, 3, 2, 2})); }, "conv2d_transpose: a kernel [3, 3, 2, 2]");
+  says(
+      [&](graph& g) {
+        return conv2d_transpose(zeros(g, {1, 4, 4, 3}), zeros(g, {3, 3, 2, 2}));
+      },
+      "conv2d_transpose: a kernel [3, 3, 2, 2]");
 }
 
 }  // namespace troupe
