@@ -2,6 +2,8 @@
 import collections
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -99,6 +101,28 @@ class Prose(unittest.TestCase):
         self.assertNotRegex(format_prose.formatted("w " * 49 + "- " + "w " * 9), r"(?m)^- ")
 
 
+def formatter_of_the_tree():
+    """Whether clang-format is there in the version whose output the tree is: Debian 12's."""
+    if not shutil.which("clang-format"):
+        return False
+    said = subprocess.run(["clang-format", "--version"], capture_output=True, text=True, check=True).stdout
+    return "version 14." in said
+
+
+class Code(unittest.TestCase):
+    @unittest.skipUnless(formatter_of_the_tree(), "clang-format 14 is not there")
+    def test_the_formatter_would_change_no_file(self):
+        checked = subprocess.run([ROOT / "dev", "format", "--check"], capture_output=True, text=True, cwd=ROOT)
+        self.assertEqual(checked.returncode, 0, (checked.stdout + checked.stderr)[-4000:])
+
+    @unittest.skipUnless(formatter_of_the_tree(), "clang-format 14 is not there")
+    def test_a_line_that_is_too_long_or_astray_is_said(self):
+        style = f"--style=file:{ROOT / '.clang-format'}"
+        for wrong in ("int  x = 0;\n", "// " + "word " * 30 + "\n", "int f() {\n  return " + " + ".join(["value"] * 30) + ";\n}\n"):
+            said = subprocess.run(["clang-format", style, "--dry-run", "--Werror"], input=wrong, capture_output=True, text=True)
+            self.assertNotEqual(said.returncode, 0, wrong)
+
+
 class Documents(unittest.TestCase):
     def test_every_link_leads_to_a_file_and_a_heading(self):
         self.assertEqual(broken_links(ROOT), [])
@@ -129,7 +153,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(first_column(page, "## What each category of errors means"), categories)
 
     def test_the_guide_names_every_event_of_a_job(self):
-        enum = re.search(r"enum class kind : uint8_t \{(.*?)\};", (ROOT / "include/troupe/hook.hpp").read_text())[1]
+        enum = re.search(r"enum class kind : uint8_t \{(.*?)\};", (ROOT / "include/troupe/hook.hpp").read_text(), re.DOTALL)[1]
         kinds = re.findall(r"[a-z_]+", enum)
         self.assertGreater(len(kinds), 5)
         page = (ROOT / "docs/guide/hooks.md").read_text()
