@@ -1,0 +1,49 @@
+// The recipe of an ensemble: which subnetworks it consists of, and which choices led to it. Plain data.
+#pragma once
+
+#include <troupe/error.hpp>
+
+#include <map>
+
+namespace troupe {
+
+/// A subnetwork of an ensemble: the iteration that trained it, and its builder.
+struct ensemble_member {
+  int64_t iteration = 0;
+  std::string builder = {};
+  friend auto operator<=>(const ensemble_member&, const ensemble_member&) = default;
+};
+
+struct architecture {
+  std::string candidate = {};  ///< The name that a strategy gave it: "linear_grow".
+  std::string ensembler = {};  ///< "complexity_regularized"
+  /// Members of the previous ensemble first, in its order, then those of the candidate.
+  std::vector<ensemble_member> members = {};
+  std::vector<int64_t> replay_indices = {};  ///< The index of the winner of each iteration up to this one.
+  int64_t iteration = 0;                     ///< The iteration that it won.
+  int64_t global_step = 0;                   ///< At the end of that iteration.
+  friend bool operator==(const architecture&, const architecture&) = default;
+};
+
+/// The builders of each iteration, in order of iteration, and in the order of the members within it.
+std::map<int64_t, std::vector<std::string>> grouped(const architecture& a);
+/// The builders in the order of the members: "| linear | dnn |".
+std::string ensembles_text(const architecture& a);
+
+/// The indices that lead to the winner of an iteration: those that led to the previous winner, if there is one, and its
+/// own index. A previous ensemble that wins again adds 0. AdaNet 0.9 adds nothing then, so that later indices do not
+/// belong to their iterations.
+std::vector<int64_t> replay_with(const std::optional<architecture>& previous, int64_t winner);
+/// "best_ensemble_index_0" and so on: as many values as `count`, the last ones -1 where there are fewer indices.
+std::map<std::string, int64_t> best_ensemble_indices(const std::vector<int64_t>& replay_indices, size_t count);
+
+/// The content of `architecture_file`: one JSON object without a line break.
+///
+///   {"ensemble_candidate_name": "dnn_grow", "ensembler_name": "mean", "global_step": 100, "iteration_number": 1,
+///    "replay_indices": [0, 1], "subnetworks": [{"builder_name": "linear", "iteration_number": 0}, ...]}
+std::string architecture_text(const architecture& a);
+/// Reads such a text. `file` begins the messages. Error: data_loss naming the key and the value: no JSON, a key too few
+/// or too many, a value of another type, a negative number, a member of a later iteration than that of the ensemble.
+expected<architecture> parse_architecture(std::string_view text, const std::string& file);
+
+}  // namespace troupe
