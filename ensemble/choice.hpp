@@ -1,0 +1,68 @@
+// The choice of the winner of an iteration. Pure functions; the reasons are part of the result.
+#pragma once
+
+#include "ensemble/loss_average.hpp"
+
+#include <map>
+#include <vector>
+
+namespace troupe {
+
+enum class objective : uint8_t { minimize, maximize };
+
+/// Which metric of an evaluation of all candidates decides.
+struct metric_rule {
+  std::string metric = "adanet_loss";
+  objective goal = objective::minimize;
+};
+
+struct choice_rules {
+  /// The index of the winner of each iteration, for a search that repeats another one. Later iterations are decided by
+  /// the other rules.
+  std::vector<int64_t> replay = {};
+  bool force_grow = false;                    ///< The previous ensemble may not win.
+  std::optional<metric_rule> evaluator = {};  ///< Absent: the moving averages of the AdaNet loss decide.
+};
+/// Error: invalid_argument for a negative index, or for a metric without a name.
+expected<void> validate(const choice_rules& rules);
+
+/// A candidate ensemble at the end of an iteration. From iteration 1 on the first one is the previous ensemble.
+struct contender {
+  std::string spec = {};
+  loss_average average = {};
+  std::optional<std::string> dropped = {};  ///< Why it has left the search.
+};
+/// The metrics of each candidate, in the order of the candidates; empty for those that have left.
+using candidate_scores = std::vector<std::map<std::string, double>>;
+
+struct choice {
+  size_t winner = 0;     ///< Index of the candidate.
+  std::string why = {};  ///< "the least adanet_loss of the evaluation, 0.25"
+  struct entry {
+    std::string spec = {};
+    std::optional<double> score = {};  ///< Absent: none was compared, or the candidate has none.
+    std::string lost = {};             ///< Why it did not win; empty for the winner.
+    friend bool operator==(const entry&, const entry&) = default;
+  };
+  std::vector<entry> candidates = {};  ///< All of them, in order.
+  friend bool operator==(const choice&, const choice&) = default;
+};
+
+/// Whether `choose` needs the scores of an evaluation.
+bool wants_scores(const choice_rules& rules, int64_t iteration, const std::vector<contender>& all);
+
+/// The winner by the first rule that applies:
+///
+///   1  replay has an index for the iteration: that one
+///   2  only one candidate has not left: that one
+///   3  force_grow, and only the previous ensemble and one other candidate have not left: the other
+///   4  an evaluator: the best score, NaN ignored
+///   5  the least moving average, NaN ignored; those that were never updated count only if none was
+///
+/// Rules 4 and 5 pass over the previous ensemble under force_grow. The lowest index wins among equals. Errors:
+/// invalid_argument for an index of the replay that no candidate has, or whose candidate has left; key_missing for
+/// scores without the metric, naming those that there are; nan_loss if all candidates are NaN or have left.
+expected<choice> choose(const choice_rules& rules, int64_t iteration, const std::vector<contender>& all,
+                        const candidate_scores& scores = {});
+
+}  // namespace troupe
