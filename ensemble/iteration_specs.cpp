@@ -52,8 +52,8 @@ expected<iteration_specs> specs_of(int64_t iteration, std::vector<subnetwork_spe
   std::vector<std::string> builders;
   for (const auto& subnetwork : subnetworks)
     builders.push_back(subnetwork.builder);
-  const auto proposed =
-      propose(strategies, builders, previous ? previous->recipe.members : std::vector<ensemble_member>{});
+  const auto proposed = propose(strategies, builders,
+                                previous ? previous->recipe.members : std::vector<ensemble_member>{});
   if (!proposed)
     return fail(proposed.error());
   if (auto right = check_ensemblers(ensemblers); !right)

@@ -12,11 +12,11 @@ const architecture foo{.candidate = "foo",
                        .replay_indices = {1, 2},
                        .iteration = 2,
                        .global_step = 100};
-const std::string foo_text =
-    R"({"ensemble_candidate_name": "foo", "ensembler_name": "dummy_ensembler_name", "global_step": 100, )"
-    R"("iteration_number": 2, "replay_indices": [1, 2], "subnetworks": [{"builder_name": "linear", )"
-    R"("iteration_number": 0}, {"builder_name": "dnn", "iteration_number": 0}, {"builder_name": "dnn", )"
-    R"("iteration_number": 1}]})";
+const std::string
+    foo_text = R"({"ensemble_candidate_name": "foo", "ensembler_name": "dummy_ensembler_name", "global_step": 100, )"
+               R"("iteration_number": 2, "replay_indices": [1, 2], "subnetworks": [{"builder_name": "linear", )"
+               R"("iteration_number": 0}, {"builder_name": "dnn", "iteration_number": 0}, {"builder_name": "dnn", )"
+               R"("iteration_number": 1}]})";
 
 /// The text of `foo` with one part replaced.
 std::string foo_with(const std::string& part, const std::string& other) {

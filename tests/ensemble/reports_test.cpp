@@ -186,8 +186,8 @@ TEST_CASE("the previous ensemble reports first, without hparams, with its AdaNet
   const auto specs = specs_with(1, {strategy::grow()});
   const std::vector<metrics> of_candidates{
       {{"loss", 1}, {"adanet_loss", 1.5}}, {{"adanet_loss", 2}}, {{"adanet_loss", 3}}};
-  const auto all =
-      make_reports(specs, 1, {{.hparams = {{"depth", int64_t{1}}}}, {}}, {{{"loss", 5}}, {{"loss", 6}}}, of_candidates);
+  const auto all = make_reports(specs, 1, {{.hparams = {{"depth", int64_t{1}}}}, {}}, {{{"loss", 5}}, {{"loss", 6}}},
+                                of_candidates);
   REQUIRE(all.size() == 3);
   CHECK(all[0]
         == materialized_report{

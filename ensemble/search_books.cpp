@@ -1,0 +1,125 @@
+#include "ensemble/search_books.hpp"
+
+#include "ensemble/names.hpp"
+#include "ensemble/search_json.hpp"
+#include "words/expect.hpp"
+#include "words/text.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+std::optional<int64_t> limit_of(const std::optional<int64_t>& a, const std::optional<int64_t>& b) {
+  return a && b ? std::min(a, b) : a ? a : b;
+}
+
+std::string builder_of(const search_books::subnetwork& x) { return x.builder; }
+std::string builder_of(const subnetwork_spec& x) { return x.builder; }
+
+/// "t0_a_grow_mean (a + b)"
+std::string recipe_of(const candidate_spec& x) {
+  return x.spec + " (" + joined(x.recipe.members, " + ", [](const ensemble_member& m) { return m.builder; }) + ")";
+}
+std::string recipe_of(const search_books::candidate& x) { return recipe_of(x.what); }
+
+/// Compares two lists by the texts of their elements.
+template <class List, class Others, class TextOf>
+expected<void> check_same(int64_t iteration, std::string_view what, const List& known, const Others& others,
+                          TextOf text_of) {
+  const auto before = joined(known, ", ", text_of), now = joined(others, ", ", text_of);
+  if (before == now)
+    return {};
+  return fail(errc::failed_precondition, ("iteration " + std::to_string(iteration) + " began with the ").append(what)
+                                             + " " + before + ", and now has " + now
+                                             + ": the generator and the strategies must be deterministic");
+}
+
+derived_file mark_of(const search_books& books, const std::string& spec, const spec_stop& stop) {
+  return {stop_mark_file(books.iteration(), spec), search_json::text_of({{"message", to_text(stop)}})};
+}
+
+}  // namespace
+
+std::optional<previous_ensemble> search_books::previous() const {
+  if (winners.empty())
+    return std::nullopt;
+  return previous_ensemble{winners.back().spec, winners.back().made_in, winners.back().recipe};
+}
+
+iteration_progress progress_of(const search_books& books, const iteration_specs& specs, const search_limits& limits) {
+  expect(books.subnetworks.size() == specs.subnetworks.size(), "the books of a search lack a subnetwork of its plan");
+  iteration_progress x{books.begins_at, books.base_step(), {}};
+  for (size_t i = 0; i < books.subnetworks.size(); ++i) {
+    const auto& known = books.subnetworks[i];
+    x.subnetworks.push_back(
+        {known.step, limit_of(limits.max_iteration_steps, specs.subnetworks[i].steps_max), known.stop});
+  }
+  return x;
+}
+
+std::vector<contender> contenders_of(const search_books& books) {
+  std::vector<contender> all;
+  for (const auto& c : books.candidates) {
+    all.push_back({c.what.spec, c.average});
+    if (c.stop && c.stop->cause == stop_cause::dropped)
+      all.back().dropped = to_text(*c.stop);
+  }
+  return all;
+}
+
+expected<void> enter_specs(search_books& books, const iteration_specs& specs) {
+  if (!books.subnetworks.empty()) {
+    const auto right = check_same(books.iteration(), "subnetworks", books.subnetworks, specs.subnetworks,
+                                  [](const auto& x) { return builder_of(x); });
+    return right ? check_same(books.iteration(), "candidates", books.candidates, specs.candidates,
+                              [](const auto& x) { return recipe_of(x); })
+                 : right;
+  }
+  for (const auto& subnetwork : specs.subnetworks)
+    books.subnetworks.push_back({.builder = subnetwork.builder});
+  for (const auto& candidate : specs.candidates)
+    books.candidates.push_back({.what = candidate});
+  if (!books.winners.empty())
+    books.candidates.front().average = books.winners.back().average;
+  return {};
+}
+
+search_books grown(const search_books& books, size_t winner, std::vector<materialized_report> reports) {
+  const auto& won = books.candidates.at(winner);
+  const auto previous = books.previous();
+  const bool is_previous = previous && winner == 0;
+  search_books next{.begins_at = books.tick,
+                    .tick = books.tick,
+                    .global_step = books.global_step,
+                    .winners = books.winners,
+                    .reports = books.reports};
+  auto recipe = won.what.recipe;
+  recipe.iteration = books.iteration();
+  recipe.global_step = books.global_step;
+  recipe.replay_indices = replay_with(previous ? std::optional{previous->recipe} : std::nullopt,
+                                      static_cast<int64_t>(winner));
+  if (!reports.empty())
+    put_reports(next.reports, books.iteration(), std::move(reports), recipe);
+  next.winners.push_back(
+      {won.what.spec, is_previous ? previous->made_in : books.iteration(), std::move(recipe), won.average});
+  return next;
+}
+
+std::vector<derived_file> derived_files(const search_books& books) {
+  std::vector<derived_file> files;
+  for (const auto& winner : books.winners)
+    files.push_back({architecture_file(winner.recipe.iteration), architecture_text(winner.recipe)});
+  if (!books.reports.empty())
+    files.push_back({std::string{reports_file}, reports_text(books.reports)});
+  for (const auto& subnetwork : books.subnetworks)
+    if (subnetwork.stop)
+      files.push_back(mark_of(books, subnetwork_spec_name(books.iteration(), subnetwork.builder), *subnetwork.stop));
+  for (const auto& candidate : books.candidates)
+    if (candidate.stop)
+      files.push_back(mark_of(books, candidate.what.spec, *candidate.stop));
+  return files;
+}
+
+}  // namespace troupe

@@ -1,0 +1,159 @@
+#include "ensemble/search_books.hpp"
+
+#include "ensemble/names.hpp"
+#include "tests/support/refused.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace troupe::test {
+
+namespace {
+
+/// Books in the middle of iteration 1.
+search_books second_iteration() {
+  const architecture first{"a_grow", "mean", {{0, "a"}}, {0}, 0, 100};
+  search_books books{.begins_at = 100, .tick = 150, .global_step = 140};
+  books.subnetworks = {{"a", 30, spec_stop{stop_cause::end_of_input, 30, "bag \"x\""}}, {"b", 50}};
+  books.candidates = {{{"t0_a_grow_mean", first}, {.5f, .25f, 9}},
+                      {{"t1_a_grow_mean", {"a_grow", "mean", {{0, "a"}, {1, "a"}}, {}, 1, 0}}, {.1f, -.2f, 3}},
+                      {{"t1_b_grow_mean", {"b_grow", "mean", {{0, "a"}, {1, "b"}}, {}, 1, 0}},
+                       {},
+                       spec_stop{stop_cause::dropped, 20, "it reads t1_b"}}};
+  books.winners = {{"t0_a_grow_mean", 0, first, {.5f, .25f, 9}}};
+  books.reports = {{{.iteration = 0, .name = "a", .hparams = {{"rate", .1}}, .included = true}}};
+  return books;
+}
+
+std::string changed_books(const std::string& part, const std::string& other) {
+  auto text = books_text(second_iteration());
+  const auto at = text.find(part);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, part.size(), other);
+}
+
+void damaged_books(const std::string& text, const std::string& names) {
+  refused(parse_books(text, "model.ckpt-150"), errc::data_loss, "model.ckpt-150: " + names);
+}
+
+}  // namespace
+
+TEST_CASE("books read back as they were written, empty ones too") {
+  for (const auto& books : {search_books{}, second_iteration()}) {
+    const auto read = parse_books(books_text(books), "books");
+    REQUIRE_MESSAGE(read, read.error().message);
+    CHECK(*read == books);
+  }
+}
+
+TEST_CASE("averages keep their bits, and may be NaN or infinite") {
+  auto books = second_iteration();
+  const float infinity = std::numeric_limits<float>::infinity();
+  books.candidates[1].average = {std::nextafterf(.1f, 1), -infinity, int64_t{1} << 40};
+  const auto read = parse_books(books_text(books), "books");
+  REQUIRE(read);
+  CHECK(*read == books);
+  books.candidates[1].average.value = std::numeric_limits<float>::quiet_NaN();
+  CHECK(std::isnan(parse_books(books_text(books), "books")->candidates[1].average.value));
+}
+
+TEST_CASE("the text of books is what is documented") {
+  CHECK(books_text({})
+        == R"({"begins_at": 0, "candidates": [], "format": "troupe search", "format_version": 1, "global_step": 0, )"
+           R"("iteration": 0, "reports": [], "subnetworks": [], "tick": 0, "winners": []})");
+  const auto text = books_text(second_iteration());
+  CHECK(has(text,
+            R"({"builder": "a", "step": 30, "stop": {"cause": "end_of_input", "detail": "bag \"x\"", "step": 30}})"));
+  CHECK(has(
+      text,
+      R"({"average": {"biased": 0.25, "count": 9, "value": 0.5}, "made_in": 0, "recipe": {"ensemble_candidate_name")"));
+}
+
+TEST_CASE("books that were damaged, or that contradict themselves, are refused with place and value") {
+  damaged_books("", "it is no JSON");
+  damaged_books("{}", "it is no troupe search");
+  damaged_books(R"({"format": "troupe checkpoint"})", "it is no troupe search");
+  damaged_books(changed_books(R"("tick": 150, )", ""), "it lacks the key 'tick'");
+  damaged_books(changed_books(R"("tick": 150)", R"("tick": 99)"), "tick must be at least begins_at, 100, not 99");
+  damaged_books(changed_books(R"("iteration": 1)", R"("iteration": 2)"),
+                "iteration must be the number of winners, 1, not 2");
+  damaged_books(changed_books(R"("step": 50)", R"("step": 49)"),
+                "subnetworks[1].step must be the ticks of the iteration");
+  damaged_books(changed_books("end_of_input", "boredom"),
+                "subnetworks[0].stop.cause must be the cause of a stop, not \"boredom\"");
+  auto without_index = second_iteration();
+  without_index.winners[0].recipe.replay_indices.clear();
+  damaged_books(books_text(without_index),
+                "winners[0].recipe must be of iteration 0, with an index for each iteration up to it");
+  damaged_books(changed_books("0.25", "1e300"), "candidates[0].average.biased must be a number of 32 bits");
+}
+
+TEST_CASE("books of a later version are told from damaged ones") {
+  refused(parse_books(changed_books(R"("format_version": 1)", R"("format_version": 2)"), "books"), errc::unimplemented,
+          "books: format version 2, and this program reads 1");
+}
+
+TEST_CASE("a winner that was the previous ensemble keeps its spec, its average and the iteration that made it") {
+  const auto next = grown(second_iteration(), 0, {});
+  const auto& winner = next.winners.back();
+  CHECK(winner.spec == "t0_a_grow_mean");
+  CHECK(winner.made_in == 0);
+  CHECK(winner.average == loss_average{.5f, .25f, 9});
+  CHECK(winner.recipe == architecture{"a_grow", "mean", {{0, "a"}}, {0, 0}, 1, 140});
+  CHECK(next.iteration() == 2);
+  CHECK(next.begins_at == 150);
+  CHECK(next.tick == 150);
+  CHECK(next.base_step() == 140);
+  CHECK(next.subnetworks.empty());
+}
+
+TEST_CASE("a new winner lists its members, the indices that led to it and the global step at which it won") {
+  const auto winner = grown(second_iteration(), 1, {}).winners.back();
+  CHECK(winner.made_in == 1);
+  CHECK(winner.recipe == architecture{"a_grow", "mean", {{0, "a"}, {1, "a"}}, {0, 1}, 1, 140});
+}
+
+TEST_CASE("growth keeps the reports of the iteration and says which are included") {
+  const auto next = grown(second_iteration(), 1, {{.name = "previous_ensemble"}, {.name = "a"}, {.name = "b"}});
+  REQUIRE(next.reports.size() == 2);
+  CHECK_FALSE(next.reports[1][0].included);
+  CHECK(next.reports[1][1].included);
+  CHECK(next.reports[1][1].iteration == 1);
+  CHECK_FALSE(next.reports[1][2].included);
+  CHECK(next.reports[0] == second_iteration().reports[0]);
+}
+
+TEST_CASE("the previous ensemble begins an iteration with the average with which it won, new candidates with none") {
+  auto books = grown(second_iteration(), 1, {});
+  const auto specs = specs_of(2, {{"c"}}, books.previous(), {strategy::grow()}, {"mean"});
+  REQUIRE(specs);
+  REQUIRE(enter_specs(books, *specs));
+  REQUIRE(books.candidates.size() == 2);
+  CHECK(books.candidates[0].average == loss_average{.1f, -.2f, 3});
+  CHECK(books.candidates[1].average == loss_average{});
+}
+
+TEST_CASE("what has left is told to the choice with its cause; what has only stopped can win") {
+  auto books = second_iteration();
+  books.candidates[1].stop = spec_stop{stop_cause::complete, 50};
+  const auto all = contenders_of(books);
+  CHECK_FALSE(all[0].dropped);
+  CHECK_FALSE(all[1].dropped);
+  CHECK(all[2].dropped == "dropped after 20 steps: it reads t1_b");
+}
+
+TEST_CASE(
+    "files follow from books: an architecture for each winner, the reports, a mark for each spec that has stopped") {
+  const auto books = second_iteration();
+  std::map<std::string, std::string> files;
+  for (const auto& file : derived_files(books))
+    files[file.path] = file.text;
+  CHECK(files.size() == 4);
+  CHECK(files["architecture-0.json"] == architecture_text(books.winners[0].recipe));
+  CHECK(files["report/iteration_reports.json"] == reports_text(books.reports));
+  CHECK(files["train_manager/t1/t1_a.json"] == R"({"message": "the end of its input after 30 steps: bag \"x\""})");
+  CHECK(files["train_manager/t1/t1_b_grow_mean.json"] == R"({"message": "dropped after 20 steps: it reads t1_b"})");
+  CHECK(derived_files({}).empty());
+}
+
+}  // namespace troupe::test
