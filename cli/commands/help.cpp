@@ -57,8 +57,8 @@ std::string list_of_topics() {
 /// In the window of a terminal, paragraphs are wrapped at its width.
 void print_page(std::string_view markdown) {
   const auto window = output_columns();
-  write_text(window ? page_text(markdown, [&](const std::string& line) { return wrapped(line, *window); })
-                    : page_text(markdown));
+  const auto wrap = [&](const std::string& line, size_t more) { return wrapped(line, *window, more); };
+  write_text(window ? page_text(markdown, wrap) : page_text(markdown));
 }
 
 constexpr own_command<invocation> command{"help", about, usage, add_arguments};
@@ -84,10 +84,11 @@ int help(const std::vector<std::string>& arguments, console_printer& console) {
     print_page(configure_page());
     return succeeded;
   }
-  return usage_failure(
-      console, misuse("help", fmt::format("there is help on {}, and on commands; none on '{}'{}",
-                                          joined(topics(), ", "), r->topic, did_you_mean(nearest(r->topic, topics()))))
-                   .value());
+  return usage_failure(console,
+                       {errc::invalid_argument,
+                        fmt::format("there is no help on '{}': the topics are {}, and the commands{}", r->topic,
+                                    joined(topics(), ", "), did_you_mean(nearest(r->topic, topics()))),
+                        {"troupe help lists them"}});
 }
 
 }  // namespace troupe::cli

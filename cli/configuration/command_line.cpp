@@ -264,7 +264,7 @@ Usage: troupe COMMAND [FLAG...]
 
 Commands:
 {}
-  troupe COMMAND --help has the flags and examples, troupe COMMAND --help all the keys of a configuration too.
+  troupe COMMAND --help prints its flags and examples; troupe COMMAND --help all also the keys of a configuration.
   troupe help lists the pages of the guide, troupe help TOPIC prints one.
   troupe --version
 

@@ -6,10 +6,17 @@ namespace troupe::cli {
 
 namespace {
 
+/// A link to another page of the guide becomes the command that prints that page: "`troupe help data`". Pages in other
+/// folders are not in the program.
+std::string with_commands(std::string line) {
+  static const std::regex page{R"(\[[a-z_]+\.md\]\(([a-z_]+)\.md(#[^)]*)?\))"};
+  return std::regex_replace(line, page, "`troupe help $1`");
+}
+
 /// The line without the marks of links and bold words.
 std::string plain(std::string line) {
   static const std::regex link{R"(\[([^\]]+)\]\([^)\s]+\))"}, bold{R"(\*\*([^*]+)\*\*)"};
-  line = std::regex_replace(line, link, "$1");
+  line = std::regex_replace(with_commands(std::move(line)), link, "$1");
   line = std::regex_replace(line, bold, "$1");
   return line;
 }
@@ -83,7 +90,7 @@ std::vector<shown_line> joined_paragraphs(std::vector<shown_line> lines) {
 
 }  // namespace
 
-std::string page_text(std::string_view markdown, const std::function<std::string(const std::string&)>& wrap) {
+std::string page_text(std::string_view markdown, const line_wrapper& wrap) {
   auto lines = shown_lines(markdown);
   if (wrap)
     lines = joined_paragraphs(std::move(lines));
@@ -93,7 +100,7 @@ std::string page_text(std::string_view markdown, const std::function<std::string
     if (line.empty() && was_blank)
       continue;  // A comment between two blank lines leaves one of them.
     was_blank = line.empty();
-    text.append(wrap && kind != line_kind::code ? wrap(line) : line).append("\n");
+    text.append(wrap && kind != line_kind::code ? wrap(line, begins_item(line) ? 2 : 0) : line).append("\n");
   }
   return text;
 }

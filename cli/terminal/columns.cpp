@@ -51,11 +51,11 @@ std::vector<word> with_numbers(std::string_view line, const std::vector<word>& w
   return kept;
 }
 
-void wrap_line(std::string_view line, size_t width, std::string& into) {
+void wrap_line(std::string_view line, size_t width, size_t more, std::string& into) {
   const auto single = words_of_line(line);
   if (single.empty())
     return;  // Only spaces.
-  const size_t indentation = std::min(single.front().begin + 2, width / 2);
+  const size_t indentation = std::min(single.front().begin + more, width / 2);
   const auto words = with_numbers(line, single, width - std::min(width, std::max(indentation, single.front().begin)));
   size_t begin = 0, end = words.front().end, indented = 0;
   const auto end_piece = [&] {
@@ -98,13 +98,13 @@ std::string shortened(std::string_view text, size_t width) {
   return std::string{text.substr(0, end)} + std::string{more.substr(0, std::min(width, more.size()))};
 }
 
-std::string wrapped(std::string_view text, size_t width) {
+std::string wrapped(std::string_view text, size_t width, size_t more) {
   std::string result;
   each_line(text, [&](std::string_view line, bool ended) {
     if (columns_of(line) <= width)
       result += line;
     else
-      wrap_line(line, width, result);
+      wrap_line(line, width, more, result);
     result += ended ? "\n" : "";
   });
   return result;

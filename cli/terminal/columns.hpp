@@ -16,10 +16,11 @@ bool fits_in(std::string_view text, size_t width);
 /// `text`, or the part of its beginning that fits, followed by "...", in at most `width` columns.
 std::string shortened(std::string_view text, size_t width);
 
-/// `text` with each line of more than `width` columns broken at spaces. Continuation lines are indented by two columns
-/// more than the line. Lines that fit stay as they are. A word that is wider than `width` is not broken, so that a path
-/// can still be copied. A number stays with the word before it, as in "accuracy 0.86", if both fit in one line.
-std::string wrapped(std::string_view text, size_t width);
+/// `text` with each line of more than `width` columns broken at spaces. Continuation lines are indented by `more`
+/// columns more than the line. Lines that fit stay as they are. A word that is wider than `width` is not broken, so
+/// that a path can still be copied. A number stays with the word before it, as in "accuracy 0.86", if both fit in one
+/// line.
+std::string wrapped(std::string_view text, size_t width, size_t more = 2);
 
 /// A part of a line that is shown completely or not at all.
 struct text_field {

@@ -9,8 +9,14 @@
 using namespace troupe::cli;
 
 TEST_CASE("a page is shown without the marks of Markdown, and its code as it is") {
-  CHECK(page_text("# A title\n\nSee [data.md](data.md#a) and **this**.\n") == "A title\n\nSee data.md and this.\n");
+  CHECK(page_text("# A title\n\nSee [x.md](../x.md#a) and **this**.\n") == "A title\n\nSee x.md and this.\n");
   CHECK(page_text("```sh\n# [x](y)\n\n  b\n```\n") == "    # [x](y)\n\n      b\n");
+}
+
+TEST_CASE("a link to another page of the guide is the command that prints it") {
+  CHECK(page_text("[data.md](data.md#a) and [first_model.md](first_model.md).")
+        == "`troupe help data` and `troupe help first_model`.\n");
+  CHECK(page_text("[serving.md](../serving.md), [a class](data.md)") == "serving.md, a class\n");
 }
 
 TEST_CASE("comments of a page are not shown, and leave no second blank line") {
@@ -25,9 +31,9 @@ TEST_CASE("a row of a table is its cells side by side") {
 
 TEST_CASE("in a window, paragraphs and items of lists are joined and wrapped, and code and rows are not joined") {
   const auto shown = [](std::string_view markdown, size_t width) {
-    return page_text(markdown, [width](const std::string& line) { return wrapped(line, width); });
+    return page_text(markdown, [width](const std::string& line, size_t more) { return wrapped(line, width, more); });
   };
-  CHECK(shown("# A title\n\none two\nthree four\nfive\n", 14) == "A title\n\none two three\n  four five\n");
+  CHECK(shown("# A title\n\none two\nthree four\nfive\n", 14) == "A title\n\none two three\nfour five\n");
   CHECK(shown("- one\n  two\n- three\n1. four\n   five", 20) == "- one two\n- three\n1. four five\n");
   CHECK(shown("```\na long line of code\nand another\n```", 10) == "    a long line of code\n    and another\n");
   CHECK(shown("| a | b |\n| --- | --- |\n| c | d |\ntext\n", 20) == "a  b\nc  d\ntext\n");
