@@ -3,12 +3,12 @@
 
 #include "ensemble/loss_average.hpp"
 
+#include <troupe/search/options.hpp>
+
 #include <map>
 #include <vector>
 
 namespace troupe {
-
-enum class objective : uint8_t { minimize, maximize };
 
 /// Which metric of an evaluation of all candidates decides.
 struct metric_rule {

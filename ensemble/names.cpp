@@ -13,10 +13,6 @@ std::string text_of(std::initializer_list<std::string_view> parts) { return join
 
 std::string scope_of(int64_t iteration) { return "adanet/iteration_" + std::to_string(iteration) + "/"; }
 
-std::string ensemble_scope(int64_t iteration, std::string_view spec) {
-  return text_of({scope_of(iteration), "ensemble_", spec, "/"});
-}
-
 std::string number_suffix(size_t head) { return head == 0 ? "" : "_" + std::to_string(head); }
 
 bool may_be_in_name(char c) {
@@ -81,17 +77,21 @@ std::string subnetwork_step_key(int64_t iteration, std::string_view builder) {
   return subnetwork_scope(iteration, builder) + "/step";
 }
 
+std::string ensemble_scope(int64_t iteration, std::string_view spec) {
+  return text_of({scope_of(iteration), "ensemble_", spec});
+}
+
 std::string ensemble_step_key(int64_t iteration, std::string_view spec) {
-  return ensemble_scope(iteration, spec) + "step";
+  return ensemble_scope(iteration, spec) + "/step";
 }
 
 std::string mixture_weight_key(int64_t iteration, std::string_view spec, size_t member, size_t head) {
-  return text_of({ensemble_scope(iteration, spec), "weighted_subnetwork_", std::to_string(member), "/logits",
+  return text_of({ensemble_scope(iteration, spec), "/weighted_subnetwork_", std::to_string(member), "/logits",
                   number_suffix(head), "/mixture_weight"});
 }
 
 std::string bias_key(int64_t iteration, std::string_view spec, size_t head) {
-  return text_of({ensemble_scope(iteration, spec), "bias", number_suffix(head)});
+  return text_of({ensemble_scope(iteration, spec), "/bias", number_suffix(head)});
 }
 
 loss_average_keys loss_average_keys_of(int64_t iteration, std::string_view spec) {

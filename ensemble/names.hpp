@@ -54,6 +54,8 @@ inline constexpr std::string_view current_iteration_key = "adanet/current_iterat
 std::string subnetwork_scope(int64_t iteration, std::string_view builder);
 /// "adanet/iteration_0/subnetwork_t0_linear/step"
 std::string subnetwork_step_key(int64_t iteration, std::string_view builder);
+/// "adanet/iteration_0/ensemble_t0_linear_grow_mean": the variables of the ensemble are below it.
+std::string ensemble_scope(int64_t iteration, std::string_view spec);
 /// "adanet/iteration_0/ensemble_t0_linear_grow_mean/step"
 std::string ensemble_step_key(int64_t iteration, std::string_view spec);
 /// ".../ensemble_<spec>/weighted_subnetwork_1/logits_2/mixture_weight" for member 1 and head 2; "logits" for head 0.

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <troupe/error.hpp>
-#include <troupe/tensor.hpp>
+#include <troupe/search/ensembler.hpp>
 
 namespace troupe {
 
@@ -41,12 +41,6 @@ double complexity_regularization(const complexity_weights& weights,
 std::vector<double> norm_fractions(std::span<const double> norms);
 
 // -- mixture weights -------------------------------------------------------------------
-
-enum class mixture_weight : uint8_t {
-  scalar,  ///< One number, times the logits.
-  vector,  ///< One number for each column of the logits.
-  matrix,  ///< last_layer times a matrix; the member's logits are not used.
-};
 
 /// The shapes of a member's outputs for one head. The first axis is the batch.
 struct member_shapes {

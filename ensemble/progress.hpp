@@ -4,7 +4,7 @@
 // what users count: a combination of the own steps of all subnetworks.
 #pragma once
 
-#include <troupe/error.hpp>
+#include <troupe/search/options.hpp>
 
 #include <functional>
 #include <vector>
@@ -12,10 +12,6 @@
 namespace troupe {
 
 // -- options ---------------------------------------------------------------------------
-
-/// Combines the steps of the subnetworks, each counted from the beginning of the search, into the global step, which is
-/// the integer part of the result. Must be a pure function that does not fall while its arguments rise. Null: the mean.
-using step_combiner = std::function<double(const std::vector<int64_t>& steps)>;
 
 struct search_limits {
   /// The most steps of a spec in one iteration; absent: iterations do not end by steps.

@@ -67,7 +67,7 @@ expected<report_value> attribute_value(std::string_view key, const tensor& value
                                           + type_text(value.type(), value.dims()));
 }
 
-expected<std::optional<report_value>> metric_value(std::string_view key, const tensor& value) {
+expected<std::optional<report_value>> reported_metric(std::string_view key, const tensor& value) {
   if (value.dims().rank() > 0)
     return std::nullopt;
   return scalar_value("the metric", key, value).map([](report_value x) { return std::optional{std::move(x)}; });

@@ -3,25 +3,19 @@
 
 #include "ensemble/iteration_specs.hpp"
 
+#include <troupe/search/report.hpp>
 #include <troupe/tensor.hpp>
-
-#include <map>
-#include <variant>
 
 namespace troupe {
 
 // -- values ----------------------------------------------------------------------------
-
-/// A text may be any bytes.
-using report_value = std::variant<bool, int64_t, double, std::string>;
-using report_values = std::map<std::string, report_value>;
 
 /// The value of an attribute. Error: invalid_argument naming the key for a tensor that is not a scalar, or that is
 /// neither bool, int32, float32 nor float64.
 expected<report_value> attribute_value(std::string_view key, const tensor& value);
 /// The value of a metric; absent for a tensor that is not a scalar, which reports leave out. Error: invalid_argument
 /// naming the key for another dtype than those above.
-expected<std::optional<report_value>> metric_value(std::string_view key, const tensor& value);
+expected<std::optional<report_value>> reported_metric(std::string_view key, const tensor& value);
 
 /// What a builder says about its subnetwork.
 struct subnetwork_report {
@@ -29,14 +23,6 @@ struct subnetwork_report {
 };
 /// Error: invalid_argument naming a key that is not UTF-8.
 expected<void> validate(const subnetwork_report& r);
-
-struct materialized_report {
-  int64_t iteration = 0;
-  std::string name = {};  ///< The builder, or `previous_ensemble_name`.
-  report_values hparams = {}, attributes = {}, metrics = {};
-  bool included = false;  ///< Whether the winner of the iteration has this subnetwork as a new member.
-  friend bool operator==(const materialized_report&, const materialized_report&) = default;
-};
 
 // -- making ----------------------------------------------------------------------------
 
@@ -66,11 +52,7 @@ using search_reports = std::vector<std::vector<materialized_report>>;
 void put_reports(search_reports& all, int64_t iteration, std::vector<materialized_report> added,
                  const architecture& winner);
 
-/// What a generator is told at an iteration: the reports of the iterations before it, whatever there are by now.
-struct generator_reports {
-  std::vector<materialized_report> previous_ensemble = {};  ///< Those that were included.
-  std::vector<materialized_report> all = {};
-};
+/// What a generator is told at an iteration, whatever reports there are by now.
 generator_reports reports_before(const search_reports& all, int64_t iteration);
 
 /// The content of `reports_file`: a JSON array, one object for each iteration.

@@ -97,6 +97,7 @@ multi_head::operator head() const {
   auto made = made_head(*this, logits, wrong_heads(heads), build_multi);
   made.all_labels = true;
   for (const auto& one : heads) {
+    made.parts.push_back({one.name, one.head.logits});
     for (const auto& [key, text] : one.head.texts)
       made.texts[one.name + "/" + key] = {one.name + "/" + text.of, text.words};
     made.weight_features.insert(made.weight_features.end(), one.head.weight_features.begin(),

@@ -38,8 +38,7 @@ struct dnn_linear_combined_model_options {
   /// Its rule updates the dense layers; its other fields apply to both parts. The default rates are those of the
   /// Estimator's combined models, far below those of its separate ones.
   troupe::optimizer optimizer = adagrad{.rate = 0.001f};
-  /// Updates the linear part, unless a variable group of `optimizer` sets its rule. Absent: FTRL with a rate of
-  /// min(0.005, 1/√features).
+  /// Updates the linear part, unless a variable group of `optimizer` does. Absent: FTRL, rate min(0.005, 1/√features).
   std::optional<update_rule> linear_rule = {};
   troupe::activation activation = relu;
   double dropout = 0;

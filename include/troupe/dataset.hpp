@@ -147,8 +147,7 @@ struct idx_options {
 /// Reads IDX files: feature "pixels", float32 [rows·columns] in [0, 1] (byte / 255), and label "label", int32. Errors:
 /// not_found; data_loss (wrong magic number, truncated, trailing bytes; with offset); invalid_argument (counts differ).
 TROUPE_API expected<dataset> open_idx(const idx_options& options);
-/// Opens the four files of Fashion-MNIST (or MNIST) in `directory`, named as published, plain or `.gz`. Errors as
-/// above.
+/// Opens the four files of Fashion-MNIST (or MNIST) in `directory`, as published, plain or `.gz`. Errors as above.
 TROUPE_API expected<train_and_test> fashion_mnist(const std::string& directory);
 /// Opens only the training or the test half; the files of the other half need not exist.
 TROUPE_API expected<dataset> mnist_train(const std::string& directory);

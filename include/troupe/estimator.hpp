@@ -29,8 +29,7 @@ struct estimator {
   std::optional<warm_start_settings> warm_start = {};
 };
 
-/// What to train on, and for how long. Without `max_steps`, `steps` and `epochs`: until the data end. Counts are at
-/// least 1.
+/// What to train on, and for how long. Without `max_steps`, `steps`, `epochs`: until the data end. Counts start at 1.
 struct train_spec {
   dataset input = {};
   std::optional<int64_t> max_steps = {};  ///< The global step to end at. A job that has reached it trains nothing.

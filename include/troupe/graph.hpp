@@ -142,8 +142,7 @@ class TROUPE_API graph {
   /// Assigns `value` to `variable` at every training step; evaluation and prediction ignore it. The variable must be
   /// floating, not trainable and assigned once. Reads within the step see the old value. A step that is not finite
   /// assigns nothing. Each gradient shard of a batch has its own value; `variable_options::replicas` says what is kept:
-  /// `mean`, the mean of these values; `sum`, the old value plus the sum of all changes. `first` and `own`: not
-  /// supported yet.
+  /// `mean`, the mean of these values; `sum`, the old value plus the sum of all changes. `first`, `own`: unimplemented.
   void assign(symbol variable, symbol value, std::source_location at = std::source_location::current());
 
   /// Names created while the returned guard lives begin with `name/`; a second scope of that name becomes `name_1`.

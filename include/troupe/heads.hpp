@@ -42,6 +42,12 @@ struct head_spec_options {
   troupe::optimizer optimizer = adam{};           ///< Becomes the spec's.
 };
 
+/// One of the heads of a multi_head.
+struct head_part {
+  std::string name = {};
+  int64_t logits = 0;
+};
+
 /// Any head: made from one of the structs below, or your own, made by setting `name`, `logits` and `build`.
 struct TROUPE_API head {
   using function = std::function<model_spec(graph& g, const head_spec_options& options, std::source_location at)>;
@@ -60,7 +66,9 @@ struct TROUPE_API head {
   std::map<std::string, text_prediction> texts = {};  ///< For `model::texts`.
   std::vector<std::string> weight_features = {};      ///< Weigh the examples, so ready-made models do not read them.
   bool all_labels = false;                            ///< Takes the labels of the model by name, as multi_head does.
-  std::optional<error> wrong = {};                    ///< Why it cannot be used: an invalid option.
+  /// The heads side by side in this one, in the order of their logits; empty for all but a multi_head.
+  std::vector<head_part> parts = {};
+  std::optional<error> wrong = {};  ///< Why it cannot be used: an invalid option.
 
   /// Calls `build`. Errors of the graph: `wrong` is set, `build` is missing, or the logits are not [batch, logits].
   model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const;
@@ -136,8 +144,7 @@ struct TROUPE_API multi_label_head {
 };
 
 /// Numbers: squared error. Labels [batch, label_dimension], or [batch] if the dimension is 1, of any numeric dtype.
-/// Prediction `predictions` [batch, label_dimension]. Metrics average_loss, label/mean and prediction/mean over all
-/// rows and dimensions.
+/// Prediction `predictions` [batch, label_dimension]. Metrics average_loss, label/mean, prediction/mean of all numbers.
 struct TROUPE_API regression_head {
   int64_t label_dimension = 1;  ///< Numbers in a label, at least 1.
   std::string weight_feature = {};

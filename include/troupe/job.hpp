@@ -43,8 +43,7 @@ class TROUPE_API job {
   void pause();
   /// Continues after `pause`. A second pause or resume has no effect.
   void resume();
-  /// Saves at the current horizon and ends there; evaluations and exports of that state follow, unless a signal is the
-  /// reason.
+  /// Saves at the current horizon and ends there; evaluations and exports of it follow, unless by a signal.
   void stop(stop_reason reason = stop_reason::request);
   /// Ends without saving; the last commit stands.
   void abort();

@@ -66,8 +66,7 @@ inline constexpr int64_t metric_elements_max = int64_t{1} << 22;
 
 /// A measure over many batches: the sums of one batch, and a function of their totals over all batches. metrics.hpp has
 /// ready-made ones. If the sums of a batch are computed in float64 (cast the elements before summing), a total has an
-/// error of at most 1e-12 of the sum of absolute values, and counts are exact; in float32 each batch is rounded to
-/// about 1e-7.
+/// error of at most 1e-12 of the sum of absolute values, and counts are exact; in float32 a batch is rounded to 1e-7.
 struct TROUPE_API metric {
   using function = std::function<metric_value(std::span<const tensor> totals)>;
   /// Floating, of known shapes. Each is added up over batches, gradient shards and replicas in float64.

@@ -76,8 +76,7 @@ TROUPE_API expected<void> validate(const optimizer& o);
 /// "adam(rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08)", then all fields that are not at their defaults:
 /// ", schedule = cosine(decay_steps = 10000, alpha = 0), warmup_steps = 500, clip.global_norm = 1".
 TROUPE_API std::string to_text(const optimizer& o);
-/// The rate of the update that is made after `step` others, for variables under the optimizer's own rule. The optimizer
-/// must be valid.
+/// The rate of the update after `step` others, for variables under the optimizer's own rule. It must be valid.
 TROUPE_API double rate_at(const optimizer& o, int64_t step);
 
 }  // namespace troupe

@@ -45,8 +45,7 @@ class TROUPE_API prediction_stream {
   /// Blocks for the next result; nothing at the end of the data. After the end or an error each call returns the same.
   /// An error follows the results before it: invalid_argument (an unknown key, naming the known ones; with single
   /// examples, a prediction whose first extent is not the batch; 2^30 bytes or more of predictions in a batch; errors
-  /// of the model or the input), not_found (no such checkpoint), data_loss, cancelled, deadline_exceeded (no batch in
-  /// 10 min).
+  /// of the model or the input), not_found (no such checkpoint), data_loss, cancelled, deadline_exceeded (10 min).
   expected<std::optional<prediction>> next();
   /// The results of `next` as a range: `for (const auto& one : stream)`. It ends at the end of the data or at an error;
   /// `status` tells which. A second loop continues where the first one ended.

@@ -54,8 +54,7 @@ struct run_config {
   std::optional<uint64_t> seed = {};  ///< Seed of all draws (tf_random_seed). None: 0.
   int64_t save_summary_steps = 100;   ///< Steps between summaries; 0: no summaries.
   /// Steps (or seconds) between checkpoints: at most one of the two has a value. If neither is set, every 600 s. If one
-  /// is set to none or 0 and the other has no value, there are no checkpoints. A crash costs what was trained since the
-  /// last one.
+  /// is set to none or 0 and the other has no value, there are no checkpoints. A crash costs what was trained since.
   setting<int64_t> save_checkpoints_steps = {};
   setting<double> save_checkpoints_secs = {};
   std::optional<int64_t> keep_checkpoint_max = 5;     ///< How many of the newest are kept. 0 or none: all.

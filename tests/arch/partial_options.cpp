@@ -11,6 +11,8 @@
 #include <troupe/options/spec_fields.hpp>
 #include <troupe/prediction_file.hpp>
 #include <troupe/run_description.hpp>
+#include <troupe/search/generators.hpp>
+#include <troupe/search/options.hpp>
 #include <troupe/sequential.hpp>
 #include <troupe/summary.hpp>
 #include <troupe/tfrecord.hpp>
@@ -81,6 +83,21 @@ void of_optimizers() {
                      adamax{.beta1 = 0.9f}, amsgrad{.beta1 = 0.9f}, ftrl{.l1 = 1}, lamb{.beta1 = 0.9f});
   leave_out_the_rest(exponential_decay{.decay_steps = 3}, polynomial_decay{.decay_steps = 3},
                      piecewise_constant{.values = {}}, cosine_decay{.alpha = 0}, cosine_decay_restarts{.alpha = 0});
+}
+
+void of_searches() {
+  leave_out_the_rest(search_options{.max_iterations = 2}, search_evaluator{.steps = 3}, report_materializer{.steps = 3},
+                     metric_context{.predictions = {}, .features = {nullptr, {}}, .labels = {nullptr, {}}},
+                     builder{.name = "a"}, subnetwork{.complexity = 1}, subnetwork_training{.loss = {}},
+                     builder_report{.hparams = {}}, generator_input{.iteration = 1}, previous_outputs{.recipe = {}},
+                     architecture{.iteration = 1}, ensemble_member{.iteration = 1}, materialized_report{.name = "a"},
+                     generator_reports{.all = {}}, ensemble_candidate{.name = "a"}, strategy{.name = "a"},
+                     placement{.drop_remainder = true}, head_part{.logits = 1});
+  leave_out_the_rest(complexity_regularized_ensembler{.use_bias = true}, mean_ensembler{.name = "a"},
+                     custom_ensembler{.name = "a"}, custom_ensemble{.regularization = {}},
+                     ensembled_member{.is_new = true}, ensemble_context{.logits_dimension = 1},
+                     generators::simple_dnn_options{.seed = 1}, generators::simple_cnn_options{.units = 1},
+                     generators::linear_options{.name = "a"});
 }
 
 }  // namespace troupe

@@ -210,11 +210,11 @@ TEST_CASE("attributes are scalars of four dtypes, and others are refused with th
 }
 
 TEST_CASE("a metric that is no scalar is left out, and one of another dtype is refused with the key") {
-  CHECK(*metric_value("auc", tensor::scalar(.5f)) == report_value{.5});
-  const auto matrix = metric_value("confusion", tensor::of<float>({2}, {1, 2}));
+  CHECK(*reported_metric("auc", tensor::scalar(.5f)) == report_value{.5});
+  const auto matrix = reported_metric("confusion", tensor::of<float>({2}, {1, 2}));
   REQUIRE(matrix);
   CHECK_FALSE(*matrix);
-  refused(metric_value("auc", tensor::scalar(uint8_t{1})), errc::invalid_argument, "the metric 'auc' of a report");
+  refused(reported_metric("auc", tensor::scalar(uint8_t{1})), errc::invalid_argument, "the metric 'auc' of a report");
 }
 
 TEST_CASE("a key that is not UTF-8 is refused, because JSON has no such keys") {

@@ -125,8 +125,8 @@ TEST_CASE("[ADA-22.2 global step] each iteration of 100 in which one of two buil
 // -- winners -------------------------------------------------------------------------------
 
 TEST_CASE(
-    "identical builders never replace the previous ensemble, and force_grow adds one in each iteration, also in the "
-    "open one (QUIRK-5)") {
+    "[ADA-22.3 force grow] identical builders never replace the previous ensemble, and force_grow adds one in each "
+    "iteration, also in the open one (QUIRK-5)") {
   for (const size_t builders : {1, 2}) {
     auto s = with_builders(builders, {.max_iteration_steps = 1, .max_steps = 3});
     s.run();
@@ -139,7 +139,9 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("two identical builders under force_grow and an evaluator have three members in the third iteration") {
+TEST_CASE(
+    "[ADA-22.3 force grow] two identical builders under force_grow and an evaluator have three members in the third "
+    "iteration") {
   auto s = with_builders(2, {.max_iteration_steps = 1, .max_steps = 3});
   s.rules.choice = {.force_grow = true, .evaluator = metric_rule{}};
   s.run();

@@ -1,0 +1,162 @@
+// The models of whole iterations and of winners: what is evaluated, predicted and exported.
+#include "compute/graph/model_graph.hpp"
+#include "ensemble/graphs/model_parts.hpp"
+#include "ensemble/graphs/models.hpp"
+#include "ensemble/graphs/outputs.hpp"
+#include "ensemble/graphs/search_graph.hpp"
+#include "ensemble/names.hpp"
+#include "words/text.hpp"
+
+namespace troupe {
+
+namespace {
+
+using metrics_by_name = std::map<std::string, metric>;
+
+/// Adds metrics, in place of those of the same name.
+void put(metrics_by_name& to, const metrics_by_name& more) {
+  for (const auto& [name, one] : more)
+    to[name] = one;
+}
+
+metric mean_over_batches(symbol one_number) { return ratio_metric{one_number, number_like(one_number, 1)}; }
+
+/// The metrics of one spec with these logits, from those that it has of its own.
+metrics_by_name evaluated(const search_options& o, graph& g, symbol logits, symbol regularization, bool is_ensemble,
+                          const features& x, const labels& y, metrics_by_name own) {
+  const auto spec = headed(o, g, mode::evaluate, logits, x, y);
+  if (!g.status())
+    return {};
+  put(own, spec.metrics);
+  own["loss"] = mean_over_batches(spec.loss);
+  if (is_ensemble)
+    own["adanet_loss"] = mean_over_batches(with_regularization(spec.loss, regularization));
+  if (o.metric_fn)
+    put(own, o.metric_fn(g, {headed(o, g, mode::predict, logits, x, y).predictions, x, y}));
+  return own;
+}
+
+void add_under(metrics_by_name& to, const std::string& spec, const metrics_by_name& own) {
+  for (const auto& [name, one] : own)
+    to[spec + "/" + name] = one;
+}
+
+metrics_by_name reported(const iteration_basis& basis, graph& g, search_graph& search, const ensemble_member& who) {
+  const auto& b = *basis.find(who);
+  return b.report ? b.report(g, search.member(who), search.context(who.iteration)).metrics : metrics_by_name{};
+}
+
+model_spec build_composite(const iteration_basis& basis, const composite_parts& parts, graph& g, const features& all,
+                           const labels& all_labels, mode m) {
+  if (m != mode::evaluate) {
+    g.invalid({errc::failed_precondition, "all candidates of an iteration together can only be evaluated"});
+    return {.mode = m};
+  }
+  const auto& o = basis.options;
+  const auto x = checked_data(o, g, all), y = checked_data(o, g, all_labels);
+  search_graph search{basis, g, x, y, m};
+  model_spec spec{.mode = m, .loss = g.constant(tensor::scalar(0.f))};
+  for (const auto& name : parts.subnetworks) {
+    const ensemble_member who{basis.iteration(), name};
+    const auto& made = search.member(who);
+    if (!g.status())
+      return spec;
+    auto own = parts.reports ? reported(basis, g, search, who) : metrics_by_name{};
+    add_under(spec.metrics, subnetwork_spec_name(who.iteration, name),
+              evaluated(o, g, side_by_side(made.logits, o.head), {}, false, x, y, std::move(own)));
+  }
+  for (const auto& candidate : parts.candidates) {
+    const auto& made = search.ensemble(candidate);
+    if (!g.status())
+      return spec;
+    add_under(spec.metrics, candidate.spec, evaluated(o, g, made.logits, made.regularization, true, x, y, {}));
+  }
+  accept_any_prediction(g);
+  return spec;
+}
+
+using signatures = std::map<std::string, std::map<std::string, symbol>>;
+
+/// Adds an output of all members, by head, as signatures.
+void offer(signatures& to, const std::string& name, search_graph& search, const candidate_spec& winner,
+           by_head subnetwork::*output) {
+  for (const auto& who : winner.recipe.members)
+    for (const auto& one : heads_of(search.member(who).*output))
+      to[name + one.suffix][subnetwork_spec_name(who.iteration, who.builder)] = one.value;
+}
+
+model_spec build_winner(const iteration_basis& basis, const candidate_spec& winner, graph& g, const features& all,
+                        const labels& all_labels, mode m) {
+  if (m == mode::train) {
+    g.invalid({errc::failed_precondition, "the ensemble " + quoted(winner.spec) + " is trained by its search alone"});
+    return {.mode = m};
+  }
+  const auto& o = basis.options;
+  const auto x = checked_data(o, g, all), y = checked_data(o, g, all_labels);
+  search_graph search{basis, g, x, y, m};
+  const auto& made = search.ensemble(winner);
+  if (!g.status())
+    return {.mode = m};
+  auto spec = headed(o, g, m, made.logits, x, y);
+  if (!g.status() || m == mode::evaluate) {
+    if (o.metric_fn && g.status())
+      put(spec.metrics, o.metric_fn(g, {headed(o, g, mode::predict, made.logits, x, y).predictions, x, y}));
+    return spec;
+  }
+  for (const auto& [name, value] : made.predictions)
+    spec.predictions[name] = value;
+  if (o.export_subnetwork_logits)
+    offer(spec.export_outputs, "subnetwork_logits", search, winner, &subnetwork::logits);
+  if (o.export_subnetwork_last_layer)
+    offer(spec.export_outputs, "subnetwork_last_layer", search, winner, &subnetwork::last_layer);
+  return spec;
+}
+
+}  // namespace
+
+model composite_model(shared_basis basis, composite_parts parts) {
+  return {"composite",
+          [basis = std::move(basis), parts = std::move(parts)](graph& g, const features& x, const labels& y, mode m) {
+            return build_composite(*basis, parts, g, x, y, m);
+          }};
+}
+
+std::map<std::string, double> metrics_of(const std::map<std::string, double>& all, std::string_view spec) {
+  const auto prefix = std::string{spec} + "/";
+  std::map<std::string, double> own;
+  for (auto at = all.lower_bound(prefix); at != all.end() && at->first.starts_with(prefix); ++at)
+    own[at->first.substr(prefix.size())] = at->second;
+  return own;
+}
+
+model winner_model(shared_basis basis, const candidate_spec& winner) {
+  auto texts = basis->options.head.texts;
+  return {winner.spec,
+          [basis = std::move(basis), winner](graph& g, const features& x, const labels& y, mode m) {
+            return build_winner(*basis, winner, g, x, y, m);
+          },
+          std::move(texts)};
+}
+
+expected<std::vector<subnetwork_report>> own_reports(const shared_basis& basis, const element_spec& data) {
+  std::vector<subnetwork_report> reports;
+  const model probe{"reports", [&](graph& g, const features& x, const labels& y, mode m) {
+                      search_graph search{*basis, g, x, y, m};
+                      for (const auto& b : basis->builders.at(basis->iteration())) {
+                        const auto& made = search.member({basis->iteration(), b.name});
+                        builder_report own;
+                        if (b.report && g.status())
+                          own = b.report(g, made, search.context(basis->iteration()));
+                        reports.push_back({std::move(own.hparams), std::move(own.attributes), {}});
+                      }
+                      return model_spec{.mode = m};
+                    }};
+  if (const auto built = build_graph(probe, data, mode::evaluate); !built)
+    return fail(built.error());
+  for (const auto& one : reports)
+    if (auto right = validate(one); !right)
+      return fail(std::move(right.error()));
+  return reports;
+}
+
+}  // namespace troupe

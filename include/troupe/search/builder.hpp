@@ -1,0 +1,56 @@
+// Builders: each makes one subnetwork of an iteration of a search, and says how it is trained.
+// Not needed to begin with.
+//
+//   tr::builder dnn{.name = "dnn",
+//                   .build = [](tr::graph& g, const tr::build_context& c) -> tr::subnetwork {
+//                     auto h = tr::nn::dense(c.features["pixels"], {.units = 64, .activation = tr::relu});
+//                     auto logits = tr::nn::dense(h, {.units = c.logits_dimension});
+//                     return {.last_layer = h, .logits = logits, .complexity = 1};
+//                   },
+//                   .optimizer = tr::adam{}};
+#pragma once
+
+#include <troupe/search/report.hpp>
+#include <troupe/search/subnetwork.hpp>
+
+namespace troupe {
+
+/// What a builder is called with.
+struct build_context {
+  troupe::features features;
+  troupe::labels labels;  ///< Empty when predicting.
+  troupe::mode mode = troupe::mode::train;
+  int64_t logits_dimension = 0;  ///< Of all heads together.
+  int64_t iteration = 0;
+  const previous_outputs* previous = nullptr;  ///< Null in iteration 0.
+
+  bool training() const noexcept { return mode == troupe::mode::train; }
+};
+
+/// What the training of a subnetwork minimises, and how.
+struct subnetwork_training {
+  symbol loss = {};  ///< One floating element.
+  troupe::optimizer optimizer = adam{};
+};
+
+/// A plain value. Its functions must do the same for the same arguments, because subnetworks are built again to
+/// evaluate, to predict and in each later iteration. They are called on any thread. Variables and summaries are in the
+/// scope of the subnetwork: "adanet/iteration_0/subnetwork_t0_dnn/dense/kernel". What is wrong is an error of the graph
+/// that names the builder.
+struct builder {
+  /// ASCII letters, digits and "_.-/"; unique in an iteration. Not "previous_ensemble".
+  std::string name = {};
+  /// Required.
+  std::function<subnetwork(graph& g, const build_context& c)> build = {};
+  /// Minimises the loss of the head. Absent, like `train`: the variables keep their initial values.
+  std::optional<troupe::optimizer> optimizer = {};
+  /// Replaces `optimizer`: a loss and an optimizer of its own, from the loss of the head. Called after `build`, only to
+  /// train.
+  std::function<subnetwork_training(graph& g, const subnetwork& made, symbol loss, const build_context& c)> train = {};
+  /// For searches that make reports. Called after `build`, only to evaluate.
+  std::function<builder_report(graph& g, const subnetwork& made, const build_context& c)> report = {};
+  /// Own steps after which the subnetwork stops training, if that is fewer than max_iteration_steps. At least 1.
+  std::optional<int64_t> steps_max = {};
+};
+
+}  // namespace troupe
