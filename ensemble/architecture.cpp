@@ -21,7 +21,7 @@ json as_json(const architecture& a) {
 
 ensemble_member member_in(const entry& e) {
   e.require_members({"builder_name", "iteration_number"});
-  return {e.at("iteration_number").integer(), e.at("builder_name").text()};
+  return {e.at("iteration_number").count(), e.at("builder_name").text()};
 }
 
 architecture architecture_in(const entry& e) {
@@ -29,10 +29,10 @@ architecture architecture_in(const entry& e) {
                      "subnetworks"});
   architecture a{.candidate = e.at("ensemble_candidate_name").text(),
                  .ensembler = e.at("ensembler_name").text(),
-                 .iteration = e.at("iteration_number").integer(),
-                 .global_step = e.at("global_step").integer()};
+                 .iteration = e.at("iteration_number").count(),
+                 .global_step = e.at("global_step").count()};
   for (const auto& index : e.at("replay_indices").elements())
-    a.replay_indices.push_back(index.integer());
+    a.replay_indices.push_back(index.count());
   for (const auto& member : e.at("subnetworks").elements()) {
     a.members.push_back(member_in(member));
     if (a.members.back().iteration > a.iteration)

@@ -82,8 +82,13 @@ expected<std::shared_ptr<const iteration_basis>> basis_of(search_options options
 
 expected<iteration_specs> specs_of(const iteration_basis& basis) {
   std::vector<subnetwork_spec> subnetworks;
-  for (const auto& b : basis.builders.at(basis.iteration()))
+  for (const auto& b : basis.builders.at(basis.iteration())) {
+    if (b.steps_max && (*b.steps_max < 1 || *b.steps_max > ticks_max))
+      return fail(errc::invalid_argument, "the builder " + quoted(printable(b.name))
+                                              + ": steps_max must be from 1 to 2^53, not "
+                                              + std::to_string(*b.steps_max));
     subnetworks.push_back({b.name, b.steps_max});
+  }
   std::vector<std::string> ensemblers;
   for (const auto& e : basis.options.ensemblers)
     ensemblers.push_back(name_of(e));

@@ -27,7 +27,8 @@ struct iteration_basis {
 /// members.
 expected<std::shared_ptr<const iteration_basis>> basis_of(search_options options, const search_books& books);
 
-/// The specs of the open iteration: those of `specs_of` for its builders.
+/// The specs of the open iteration: those of `specs_of` for its builders. Error: also invalid_argument for a
+/// `steps_max` out of range.
 expected<iteration_specs> specs_of(const iteration_basis& basis);
 
 /// A variable of the open iteration that begins as one of the previous winner.

@@ -1,5 +1,6 @@
 #include "ensemble/progress.hpp"
 
+#include "words/guarded.hpp"
 #include "words/text.hpp"
 
 #include <algorithm>
@@ -9,26 +10,16 @@ namespace troupe {
 
 namespace {
 
-// Above it, doubles are no longer all whole numbers.
-constexpr double global_step_max = 0x1p53;
-// The longest look ahead of an iteration without an end.
-constexpr int64_t ticks_ahead_max = int64_t{1} << 53;
-
 tl::unexpected<error> refuse(const std::string& why) { return fail(errc::invalid_argument, why); }
 
 expected<int64_t> combined(const std::vector<int64_t>& steps, const step_combiner& combine) {
-  double result = 0;
-  try {
-    result = combine(steps);
-  } catch (const std::exception& e) {
-    return fail(errc::state, std::string{"global_step_combiner threw: "} + e.what());
-  } catch (...) {
-    return fail(errc::state, "global_step_combiner threw something that is no std::exception");
-  }
-  if (result >= 0 && result <= global_step_max)
-    return static_cast<int64_t>(result);
+  const auto result = guarded("global_step_combiner", [&] { return combine(steps); });
+  if (!result)
+    return fail(result.error());
+  if (*result >= 0 && *result <= static_cast<double>(ticks_max))
+    return static_cast<int64_t>(*result);
   return fail(errc::state, "global_step_combiner must return a number from 0 to 2^53, and returned "
-                               + shortest_text(result) + " for the steps " + joined(steps));
+                               + shortest_text(*result) + " for the steps " + joined(steps));
 }
 
 /// Counts global steps at ticks, and checks that they do not fall between two of them.
@@ -66,12 +57,17 @@ expected<void> validate(const search_limits& limits) {
                                                                 {"steps", limits.steps},
                                                                 {"max_steps", limits.max_steps}};
   for (const auto& [name, value] : all)
-    if (value && *value < 1)
-      return refuse(std::string{name} + " must be at least 1, not " + std::to_string(*value));
+    if (value && (*value < 1 || *value > ticks_max))
+      return refuse(std::string{name} + (*value < 1 ? " must be at least 1, not " : " must be at most 2^53, not ")
+                    + std::to_string(*value));
   if (limits.steps && limits.max_steps)
     return refuse("steps (" + std::to_string(*limits.steps) + ") and max_steps (" + std::to_string(*limits.max_steps)
                   + ") exclude one another");
   return {};
+}
+
+std::optional<int64_t> lesser(const std::optional<int64_t>& a, const std::optional<int64_t>& b) {
+  return a && b ? std::min(a, b) : a ? a : b;
 }
 
 std::optional<int64_t> goal_of(const search_limits& limits, int64_t global_step) {
@@ -148,7 +144,7 @@ expected<std::optional<int64_t>> reaches(const iteration_progress& x, int64_t fr
   auto low = count.at(from);
   if (!low || low->global_step >= goal)
     return low.map([](const reached_state& c) { return std::optional{c.tick}; });
-  const int64_t most = over_at(x).value_or(from + ticks_ahead_max);
+  const int64_t most = over_at(x).value_or(from + ticks_max);
   for (int64_t ahead = 1; low->tick < most; ahead *= 2) {
     const auto high = count.at(std::min(most, from + ahead));
     if (!high)

@@ -23,8 +23,12 @@ struct search_limits {
   std::optional<int64_t> max_steps = {};
   step_combiner combine = {};
 };
-/// Error: invalid_argument for a number below 1, or for both steps and max_steps.
+/// The most ticks, steps and global steps. Above it doubles are not all whole numbers; sums of some stay in 64 bits.
+inline constexpr int64_t ticks_max = int64_t{1} << 53;
+/// Error: invalid_argument for a number below 1 or above `ticks_max`, or for both steps and max_steps.
 expected<void> validate(const search_limits& limits);
+/// The lesser of two limits; absent: no limit.
+std::optional<int64_t> lesser(const std::optional<int64_t>& a, const std::optional<int64_t>& b);
 /// The global step at which training ends if it begins at `global_step`; absent: at no step.
 std::optional<int64_t> goal_of(const search_limits& limits, int64_t global_step);
 

@@ -49,7 +49,7 @@ report_value value_in(const entry& e) {
   if (value.is_boolean())
     return e.boolean();
   if (value.is_number_integer())
-    return e.integer(INT64_MIN);
+    return e.integer();
   if (value.is_number())
     return e.number();
   if (value.is_string())
@@ -103,7 +103,7 @@ search_reports reports_in(const entry& e) {
   search_reports all;
   for (const auto& iteration : e.elements()) {
     iteration.require_members({"iteration_number", "subnetwork_reports"});
-    static_cast<void>(iteration.at("iteration_number").integer());
+    static_cast<void>(iteration.at("iteration_number").count());
     std::vector<materialized_report> reports;
     for (const auto& r : iteration.at("subnetwork_reports").elements())
       reports.push_back(report_in(r, static_cast<int64_t>(all.size())));

@@ -24,10 +24,6 @@ void forget_later_drop(std::optional<spec_stop>& stop, int64_t ticks) {
     stop.reset();
 }
 
-std::optional<int64_t> lesser(std::optional<int64_t> a, std::optional<int64_t> b) {
-  return a && b ? std::min(a, b) : a ? a : b;
-}
-
 /// Specs without a known stop that have made all their steps are complete.
 void complete(std::optional<spec_stop>& stop, const std::optional<int64_t>& limit, int64_t step, stop_cause cause) {
   if (!stop && limit && step >= *limit)

@@ -11,10 +11,6 @@ namespace troupe {
 
 namespace {
 
-std::optional<int64_t> limit_of(const std::optional<int64_t>& a, const std::optional<int64_t>& b) {
-  return a && b ? std::min(a, b) : a ? a : b;
-}
-
 std::string builder_of(const search_books::subnetwork& x) { return x.builder; }
 std::string builder_of(const subnetwork_spec& x) { return x.builder; }
 
@@ -54,7 +50,7 @@ iteration_progress progress_of(const search_books& books, const iteration_specs&
   for (size_t i = 0; i < books.subnetworks.size(); ++i) {
     const auto& known = books.subnetworks[i];
     x.subnetworks.push_back(
-        {known.step, limit_of(limits.max_iteration_steps, specs.subnetworks[i].steps_max), known.stop});
+        {known.step, lesser(limits.max_iteration_steps, specs.subnetworks[i].steps_max), known.stop});
   }
   return x;
 }

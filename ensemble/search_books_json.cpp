@@ -1,4 +1,5 @@
 #include "ensemble/architecture_json.hpp"
+#include "ensemble/names.hpp"
 #include "ensemble/reports_json.hpp"
 #include "ensemble/search_books.hpp"
 
@@ -67,7 +68,7 @@ float single_in(const entry& e) {
 
 loss_average average_in(const entry& e) {
   e.require_members({"value", "biased", "count"});
-  return {single_in(e.at("value")), single_in(e.at("biased")), e.at("count").integer()};
+  return {single_in(e.at("value")), single_in(e.at("biased")), e.at("count").count()};
 }
 
 stop_cause cause_in(const entry& e) {
@@ -84,22 +85,31 @@ std::optional<spec_stop> stop_in(const entry& e) {
     return std::nullopt;
   const auto stop = e.at("stop");
   stop.require_members({"cause", "step", "detail"});
-  return spec_stop{cause_in(stop.at("cause")), stop.at("step").integer(), stop.at("detail").text()};
+  return spec_stop{cause_in(stop.at("cause")), stop.at("step").count(), stop.at("detail").text()};
+}
+
+/// A name that becomes part of paths and of variables.
+std::string name_in(const entry& e) {
+  auto name = e.text();
+  if (!check_name("", name))
+    e.refuse("a name of letters, digits and _.-/ without '..'");
+  return name;
 }
 
 search_books::subnetwork subnetwork_in(const entry& e) {
   e.require_members({"builder", "step"}, {"stop"});
-  return {e.at("builder").text(), e.at("step").integer(), stop_in(e)};
+  return {name_in(e.at("builder")), e.at("step").count(), stop_in(e)};
 }
 
 search_books::candidate candidate_in(const entry& e) {
   e.require_members({"spec", "recipe", "average"}, {"stop"});
-  return {{e.at("spec").text(), search_json::architecture_in(e.at("recipe"))}, average_in(e.at("average")), stop_in(e)};
+  return {
+      {name_in(e.at("spec")), search_json::architecture_in(e.at("recipe"))}, average_in(e.at("average")), stop_in(e)};
 }
 
 search_books::winner winner_in(const entry& e) {
   e.require_members({"spec", "made_in", "recipe", "average"});
-  return {e.at("spec").text(), e.at("made_in").integer(), search_json::architecture_in(e.at("recipe")),
+  return {name_in(e.at("spec")), e.at("made_in").count(), search_json::architecture_in(e.at("recipe")),
           average_in(e.at("average"))};
 }
 
@@ -113,7 +123,7 @@ auto list_in(const entry& e, In in) {
 
 /// What the parts of the books say about one another.
 void check_books(const entry& e, const search_books& books) {
-  if (e.at("iteration").integer() != books.iteration())
+  if (e.at("iteration").count() != books.iteration())
     e.at("iteration").refuse("the number of winners, " + std::to_string(books.iteration()));
   if (books.tick < books.begins_at)
     e.at("tick").refuse("at least begins_at, " + std::to_string(books.begins_at));
@@ -124,6 +134,9 @@ void check_books(const entry& e, const search_books& books) {
         recipe.iteration != static_cast<int64_t>(i) || recipe.replay_indices.size() != i + 1)
       e.at("winners").elements()[i].at("recipe").refuse("of iteration " + std::to_string(i)
                                                         + ", with an index for each iteration up to it");
+  for (size_t i = 0; i < books.winners.size(); ++i)
+    if (books.winners[i].made_in > static_cast<int64_t>(i))
+      e.at("winners").elements()[i].at("made_in").refuse("at most its iteration, " + std::to_string(i));
   for (size_t i = 0; i < books.subnetworks.size(); ++i)
     if (const auto& x = books.subnetworks[i];
         x.step != std::min(books.tick - books.begins_at, x.stop ? x.stop->step : INT64_MAX))
@@ -136,15 +149,15 @@ void check_books(const entry& e, const search_books& books) {
 search_books books_in(const entry& e) {
   if (!e.value().is_object() || !e.has("format") || e.at("format").value() != books_format)
     throw search_json::wrong{"it is no " + std::string{books_format}};
-  if (e.has("format_version") && e.at("format_version").integer() != books_version)
-    throw search_json::wrong{"format version " + std::to_string(e.at("format_version").integer())
+  if (e.has("format_version") && e.at("format_version").count() != books_version)
+    throw search_json::wrong{"format version " + std::to_string(e.at("format_version").count())
                                  + ", and this program reads " + std::to_string(books_version),
                              errc::unimplemented};
   e.require_members({"format", "format_version", "iteration", "begins_at", "tick", "global_step", "subnetworks",
                      "candidates", "winners", "reports"});
-  search_books books{.begins_at = e.at("begins_at").integer(),
-                     .tick = e.at("tick").integer(),
-                     .global_step = e.at("global_step").integer(),
+  search_books books{.begins_at = e.at("begins_at").count(),
+                     .tick = e.at("tick").count(),
+                     .global_step = e.at("global_step").count(),
                      .subnetworks = list_in(e.at("subnetworks"), subnetwork_in),
                      .candidates = list_in(e.at("candidates"), candidate_in),
                      .winners = list_in(e.at("winners"), winner_in),

@@ -1,5 +1,6 @@
 #include "ensemble/search_json.hpp"
 
+#include "ensemble/progress.hpp"
 #include "words/text.hpp"
 
 #include <algorithm>
@@ -129,11 +130,18 @@ std::vector<std::pair<std::string, entry>> entry::members() const {
   return all;
 }
 
-int64_t entry::integer(int64_t least) const {
-  const bool fits = value_->is_number_integer()
-                    && !(value_->is_number_unsigned() && value_->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX));
-  if (!fits || value_->get<int64_t>() < least)
-    refuse(least == INT64_MIN ? "a whole number of 64 bits" : "a whole number of at least " + std::to_string(least));
+int64_t entry::integer() const {
+  if (!value_->is_number_integer()
+      || (value_->is_number_unsigned() && value_->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)))
+    refuse("a whole number of 64 bits");
+  return value_->get<int64_t>();
+}
+
+int64_t entry::count() const {
+  if (!value_->is_number_unsigned())
+    refuse("a whole number of at least 0");
+  if (value_->get<uint64_t>() > static_cast<uint64_t>(ticks_max))
+    refuse("a whole number of at most 2^53");
   return value_->get<int64_t>();
 }
 

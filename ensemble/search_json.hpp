@@ -44,8 +44,9 @@ class entry {
   entry at(std::string_view name) const;                       ///< A member that is there.
   std::vector<entry> elements() const;                         ///< Of a list.
   std::vector<std::pair<std::string, entry>> members() const;  ///< Of an object, sorted by name.
-  int64_t integer(int64_t least = 0) const;
-  double number() const;  ///< Also reads what `as_json` writes.
+  int64_t integer() const;                                     ///< Of 64 bits.
+  int64_t count() const;                                       ///< A whole number from 0 to `ticks_max`.
+  double number() const;                                       ///< Also reads what `as_json` writes.
   bool boolean() const;
   std::string text() const;
   const json& value() const noexcept { return *value_; }

@@ -1,6 +1,7 @@
 #include "ensemble/loss_average.hpp"
 #include "ensemble/names.hpp"
 #include "ensemble/objective.hpp"
+#include "ensemble/progress.hpp"
 #include "words/text.hpp"
 
 #include <troupe/search/options.hpp>
@@ -15,9 +16,10 @@ namespace {
 expected<void> refuse(const std::string& what) { return fail(errc::invalid_argument, what); }
 
 expected<void> check_at_least(const char* option, const std::optional<int64_t>& value, int64_t least = 1) {
-  if (!value || *value >= least)
-    return {};
-  return refuse(std::string{option} + " must be at least " + std::to_string(least) + ", not " + std::to_string(*value));
+  if (value && *value < least)
+    return refuse(std::string{option} + " must be at least " + std::to_string(least) + ", not "
+                  + std::to_string(*value));
+  return {};
 }
 
 expected<void> check_seconds(const char* option, double value, bool may_be_zero) {
@@ -49,10 +51,12 @@ expected<void> check_parts(const search_options& o) {
 }
 
 expected<void> check_numbers(const search_options& o) {
+  if (auto right = validate(
+          search_limits{.max_iteration_steps = o.max_iteration_steps, .max_iterations = o.max_iterations});
+      !right)
+    return right;
   for (const auto& [option, value] :
-       {std::pair{"max_iteration_steps", o.max_iteration_steps},
-        {"max_iterations", o.max_iterations},
-        {"evaluator.steps", o.evaluator ? o.evaluator->steps : std::nullopt},
+       {std::pair{"evaluator.steps", o.evaluator ? o.evaluator->steps : std::nullopt},
         {"report_materializer.steps", o.report_materializer ? o.report_materializer->steps : std::nullopt}})
     if (auto right = check_at_least(option, value); !right)
       return right;

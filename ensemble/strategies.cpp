@@ -1,6 +1,7 @@
 #include "ensemble/strategies.hpp"
 
 #include "ensemble/names.hpp"
+#include "words/guarded.hpp"
 #include "words/text.hpp"
 
 #include <algorithm>
@@ -73,13 +74,7 @@ expected<void> check_candidate(const strategy& from, const ensemble_candidate& c
 expected<proposals> call(const strategy& s, const names& builders, const members& previous) {
   if (!s.candidates)
     return refuse("the strategy " + quoted(s.name) + " has no function");
-  try {
-    return s.candidates(builders, previous);
-  } catch (const std::exception& e) {
-    return fail(errc::state, "the strategy " + quoted(s.name) + " threw: " + e.what());
-  } catch (...) {
-    return fail(errc::state, "the strategy " + quoted(s.name) + " threw something that is no std::exception");
-  }
+  return guarded("the strategy " + quoted(s.name), [&] { return s.candidates(builders, previous); });
 }
 
 /// Kept members have the order of the previous ensemble.

@@ -72,8 +72,8 @@ std::vector<shown_line> shown_lines(std::string_view markdown) {
 
 /// Whether the line is the first of an item of a list.
 bool begins_item(const std::string& line) {
-  static const std::regex item{R"(\s*([-*]|\d+\.) .*)"};
-  return std::regex_match(line, item);
+  static const std::regex item{R"(\s*([-*]|\d+\.) )"};
+  return std::regex_search(line, item, std::regex_constants::match_continuous);
 }
 
 /// Joins the lines of each paragraph and of each item of a list.

@@ -77,6 +77,11 @@ model_spec build_subnetwork_group(const iteration_basis& basis, const std::strin
   const auto& o = basis.options;
   const ensemble_member who{basis.iteration(), name};
   const auto* b = basis.find(who);
+  if (!b) {
+    g.invalid({errc::invalid_argument,
+               "there is no builder called " + quoted(name) + " in iteration " + std::to_string(who.iteration)});
+    return {.mode = m};
+  }
   const auto scope_name = subnetwork_scope(who.iteration, name);
   const auto x = checked_data(o, g, data_features(g, all)), y = checked_data(o, g, labels_in);
   scratch_graph scratch{basis, x, y, m};
@@ -173,6 +178,10 @@ model_spec build_ensemble_group(const iteration_basis& basis, const candidate_sp
 
 model_spec build_previous_group(const iteration_basis& basis, graph& g, const features& all, const labels& labels_in,
                                 mode m) {
+  if (!basis.previous()) {
+    g.invalid({errc::failed_precondition, "iteration 0 has no previous ensemble"});
+    return {.mode = m};
+  }
   const auto& o = basis.options;
   const auto x = checked_data(o, g, data_features(g, all)), y = checked_data(o, g, labels_in);
   const auto& winner = *basis.previous();
@@ -195,6 +204,10 @@ model_spec build_previous_group(const iteration_basis& basis, graph& g, const fe
 /// Builds a group's graph with the ports that it asks for.
 template <class Build>
 expected<std::vector<std::string>> asked_by(const std::string& name, const element_spec& data, Build build) {
+  for (const auto& one : data.features)
+    if (is_port(one.name))
+      return fail(errc::invalid_argument, "the feature " + quoted(printable(one.name)) + " of the data has a name that "
+                                              + "a search keeps for outputs of other groups: rename it");
   std::set<std::string> asked;
   const model probe{name,
                     [&](graph& g, const features& x, const labels& y, mode m) { return build(g, x, y, m, &asked); }};

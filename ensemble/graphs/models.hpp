@@ -1,9 +1,9 @@
 // The models of an iteration: one for the group of each subnetwork and each ensemble, one for the previous ensemble,
 // one that evaluates everything together, and the winner.
 //
-// Groups read the outputs of others as features (outputs.hpp); no gradient passes between them. Data must not have
-// features whose names begin with "adanet/". All models of a search name its variables alike, so that each can be
-// computed from a checkpoint of the groups.
+// Groups read the outputs of others as features (outputs.hpp); no gradient passes between them. Data with a
+// feature whose name begins with "adanet/" are refused where ports are asked for. All models of a search name its
+// variables alike, so that each can be computed from a checkpoint of the groups.
 #pragma once
 
 #include "ensemble/iteration_basis.hpp"

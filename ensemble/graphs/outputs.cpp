@@ -63,9 +63,11 @@ std::string port_name(std::string_view spec, std::string_view output) {
   return std::string{port_prefix}.append(spec).append("/").append(output);
 }
 
+bool is_port(std::string_view feature) { return feature.starts_with(port_prefix); }
+
 features data_features(graph& g, const features& all) {
   auto own = all.all();
-  std::erase_if(own, [](const auto& one) { return one.first.starts_with(port_prefix); });
+  std::erase_if(own, [](const auto& one) { return is_port(one.first); });
   return {&g, std::move(own)};
 }
 

@@ -37,6 +37,8 @@ std::map<std::string, symbol> outputs_of(const subnetwork& made);
 inline constexpr std::string_view logits_output = "logits", last_layer_output = "last_layer";
 /// "adanet/t0_dnn/logits": the name of an out-port, an in-port and a feature.
 std::string port_name(std::string_view spec, std::string_view output);
+/// Whether a feature of this name comes from another group.
+bool is_port(std::string_view feature);
 /// The features without those that come from other groups.
 features data_features(graph& g, const features& all);
 /// Placeholders of another graph with the names, dtypes and shapes of these.

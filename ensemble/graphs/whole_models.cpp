@@ -21,6 +21,13 @@ void put(metrics_by_name& to, const metrics_by_name& more) {
 
 metric mean_over_batches(symbol one_number) { return ratio_metric{one_number, number_like(one_number, 1)}; }
 
+/// Adds the metrics of `metric_fn`, in place of those of the same name.
+void put_own(metrics_by_name& to, const search_options& o, graph& g, symbol logits, const features& x,
+             const labels& y) {
+  if (o.metric_fn)
+    put(to, o.metric_fn(g, {headed(o, g, mode::predict, logits, x, y).predictions, x, y}));
+}
+
 /// The metrics of one spec with these logits, from those that it has of its own.
 metrics_by_name evaluated(const search_options& o, graph& g, symbol logits, symbol regularization, bool is_ensemble,
                           const features& x, const labels& y, metrics_by_name own) {
@@ -31,8 +38,7 @@ metrics_by_name evaluated(const search_options& o, graph& g, symbol logits, symb
   own["loss"] = mean_over_batches(spec.loss);
   if (is_ensemble)
     own["adanet_loss"] = mean_over_batches(with_regularization(spec.loss, regularization));
-  if (o.metric_fn)
-    put(own, o.metric_fn(g, {headed(o, g, mode::predict, logits, x, y).predictions, x, y}));
+  put_own(own, o, g, logits, x, y);
   return own;
 }
 
@@ -98,9 +104,10 @@ model_spec build_winner(const iteration_basis& basis, const candidate_spec& winn
   if (!g.status())
     return {.mode = m};
   auto spec = headed(o, g, m, made.logits, x, y);
-  if (!g.status() || m == mode::evaluate) {
-    if (o.metric_fn && g.status())
-      put(spec.metrics, o.metric_fn(g, {headed(o, g, mode::predict, made.logits, x, y).predictions, x, y}));
+  if (!g.status())
+    return spec;
+  if (m == mode::evaluate) {
+    put_own(spec.metrics, o, g, made.logits, x, y);
     return spec;
   }
   for (const auto& [name, value] : made.predictions)

@@ -110,8 +110,10 @@ TEST_CASE("a global step that falls is an error that names both values and ticks
 
 TEST_CASE("a combiner that throws or returns no step is an error") {
   const auto of = [](step_combiner combine) { return global_step_at(begun(0, {10, 20}), 1005, combine); };
-  refused(of([](const std::vector<int64_t>&) -> double { throw std::runtime_error{"no"}; }), errc::state, "threw: no");
-  refused(of([](const std::vector<int64_t>&) -> double { throw 1; }), errc::state, "no std::exception");
+  refused(of([](const std::vector<int64_t>&) -> double { throw std::runtime_error{"no"}; }), errc::state,
+          "an exception left global_step_combiner: no");
+  refused(of([](const std::vector<int64_t>&) -> double { throw 1; }), errc::state,
+          "an exception left global_step_combiner");
   refused(of([](const std::vector<int64_t>&) { return -1.; }), errc::state,
           "from 0 to 2^53, and returned -1 for the steps 5, 5");
   refused(of([](const std::vector<int64_t>&) { return std::numeric_limits<double>::quiet_NaN(); }), errc::state,
@@ -124,6 +126,9 @@ TEST_CASE("limits below 1 are refused by name, and so are steps beside max_steps
   CHECK(validate(search_limits{.max_iteration_steps = 1, .max_iterations = 1, .max_steps = 1}));
   refused(validate(search_limits{.max_iteration_steps = 0}), errc::invalid_argument,
           "max_iteration_steps must be at least 1, not 0");
+  refused(validate(search_limits{.max_iteration_steps = INT64_MAX}), errc::invalid_argument,
+          "max_iteration_steps must be at most 2^53, not 9223372036854775807");
+  refused(validate(search_limits{.steps = ticks_max + 1}), errc::invalid_argument, "steps must be at most 2^53");
   refused(validate(search_limits{.max_iterations = -3}), errc::invalid_argument,
           "max_iterations must be at least 1, not -3");
   refused(validate(search_limits{.steps = 0}), errc::invalid_argument, "steps must be at least 1, not 0");

@@ -57,6 +57,19 @@ TEST_CASE("averages keep their bits, and may be NaN or infinite") {
   CHECK(std::isnan(parse_books(books_text(books), "books")->candidates[1].average.value));
 }
 
+TEST_CASE("books whose numbers could overflow, or whose names could leave their folders, are damaged") {
+  damaged_books(changed_books("\"tick\": 150", "\"tick\": 9223372036854775807"),
+                "tick must be a whole number of at most 2^53");
+  damaged_books(changed_books("\"count\": 9,", "\"count\": 9007199254740993,"),
+                "candidates[0].average.count must be a whole number of at most 2^53");
+  damaged_books(changed_books("\"builder\": \"b\", \"step\"", "\"builder\": \"../../b\", \"step\""),
+                "subnetworks[1].builder must be a name of letters, digits and _.-/ without '..'");
+  damaged_books(changed_books("\"spec\": \"t1_b_grow_mean\"", "\"spec\": \"/etc/x\""),
+                "candidates[2].spec must be a name");
+  damaged_books(changed_books("\"made_in\": 0", "\"made_in\": 1"),
+                "winners[0].made_in must be at most its iteration, 0");
+}
+
 TEST_CASE("the text of books is what is documented") {
   CHECK(books_text({})
         == R"({"begins_at": 0, "candidates": [], "format": "troupe search", "format_version": 1, "global_step": 0, )"

@@ -197,6 +197,24 @@ TEST_CASE("what a builder returns wrongly is an error that names it and what wou
           "the builder 'odd' has no function");
 }
 
+TEST_CASE("a group of no builder, a previous ensemble in iteration 0 and data with a port's name are refused") {
+  const auto basis = basis_with(small_options());
+  refused(built(subnetwork_model(basis, "z"), small_data()), errc::invalid_argument,
+          "there is no builder called 'z' in iteration 0");
+  refused(built(previous_model(basis), small_data()), errc::failed_precondition,
+          "iteration 0 has no previous ensemble");
+  auto data = small_data();
+  data["adanet/t0_a/logits"] = data.at("x");
+  refused(ports_of_subnetwork(basis, "a", element_of(data)), errc::invalid_argument,
+          "the feature 'adanet/t0_a/logits' of the data");
+  for (const int64_t steps : {int64_t{0}, ticks_max + 1}) {
+    auto odd = dense_builder("odd", 3);
+    odd.steps_max = steps;
+    refused(specs_of(*basis_with(small_options({odd}))), errc::invalid_argument,
+            "the builder 'odd': steps_max must be from 1 to 2^53, not " + std::to_string(steps));
+  }
+}
+
 TEST_CASE("with debug a feature that is not finite fails the step with its name, and integers are let through") {
   auto o = small_options({dense_builder("a", 3)});
   o.debug = true;
