@@ -20,10 +20,10 @@ void run(std::string_view input) {
     return;
   const auto& ids = state->ids;
   require(std::count(ids.begin(), ids.end(), state->newest) == 1, "the newest is listed, once");
-  const auto again = need(parse_state_file(write_state_file(ids, state->marks), "f"));
-  require(
-      again.ids == ids && again.marks.preserved == state->marks.preserved && again.marks.doomed == state->marks.doomed,
-      "a state file is read as it is written");
+  const auto again = need(parse_state_file(write_state_file(ids, state->retention), "f"));
+  require(again.ids == ids && again.retention.preserved == state->retention.preserved
+              && again.retention.doomed == state->retention.doomed,
+          "a state file is read as it is written");
 }
 
 }  // namespace troupe::fuzz
