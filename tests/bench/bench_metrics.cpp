@@ -57,7 +57,7 @@ class trained {
     job_ = local_launcher{}.train(must(prepare(std::move(job))));
   }
   ~trained() {
-    job_->ask(2, false);
+    job_->stop(stop_reason::request);
     turnstile_->open();
     job_->wait(std::chrono::seconds{30});
   }

@@ -47,7 +47,7 @@ class piped {
     job_ = local_launcher{}.train(must(prepare(std::move(job))));
   }
   ~piped() {
-    job_->ask(2, false);
+    job_->stop(stop_reason::request);
     turnstile_->open();
     job_->wait(std::chrono::seconds{30});
   }
