@@ -1,5 +1,5 @@
 // Checks a plan before any actor starts.
-#include "plan/checked_plan.hpp"
+#include "plan/check_groups.hpp"
 #include "plan/refusals.hpp"
 
 #include <algorithm>
@@ -271,75 +271,7 @@ class plan_check {
     return {};
   }
 
-  const plan_group* find_group(group_id id) const {
-    const auto g = std::find_if(data_.groups.begin(), data_.groups.end(),
-                                [id](const plan_group& x) { return x.id == id; });
-    return g == data_.groups.end() ? nullptr : &*g;
-  }
-
-  expected<void> groups() const {
-    std::set<std::string_view> names;
-    for (const auto& g : data_.groups) {
-      if (data_.groups.size() > 1 && g.name.empty())
-        return refuse("group " + std::to_string(static_cast<int32_t>(g.id))
-                      + " is one of several and has no name, under which its values could be shown");
-      if (!names.insert(g.name).second)
-        return refuse("two groups have the name " + quoted(g.name));
-      if (g.on_not_finite == not_finite::stop && data_.groups.size() > 1)
-        return refuse("group " + quoted(g.name)
-                      + " is to end the job before a step that is not finite (on_not_finite = stop), and group "
-                      + quoted(data_.groups[&g == &data_.groups[0] ? 1 : 0].name)
-                      + " goes on beside it: only a job of one group can end there");
-      if (g.leaves != leaves_on::never && data_.groups.size() == 1)
-        return refuse("group " + quoted(g.name)
-                      + " is to leave if it fails, and there is no other: no job would be left");
-      if (g.retires_at.value_or(0) < 0)
-        return refuse("group " + quoted(g.name) + " retires at step " + std::to_string(*g.retires_at)
-                      + ": steps count from 0");
-      for (const auto id : g.falls_with) {
-        const auto* other = find_group(id);
-        if (!other)
-          return refuse("group " + quoted(g.name) + " falls with group " + std::to_string(static_cast<int32_t>(id))
-                        + ", which the plan does not list");
-        if (!reads(g, *other))
-          return refuse("group " + quoted(g.name) + " falls with group " + quoted(other->name)
-                        + " and does not read from it: it could have gone beyond the step where that leaves");
-      }
-    }
-    return shown();
-  }
-
-  /// Whether every replica of `g` has an edge from `from`.
-  bool reads(const plan_group& g, const plan_group& from) const {
-    bool any = false;
-    for (const auto& n : data_.nodes) {
-      if (n.what != role::replica || n.group != g.id || data_.programs[*n.program].mode != mode::train)
-        continue;
-      const auto& edges = plan_.edges_to(n.id);
-      any = true;
-      if (std::none_of(edges.begin(), edges.end(), [&](const plan_edge* e) {
-            const auto& source = plan_.at(e->from);
-            return source.what == role::replica && source.group == from.id;
-          }))
-        return false;
-    }
-    return any;
-  }
-
-  expected<void> shown() const {
-    std::set<group_id> listed;
-    for (const auto id : data_.shown) {
-      if (!find_group(id))
-        return refuse("it shows group " + std::to_string(static_cast<int32_t>(id)) + ", which it does not list");
-      if (!listed.insert(id).second)
-        return refuse("it shows group " + quoted(find_group(id)->name) + " twice");
-    }
-    for (const auto& g : data_.groups)
-      if (!listed.contains(g.id))
-        return refuse("it does not say where group " + quoted(g.name)
-                      + " is shown: its order of groups has to name each");
-    return {};
-  }
+  expected<void> groups() const { return check_groups(plan_); }
 
   /// Blocks and arenas are lent, so nodes that exchange them share a place. Messages between the chief, its outfeed and
   /// its summary writer must arrive in the order of sending (docs/actors.md, "Three rules rely on more"). An evaluator

@@ -127,6 +127,13 @@ std::string to_text(const job_plan& p) {
           .append(g.name.empty() ? "" : " ")
           .append(g.name)
           .append(": ends before a step that is not finite\n");
+    if (g.begins_at != 0)
+      text.append("group")
+          .append(g.name.empty() ? "" : " ")
+          .append(g.name)
+          .append(": begins at step ")
+          .append(std::to_string(g.begins_at))
+          .append("\n");
     if (g.retires_at)
       text.append("group ")
           .append(g.name)

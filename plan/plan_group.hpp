@@ -26,6 +26,8 @@ struct plan_group {
   /// The groups whose outputs this group reads and cannot do without: it leaves at the step where the first of them
   /// does, whatever `leaves` says. In place of other groups that leave, it reads zeros.
   std::vector<group_id> falls_with = {};
+  /// The state at which it begins to train, from which its programs, schedules and bias corrections count their steps.
+  int64_t begins_at = 0;
   std::optional<int64_t> retires_at = {};       ///< From this state on it computes outputs but applies no updates.
   not_finite on_not_finite = not_finite::fail;  ///< `stop` needs a job of one group, which ends before that step.
   friend bool operator==(const plan_group&, const plan_group&) = default;

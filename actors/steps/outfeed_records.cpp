@@ -45,7 +45,8 @@ void outfeed_state::record_group(size_t group, bool is_lead, record& into) {
   // resumed.
   by_default("loss", of.prefixed("loss"), *groups[group].last_loss());
   if (of.summaries.by)
-    by_default("learning_rate", of.prefixed("learning_rate"), learning_rate(*of.summaries.by, step) * rate_factor());
+    by_default("learning_rate", of.prefixed("learning_rate"),
+               learning_rate(*of.summaries.by, step - of.summaries.first_step) * rate_factor());
   if (is_lead) {  // The speed belongs to the job, so one group records it.
     const std::string tag = "global_step/sec";
     const auto now = self->clock().now();

@@ -6,6 +6,7 @@
 #include "words/buffer_pool.hpp"
 
 #include <bit>
+#include <cassert>
 
 namespace troupe {
 
@@ -86,7 +87,8 @@ class program_engine final : public step_engine {
   tensor gradient() const override { return sums_.total(layout()); }
 
   void apply(int64_t step, const tensor& sum, int from, int to) override {
-    current_->apply(step, slice_, sum.data(), options_.store->arena(from), options_.store->arena(to), rate_factor_);
+    current_->apply(own(step), slice_, sum.data(), options_.store->arena(from), options_.store->arena(to),
+                    rate_factor_);
   }
   void scale_rate(double factor) override { rate_factor_ = factor; }
 
@@ -141,7 +143,8 @@ class program_engine final : public step_engine {
   }
 
   summary_recipes summaries() const override {
-    summary_recipes recipes{{}, model_->what == mode::train ? model_->spec.optimizer : std::nullopt};
+    summary_recipes recipes{
+        {}, model_->what == mode::train ? model_->spec.optimizer : std::nullopt, options_.first_step};
     // Tensors first, texts last: `recorded` numbers its tensors in this order and has none for texts.
     for (const bool texts : {false, true}) {
       for (const auto& s : contents_of(model_->g).summaries)
@@ -240,6 +243,12 @@ class program_engine final : public step_engine {
 
   const parameter_layout& layout() const { return options_.store->layout(); }
 
+  /// The group's own number of a step of the job.
+  int64_t own(int64_t step) const {
+    assert(step >= options_.first_step);
+    return step - options_.first_step;
+  }
+
   /// Copies the exposed rows of the shard that ran last.
   void copy_exposed(const batch_feeds& in, int32_t shard) const {
     for (size_t c = 0; c < in.exposed.size(); ++c) {
@@ -290,7 +299,7 @@ class program_engine final : public step_engine {
   step_input input(int64_t step, const batch_feeds& in, int arena, int32_t shard) {
     for (size_t c = 0; c < feeds_.size(); ++c)
       feeds_[c] = in.components[order_[c]] + shard * rows_ * row_bytes_[c];
-    return {step,
+    return {own(step),
             options_.replica * local_shards_ + shard,
             options_.store->arena(arena),
             options_.store->shared(),

@@ -127,9 +127,12 @@ struct program_engine_options {
   int64_t batch_rows = 1;  ///< Rows of this replica's full batch, for which the engine plans at once.
   uint64_t seed = 0;
   shared_threads threads = {};
-  bool recompute = false;                     ///< See `program_options`.
-  measuring measure = measuring::never;       ///< See `program_options`.
-  std::vector<std::string> expose = {};       ///< See `program_options`.
+  bool recompute = false;                ///< See `program_options`.
+  measuring measure = measuring::never;  ///< See `program_options`.
+  std::vector<std::string> expose = {};  ///< See `program_options`.
+  /// Train: the job's step at which the group begins. Random numbers, schedules and bias corrections count from there,
+  /// so that its bits do not depend on when that was; no call may name an earlier step.
+  int64_t first_step = 0;
   std::shared_ptr<std::atomic<bool>> cancel;  ///< Shared with the agent. Setting it cancels a step that runs.
 };
 /// Plans the graph for `batch_rows` rows. invalid_argument as for `program::make`; key_missing for an input that is not

@@ -19,6 +19,7 @@ struct summary_recipe {
 struct summary_recipes {
   std::vector<summary_recipe> all;  ///< The model's own summaries, then a histogram for each trainable variable.
   std::optional<optimizer> by;      ///< The optimizer whose learning rate is recorded.
+  int64_t first_step = 0;           ///< The job's step from which that optimizer counts its steps.
 };
 
 /// The tensors of one step, one set for each gradient shard. Only the first set holds the variables, which all replicas

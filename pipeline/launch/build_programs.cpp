@@ -186,6 +186,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
                                        config.recompute,
                                        planned.mode == mode::train ? measuring_of(config) : measuring::never,
                                        {},
+                                       planned.mode == mode::train ? job.plan.group(planned.group).begins_at : 0,
                                        job.switches.at(replicas.front()->driver).cancel};
   program.make_engine = [for_all](const plan_node& replica) {
     auto options = for_all;

@@ -100,6 +100,23 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
     p.groups[1].retires_at = -1;
     CHECK(says(p, {"group 'a' retires at step -1"}));
   }
+  SUBCASE("a group that begins before the first step") {
+    p.groups[1].begins_at = -1;
+    CHECK(says(p, {"group 'a' begins at step -1: steps count from 0"}));
+  }
+  SUBCASE("a group that retires before it begins") {
+    p.iteration = {.number = 1, .begins_at = 40};
+    p.groups[1].begins_at = 40;
+    p.groups[1].retires_at = 40;
+    CHECK_MESSAGE(checked_plan::of(p), "in the state at which it begins it may");
+    p.groups[1].retires_at = 39;
+    CHECK(says(p, {"group 'a' begins at step 40 and retires before that, at step 39"}));
+  }
+  SUBCASE("a group that is trained before it begins") {
+    p.iteration = {.number = 1, .begins_at = 40};
+    p.groups[1].begins_at = 41;
+    CHECK(says(p, {"group 'a' begins at step 41, and the plan trains it from state 40 on"}));
+  }
   SUBCASE("a number of two edges") {
     p.edges[1].id = p.edges[0].id;
     CHECK(says(p, {"two edges with the number 0"}));
@@ -334,6 +351,9 @@ TEST_CASE("a plan says what its nodes do and what flows between them") {
             "fails\n"));
   p.groups[2].leaves = leaves_on::numbers;
   CHECK(has(to_text(p), "group b: leaves if its numbers are not finite\n"));
+  CHECK_FALSE(has(text, "begins at step"));
+  p.groups[1].begins_at = 20;
+  CHECK(has(to_text(p), "group a: begins at step 20\ngroup a: retires at step 30\n"));
   CHECK(text.ends_with("snapshot: feed a/replica/0 b/replica/0 mixture/replica/0 chief\n"));
 }
 
