@@ -18,6 +18,19 @@ void enter_stop(std::optional<spec_stop>& known, spec_stop stop) {
     known = std::move(stop);
 }
 
+constexpr std::string_view falls_with = "it reads ";
+
+/// An ensemble falls with a subnetwork. Its own numbers, or another subnetwork's, may have been bad in the same step;
+/// which of them is heard first depends on the schedule, and the books do not: a subnetwork counts, the first by name.
+void enter_fall(std::optional<spec_stop>& known, int64_t steps, std::string_view subnetwork) {
+  spec_stop fall{stop_cause::dropped, steps, std::string{falls_with} + std::string{subnetwork}};
+  const bool at_once = known && known->cause == stop_cause::dropped && known->step == steps;
+  if (at_once && (!known->detail.starts_with(falls_with) || fall.detail < known->detail))
+    known = std::move(fall);
+  else
+    enter_stop(known, std::move(fall));
+}
+
 /// Books at an earlier state than a drop do not know it.
 void forget_later_drop(std::optional<spec_stop>& stop, int64_t ticks) {
   if (stop && stop->cause == stop_cause::dropped && stop->step > ticks)
@@ -122,7 +135,7 @@ expected<void> search::dropped(std::string_view spec, int64_t tick, std::string 
   for (const auto& subnetwork : now_.subnetworks)
     if (subnetwork_spec_name(now_.iteration(), subnetwork.builder) == spec)
       for (const size_t reader : readers_of(specs_, now_.iteration(), subnetwork.builder))
-        enter_stop(now_.candidates[reader].stop, {stop_cause::dropped, steps, "it reads " + std::string{spec}});
+        enter_fall(now_.candidates[reader].stop, steps, spec);
   if (auto right = check_candidates(); !right)
     return right;
   return std::holds_alternative<train_until>(wanted_) ? settle() : expected<void>{};
@@ -204,19 +217,41 @@ expected<void> search::committed(int64_t tick) {
   return std::holds_alternative<train_until>(wanted_) ? settle() : expected<void>{};
 }
 
+expected<next_phase> search::phase_at(int64_t tick) const {
+  const auto over = over_at(progress());
+  const auto step = global_step_at(tick);
+  if (!step)
+    return fail(step.error());
+  return phase_after(rules_.limits, goal_,
+                     {.iteration = now_.iteration(),
+                      .global_step = *step,
+                      .is_over = over && *over <= tick,
+                      .was_stopped = was_stopped_by(tick)});
+}
+
+std::optional<std::string> search::leader() const {
+  auto rules = rules_.choice;
+  rules.evaluator.reset();
+  const auto books = books_at(last_commit_);
+  const auto chosen = choose(rules, now_.iteration(), contenders_of(books));
+  return chosen ? std::optional{books.candidates[chosen->winner].what.spec} : std::nullopt;
+}
+
+bool search::goes_on_after(int64_t tick) const {
+  const auto phase = phase_at(tick);
+  return phase && *phase == next_phase::choose;
+}
+
 /// The last state of a stretch of training is committed.
 expected<void> search::end_stretch() {
-  const auto over = over_at(progress());
-  const bool was_stopped = stop_ && stop_->tick <= last_commit_;
-  const auto phase = phase_after(rules_.limits, goal_,
-                                 {.iteration = now_.iteration(),
-                                  .global_step = books_at(last_commit_).global_step,
-                                  .is_over = over && *over <= last_commit_,
-                                  .was_stopped = was_stopped});
-  switch (phase) {
+  const auto phase = phase_at(last_commit_);
+  if (!phase)
+    return fail(phase.error());
+  switch (*phase) {
     case next_phase::max_steps: return end(end_search::cause::max_steps);
     case next_phase::max_iterations: return end(end_search::cause::max_iterations);
-    case next_phase::open: return end(was_stopped ? end_search::cause::stopped : end_search::cause::input_ended);
+    case next_phase::open:
+      return end(was_stopped_by(last_commit_) ? end_search::cause::stopped : end_search::cause::input_ended);
     case next_phase::choose: break;
   }
   if (wants_scores(rules_.choice, now_.iteration(), contenders_of(books_at(last_commit_)))) {

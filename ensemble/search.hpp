@@ -112,6 +112,13 @@ class search {
   void reported(std::vector<materialized_report> reports);
 
   const search_command& wanted() const noexcept { return wanted_; }
+  /// Whether a winner is chosen and another iteration follows if training ends at the state `tick`, as far as it is
+  /// known. The first error of the combiner makes it false.
+  bool goes_on_after(int64_t tick) const;
+  int64_t iteration() const noexcept { return now_.iteration(); }
+  /// The candidate that wins by the averages of the newest commit; absent if none does.
+  std::optional<std::string> leader() const;
+  int64_t last_commit() const noexcept { return last_commit_; }  ///< Or the state at which the attempt began.
   /// Error: that of the combiner.
   expected<int64_t> global_step_at(int64_t tick) const;
 
@@ -127,6 +134,8 @@ class search {
   iteration_progress progress() const { return progress_of(now_, specs_, rules_.limits); }
   expected<std::optional<int64_t>> horizon() const;
   expected<void> settle();
+  expected<next_phase> phase_at(int64_t tick) const;
+  bool was_stopped_by(int64_t tick) const { return stop_ && stop_->tick <= tick; }
   expected<void> end_stretch();
   expected<void> end(end_search::cause why);
   expected<void> choose_winner(const candidate_scores& scores);

@@ -5,6 +5,7 @@
 #include "pipeline/plan/jobs.hpp"
 
 #include <troupe/predict.hpp>
+#include <troupe/search/searcher.hpp>
 
 namespace troupe {
 
@@ -13,6 +14,8 @@ namespace troupe {
 /// key given twice. Fills in defaults: the end of `epochs`, when checkpoints are saved, the seed, the number of
 /// gradient shards.
 expected<training_job> describe(const estimator& e, const train_spec& training, const eval_specs& evaluations);
+/// Errors: also those of `validate(search_options)`, and a search that never saves.
+expected<training_job> describe(const searcher& s, const train_spec& training, const eval_specs& evaluations);
 expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which);
 expected<prediction_job> describe(const estimator& e, const predict_spec& prediction);
 

@@ -97,6 +97,8 @@ std::string to_text(const job_event& e) {
       return fmt::format("evaluated step {}{}: {}", e.step, e.evaluation.empty() ? "" : " for " + e.evaluation,
                          metrics_text(e.metrics));
     case kind::warning:
+    case kind::chosen:
+    case kind::grown:
     case kind::recovering: return e.text;
     case kind::recovered:
       return fmt::format("recovered: attempt {} begins at step {}{}", e.attempt, e.step,

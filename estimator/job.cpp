@@ -63,10 +63,13 @@ expected<std::optional<train_result>> job::wait_for(std::chrono::milliseconds du
 
 expected<job> start_by(launcher& by, const estimator& e, const train_spec& training, const eval_specs& evaluations,
                        const start_options& options) {
+  return start_by(by, describe(e, training, evaluations), options);
+}
+
+expected<job> start_by(launcher& by, expected<training_job> settled, const start_options& options) {
   if (options.executor_deadline < 1ms || options.executor_deadline > 24h)
     return fail(errc::invalid_argument, "executor_deadline must be in [1, 86400000] ms, not "
                                             + std::to_string(options.executor_deadline.count()));
-  auto settled = describe(e, training, evaluations);
   if (!settled)
     return fail(settled.error());
   settled->hook_thread = std::make_shared<hook_calls>(options.executor, options.executor_deadline);

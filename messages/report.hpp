@@ -36,6 +36,16 @@ typename Inspector::result_type inspect(Inspector& f, measured_steps& x) {
   return f(caf::meta::type_name("measured_steps"), x.step, x.sums);
 }
 
+/// What groups tell of themselves for the save of state `step`: values of variables of one element, by their names.
+struct told_state {
+  int64_t step = 0;
+  std::map<std::string, double> values;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, told_state& x) {
+  return f(caf::meta::type_name("told_state"), x.step, x.values);
+}
+
 /// Steps [step, step + losses.size()) are done on one replica. Sent for every block, and at every mark and stop.
 struct step_report {
   int32_t attempt = 0;
@@ -46,11 +56,12 @@ struct step_report {
   std::vector<recorded_step> recorded;        ///< Summaries of the steps that recorded any.
   double seconds = 0;                         ///< Time spent computing these steps.
   std::vector<measured_steps> measured = {};  ///< Training: one for each multiple of log_step_count_steps reached.
+  std::vector<told_state> told = {};          ///< Training: of states that were saved; what this replica's slice has.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, step_report& x) {
   return f(caf::meta::type_name("step_report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.recorded,
-           x.seconds, x.measured);
+           x.seconds, x.measured, x.told);
 }
 
 /// No report of this replica follows state `step`, for the reason in `kind`.
@@ -95,16 +106,17 @@ typename Inspector::result_type inspect(Inspector& f, loss_point& x) {
 struct progress {
   int32_t attempt = 0;
   int64_t step = 0;
-  int64_t block_steps = 1;           ///< Steps of the report with which the state was reached.
-  double seconds_per_step = 0;       ///< Time per step of the slowest replica in that report.
-  loss_point loss;                   ///< Loss since the last progress.
-  std::vector<loss_point> logged;    ///< One for each multiple of log_step_count_steps passed.
-  std::vector<step_values> watched;  ///< Watched steps; their loss is the mean over replicas.
+  int64_t block_steps = 1;            ///< Steps of the report with which the state was reached.
+  double seconds_per_step = 0;        ///< Time per step of the slowest replica in that report.
+  loss_point loss;                    ///< Loss since the last progress.
+  std::vector<loss_point> logged;     ///< One for each multiple of log_step_count_steps passed.
+  std::vector<step_values> watched;   ///< Watched steps; their loss is the mean over replicas.
+  std::vector<told_state> told = {};  ///< Saved states, each once all groups that have not left have told all.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, progress& x) {
   return f(caf::meta::type_name("progress"), x.attempt, x.step, x.block_steps, x.seconds_per_step, x.loss, x.logged,
-           x.watched);
+           x.watched, x.told);
 }
 
 /// Asks the outfeed to pass on all complete steps; answered by `flushed`, which follows them.

@@ -184,7 +184,7 @@ typename Inspector::result_type inspect(Inspector& f, plan_iteration& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, stored_growth& x) {
-  return f(caf::meta::type_name("stored_growth"), x.fresh, x.dropped, x.renamed);
+  return f(caf::meta::type_name("stored_growth"), x.fresh, x.dropped, x.renamed, x.drops_rest);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, stored_plan& x) {

@@ -13,6 +13,7 @@ struct attempt_plan {
   stored_plan stored;                                        ///< What its checkpoints consist of.
   std::vector<std::vector<group_id>> evaluated_groups = {};  ///< For each evaluation: groups whose variables it loads.
   std::vector<std::string> outputs = {}, observed = {};      ///< The names of the values that hooks see.
+  std::map<std::string, std::string> blobs = {};             ///< Of the books with which the plan begins.
 };
 
 }  // namespace troupe

@@ -140,6 +140,12 @@ std::string to_text(const job_plan& p) {
           .append(": retires at step ")
           .append(std::to_string(*g.retires_at))
           .append("\n");
+    if (!g.told_at_saves.empty())
+      text.append("group ")
+          .append(g.name)
+          .append(": tells ")
+          .append(std::to_string(g.told_at_saves.size()))
+          .append(" values at saves\n");
   }
   if (const auto& i = p.iteration; i != plan_iteration{})
     text.append("iteration ")

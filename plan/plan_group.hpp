@@ -30,6 +30,8 @@ struct plan_group {
   int64_t begins_at = 0;
   std::optional<int64_t> retires_at = {};       ///< From this state on it computes outputs but applies no updates.
   not_finite on_not_finite = not_finite::fail;  ///< `stop` needs a job of one group, which ends before that step.
+  /// The names of its variables of one element whose values at each save are told to the chief.
+  std::vector<std::string> told_at_saves = {};
   friend bool operator==(const plan_group&, const plan_group&) = default;
 };
 

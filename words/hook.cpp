@@ -12,6 +12,8 @@ std::string_view to_string(job_event::kind k) noexcept {
     case job_event::kind::warning: return "warning";
     case job_event::kind::recovering: return "recovering";
     case job_event::kind::recovered: return "recovered";
+    case job_event::kind::chosen: return "chosen";
+    case job_event::kind::grown: return "grown";
     case job_event::kind::finished: return "finished";
     case job_event::kind::stopped: return "stopped";
     case job_event::kind::failed: return "failed";

@@ -15,13 +15,13 @@ bool stored_growth::names(const std::vector<std::string>& all, std::string_view 
                      [name](const std::string& one) { return one == name || is_in(one, name); });
 }
 
-std::string stored_growth::before(const std::string& name) const {
-  if (const auto found = renamed.find(name); found != renamed.end())
+std::optional<std::string> stored_growth::old_name(std::string_view name) const {
+  if (const auto found = renamed.find(std::string{name}); found != renamed.end())
     return found->second;
   for (const auto& [scope, old] : renamed)
     if (is_in(scope, name))
-      return old + name.substr(scope.size());
-  return name;
+      return old + std::string{name.substr(scope.size())};
+  return std::nullopt;
 }
 
 }  // namespace troupe

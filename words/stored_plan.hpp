@@ -7,6 +7,7 @@
 #include <troupe/tensor.hpp>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,17 +37,21 @@ struct stored_part {
 /// How the first state of an iteration follows from the last state of the previous one, by the names of tensors. A name
 /// that ends with '/' stands for all tensors in that scope. A tensor that is not listed keeps its name and its value.
 struct stored_growth {
-  std::vector<std::string> fresh = {};              ///< New tensors, which begin with initial values.
-  std::vector<std::string> dropped = {};            ///< Tensors of the previous iteration that have no use in this one.
-  std::map<std::string, std::string> renamed = {};  ///< By new name: the tensor whose last value this one takes.
+  std::vector<std::string> fresh = {};    ///< New tensors, which begin with initial values.
+  std::vector<std::string> dropped = {};  ///< Tensors of the previous iteration that have no use in this one.
+  /// By new name: the tensor whose last value this one takes, even if it is in a scope of fresh ones.
+  std::map<std::string, std::string> renamed = {};
+  bool drops_rest = false;  ///< Tensors of the previous iteration that no tensor of this one takes are dropped, too.
 
-  bool is_fresh(std::string_view name) const { return names(fresh, name); }
+  bool is_fresh(std::string_view name) const { return names(fresh, name) && !old_name(name); }
   bool drops(std::string_view name) const { return names(dropped, name); }
   /// The name of the tensor in the previous iteration.
-  std::string before(const std::string& name) const;
+  std::string before(const std::string& name) const { return old_name(name).value_or(name); }
 
  private:
   static bool names(const std::vector<std::string>& all, std::string_view name);
+  /// Absent: it is not renamed.
+  std::optional<std::string> old_name(std::string_view name) const;
 };
 
 /// What the checkpoints of an attempt consist of. Sent with each attempt, because a later one may have another plan.

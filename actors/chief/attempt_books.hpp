@@ -4,6 +4,7 @@
 
 #include "actors/chief/ending.hpp"
 #include "actors/chief/shown_state.hpp"
+#include "actors/chief/told_values.hpp"
 #include "actors/chief/verdicts.hpp"
 
 namespace troupe {
@@ -15,6 +16,7 @@ struct attempt_books {
   troupe::ending ending = {};
   shown_state showing = {};
   troupe::verdicts verdicts = {};
+  told_values told_of_groups = {};
 };
 
 }  // namespace troupe

@@ -52,7 +52,7 @@ static void on_started(chief_state& c, const started& x) {
 /// until all begin. A group that was dropped has no owner.
 void restore_state(chief_state& c) {
   restore news{c.attempt, {}, c.options.stored};
-  if (auto& ends_at = news.of.iteration.ends_at; ends_at && !c.iteration_ends_at(*ends_at))
+  if (auto& ends_at = news.of.iteration.ends_at; ends_at && !c.searching.on() && !c.iteration_ends_at(*ends_at))
     ends_at.reset();  // The job ends there and wants no other plan.
   const auto has_owner = [&](group_id group) {
     return std::any_of(news.owners.begin(), news.owners.end(),
@@ -95,6 +95,8 @@ static void on_restored(chief_state& c, const restored& x) {
   const bool any_plan_will_do = c.options.stored.one_of_several && x.found;
   if (auto same = check_origin(c.options.planned_from, x); !same && !c.origin.known && !any_plan_will_do)
     return fail_now(c, same.error());
+  if (!begin_search(c, x))
+    return;
   c.now = chief_phase::restoring;
   const auto books = read_books(x.properties);
   if (c.told.saved && c.told.saved->step > x.id.step)
@@ -155,6 +157,8 @@ static void on_restored(chief_state& c, const restored& x) {
 }
 
 std::optional<int64_t> chief_state::goal() const {
+  if (searching.on())
+    return searching.ends_at();
   const auto ends_at = options.stored.iteration.ends_at;
   return ends_at && iteration_ends_at(*ends_at) ? ends_at : job_goal();
 }
@@ -183,7 +187,8 @@ static void begin_training(chief_state& c) {
   if (planted(planted_fault::begin_before_connect))
     c.around().connect(c.agents.newcomers());
   c.now = chief_phase::training;
-  c.next.growth = {};
+  if (std::exchange(c.next.growth, {}).by_plan)
+    tell_growth(c);
   if (c.wishes.pause)
     c.waiting.freeze();
   const auto end_at = c.horizon.end();
@@ -204,7 +209,7 @@ static void begin_training(chief_state& c) {
   for (const auto& w : std::exchange(c.told.later, {}))
     if (c.told.warnings.insert(w).second)
       c.warn(c.horizon.began_at(), w);
-  if (nothing_left && c.horizon.began_at() == c.origin.start_step)
+  if (nothing_left && c.horizon.began_at() == c.origin.start_step && !c.iteration_ends_at(c.horizon.began_at()))
     return end_at_once(c);  // Also if an earlier attempt to do so has failed.
   if (nothing_left) {
     if (const auto& before = c.judgements.ended_before())
@@ -254,8 +259,10 @@ static void begin_training(chief_state& c) {
 static void end_at_once(chief_state& c) {
   const auto goal = c.horizon.end();
   const auto here = c.horizon.began_at();
+  const auto* search_end = c.searching.on() ? c.searching.ends() : nullptr;
   c.ending.remark = "nothing to train: " + (c.saves.prefix().empty() ? "the job" : c.saves.prefix())
-                    + (goal && *goal <= here
+                    + (search_end ? " ends the search: " + search_end->text
+                       : goal && *goal <= here
                            ? " stands at step " + std::to_string(here) + " already, and max_steps is "
                                  + std::to_string(*goal)
                            : " has ended "
@@ -307,6 +314,10 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   state.evaluations = evaluations{state.options.evaluations};
   state.judgements = troupe::judgements{state.options.judged};
   state.groups = groups{state.options.groups};
+  if (state.options.search) {
+    state.searching = troupe::searching{*state.options.search};
+    state.searching.use(state.options.blobs, state.options.groups);
+  }
   state.next.recovery = recovery{state.options.recovery};
   state.waiting.start(self, waits{chief_wait_kinds(state.evaluations.size()),
                                   waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,

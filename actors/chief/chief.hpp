@@ -36,6 +36,7 @@
 #include "actors/chief/phase.hpp"
 #include "actors/chief/results.hpp"
 #include "actors/chief/rule_questions.hpp"
+#include "actors/chief/searching.hpp"
 #include "actors/connections.hpp"
 #include "actors/inquiry.hpp"
 #include "actors/job_board.hpp"
@@ -65,8 +66,10 @@ struct chief_options {
   judgement_settings judged = {};
   /// After training for this long the job stops; it can be resumed.
   std::optional<double> max_secs = {};
-  std::vector<plan_group> groups = {};  ///< The groups of the plan.
-  name_values values = {};              ///< The values that hooks see.
+  std::vector<plan_group> groups = {};            ///< The groups of the plan.
+  name_values values = {};                        ///< The values that hooks see.
+  std::optional<search_rules> search = {};        ///< Absent: the job is no search.
+  std::map<std::string, std::string> blobs = {};  ///< Of the books with which the plan begins.
   recovery_options recovery = {};
   chief_deadlines deadlines;
 
@@ -91,6 +94,7 @@ struct chief_state : attempt_books {
   troupe::groups groups;  ///< Each attempt takes the groups that have left from its checkpoint.
   hook_facts facts;       ///< Facts told to hooks, and how far they are behind.
   learning_rates rates;
+  troupe::searching searching;
   next_attempt next;    ///< What leads to the next attempt.
   inquiry whereabouts;  ///< The inquiry after a silence.
   job_origin origin;

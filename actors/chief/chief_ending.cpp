@@ -215,7 +215,9 @@ static void settle_saves(chief_state& c) {
   // Books follow the summaries of their state through the summary writer, which has those of all reported states.
   const auto kept = c.outfeed() ? c.horizon.reached() : c.horizon.until();
   send_books_up_to(c, kept);
-  c.saves.cancel_above(kept);
+  // Values that groups have not told by now do not come any more.
+  const auto without_values = c.saves.first_waiting_books([&c](int64_t placed) { return lacks_values(c, placed); });
+  c.saves.cancel_above(without_values ? std::min(kept, *without_values - 1) : kept);
   if (!c.writer() || !trained)
     c.saves.cancel_all();
   if (!c.saves.any() && !c.may_recover())
@@ -253,8 +255,9 @@ void give_up_saves(chief_state& c) {
   auto cause = c.waited_for(chief_wait::commit, c.options.name);
   // Reports have stopped and records are not written, but the model can still be saved.
   if (c.ending.fails() && c.saves.books_wait()) {
-    send_books_up_to(c, c.horizon.until());
-    return c.arm(chief_wait::commit, c.options.deadlines.stop);
+    if (send_books_up_to(c, c.horizon.until()))
+      return c.arm(chief_wait::commit, c.options.deadlines.stop);
+    c.saves.cancel_all();  // They lack values that no group tells any more.
   }
   if (c.writer() && c.saves.may_inquire()) {  // Asks once which part is missing.
     c.self->send(c.writer(), name_missing{c.attempt, c.saves.oldest()});

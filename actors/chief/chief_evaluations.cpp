@@ -185,7 +185,7 @@ void on_batches_evaluated(chief_state& c, const batches_evaluated& x) {
     c.evaluations.at(which).reach(x.id, x.batches);
 }
 
-void on_evaluated(chief_state& c, const evaluated& x) {
+static void judge_result(chief_state& c, const evaluated& x) {
   const auto which = static_cast<size_t>(x.evaluation);
   if (which >= c.evaluations.size() || c.questions.hold_result_of(which))
     return;
@@ -210,6 +210,19 @@ void on_evaluated(chief_state& c, const evaluated& x) {
   fail_after_save(c, ruling.error());
 }
 
+/// The evaluation of a search has the metrics of all candidates. Those of the one that leads are also those of the job.
+void on_evaluated(chief_state& c, const evaluated& x) {
+  if (!c.searching.on() || !x.ok)
+    return judge_result(c, x);
+  auto with_leader = x;
+  with_leader.metrics = c.searching.with_leader(x.metrics);
+  judge_result(c, with_leader);
+}
+
+static std::map<std::string, double> shown_metrics(const chief_state& c, const evaluated& x) {
+  return c.searching.on() ? c.searching.without_candidates(x.metrics) : x.metrics;
+}
+
 /// Whether the running evaluation is of a checkpoint, or of a shown state that has been saved meanwhile.
 static bool is_saved(const chief_state& c, size_t which) {
   const auto& schedule = c.evaluations.at(which);
@@ -230,7 +243,7 @@ void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judge
   if (x.ok && shown && saved)
     judge_saved(c, which, *ended, {x.metrics, x.arrays});
   if (x.ok) {
-    c.results.metrics[settings.name] = x.metrics;
+    c.results.metrics[settings.name] = shown_metrics(c, x);
     if (settings.exports && saved)
       begin_export(c, which, *ended, export_moment::regular);
   }
@@ -243,7 +256,7 @@ void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judge
       c.results.arrays = x.arrays;
     c.publish({.what = job_event::kind::evaluated,
                .step = step,
-               .metrics = x.metrics,
+               .metrics = shown_metrics(c, x),
                .arrays = x.arrays,
                .checkpoint = saved ? ended : std::nullopt,
                .evaluation = settings.name});

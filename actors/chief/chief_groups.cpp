@@ -36,6 +36,13 @@ bool lose_group(chief_state& c, const stream_end& x) {
     warn_once(c, x.step, c.groups.text_of(group));
   if (!c.groups.any_remains())
     return false;
+  if (c.searching.on()) {
+    const auto& left = c.groups.left().at(who->group);
+    const auto heard = c.searching.dropped(c.plan().group(who->group).name, left.step, left.why);
+    follow_search(c, heard);
+    if (!heard)
+      return true;
+  }
   for (const auto& text : tell_departed(c, leaving))
     warn_once(c, x.step, text);
   return true;

@@ -22,6 +22,8 @@ static void end_iteration(chief_state& c);
 
 /// Whether another iteration follows at that state. None follows where the job itself ends.
 bool chief_state::iteration_ends_at(int64_t step) const {
+  if (searching.on())
+    return searching.goes_on_after(step);
   return options.stored.iteration.ends_at == step && step < job_goal().value_or(INT64_MAX);
 }
 
@@ -70,7 +72,7 @@ void on_newest(chief_state& c, const newest& x) {
   if (!x.found)
     return fail_after_save(c, nothing_left(c));
   c.next.growth.books = x;
-  if (!asked)
+  if (choose_next(c, asked) && !asked)
     end_iteration(c);
 }
 
@@ -116,6 +118,7 @@ void chief_options::use(const attempt_plan& next) {
   nodes.plan = next.plan;
   stored = next.stored;
   groups = (*next.plan)->groups;
+  blobs = next.blobs;
   values = {next.outputs, next.observed};
   stops_at_infeeds = next.plan->at(nodes.driver).stops_at_infeeds;
   for (size_t i = 0; i < std::min(evaluations.size(), next.evaluated_groups.size()); ++i)
@@ -130,6 +133,8 @@ void adopt(chief_state& c, const attempt_plan& next) {
       nodes.started(m.id, m.handle);
   c.nodes = std::move(nodes);
   c.options.use(next);
+  if (c.searching.on())
+    c.searching.use(c.options.blobs, c.options.groups);
   c.groups = groups{c.options.groups};
   c.evaluations.evaluate_groups(next.evaluated_groups);
   c.self->send(c.callbacks(), c.options.values);

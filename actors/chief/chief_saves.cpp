@@ -23,8 +23,9 @@ void place_save(chief_state& c, int64_t step) {
   const bool checked = step == c.origin.start_step && checks_evaluations(c);
   if (c.options.checkpoints && (shown || evaluated || checked))
     c.gates.close(gate_kind::commit, step);
-  const bool books_wait = (books_can_wait(c) || (c.facts.listening.any() && !c.ending.fails()))
-                          && step > c.horizon.reached();
+  const bool books_wait = ((books_can_wait(c) || (c.facts.listening.any() && !c.ending.fails()))
+                           && step > c.horizon.reached())
+                          || lacks_values(c, step);
   c.saves.place(step, books_wait);
   if (!books_wait)
     pass_books(c, step);
@@ -68,6 +69,8 @@ void send_books(chief_state& c, int64_t step) {
     c.verdicts.end_is_said();  // A checkpoint that is only listed again keeps the books that it has.
   snapshot_part part{c.attempt, step, c.options.id};
   part.properties = write_books(books);
+  if (!enter_search_books(c, step, part))
+    return;
   c.self->send(c.summaries() ? part_sink_actor{c.summaries()} : part_sink_actor{c.writer()}, std::move(part));
 }
 
@@ -76,10 +79,21 @@ void send_books(chief_state& c, int64_t step) {
 bool books_can_wait(const chief_state& c) { return c.summaries() && c.outfeed(); }
 
 bool send_books_up_to(chief_state& c, int64_t step) {
-  const auto waiting_for_it = c.saves.take_books_up_to(step);
+  const auto first = c.saves.first_waiting_books([&c](int64_t placed) { return lacks_values(c, placed); });
+  const auto waiting_for_it = c.saves.take_books_up_to(first ? std::min(step, *first - 1) : step);
   for (const auto placed : waiting_for_it)
     pass_books(c, placed);
   return !waiting_for_it.empty();
+}
+
+/// Whether the books of a state are about values that groups have not told yet. Those of the state at which an attempt
+/// began are known.
+bool lacks_values(const chief_state& c, int64_t step) {
+  if (step == c.horizon.began_at() || c.told_of_groups.has(step))
+    return false;
+  const auto& all = c.groups.policies();
+  return std::any_of(all.begin(), all.end(),
+                     [&c](const plan_group& g) { return !g.told_at_saves.empty() && !c.groups.has_left(g.id); });
 }
 
 void on_committed(chief_state& c, const committed& x) {
@@ -107,6 +121,9 @@ static void on_commit(chief_state& c, const committed& x, bool is_new) {
     if (c.summaries())
       c.self->send(c.summaries(), note{note::checkpoint, x.id.step, x.prefix});
   }
+  c.told_of_groups.committed(x.id.step);
+  if (c.searching.on())
+    follow_search(c, c.searching.committed(x.id.step));
   if (c.verdicts.is_outdated(x.id.step, c.judgements.best()))
     tell_verdict(c, x.id);
   if (c.rates.take_correction(x.id))

@@ -51,6 +51,20 @@ void on_prepared(chief_state& c, const prepared& x);
 /// Replaces what the chief knows of the plan by the `next` plan.
 void adopt(chief_state& c, const attempt_plan& next);
 
+// -- chief_search.cpp: a job that is a search
+/// An attempt begins at this state. Returns false if it cannot, and the job fails.
+bool begin_search(chief_state& c, const restored& x);
+/// The search has heard of something with this outcome: an error fails the job, another end becomes that of training.
+void follow_search(chief_state& c, const expected<void>& outcome);
+/// Adds the books of the search to those of a state. Returns false if that cannot be, and the job fails.
+bool enter_search_books(chief_state& c, int64_t step, snapshot_part& part);
+/// The next plan is to be made from the commit of `growth`. A commit at the end of an iteration gets the books of the
+/// next one. `asked`: the attempt has ended there; otherwise none has begun. Returns false if no plan is to be made.
+bool choose_next(chief_state& c, bool asked);
+
+/// The job has grown into an iteration, which begins.
+void tell_growth(chief_state& c);
+
 // -- chief_saves.cpp
 /// The state is marked as a save: closes its gate, and sends its books now or once the state is reached.
 void place_save(chief_state& c, int64_t step);
@@ -58,7 +72,9 @@ void stop_listening(chief_state& c);
 /// Sends the chief's own part of a snapshot.
 void send_books(chief_state& c, int64_t step);
 bool books_can_wait(const chief_state& c);
+/// Sends the books of saves up to `step` that wait, up to the first one that lacks values of groups.
 bool send_books_up_to(chief_state& c, int64_t step);
+bool lacks_values(const chief_state& c, int64_t step);
 void on_committed(chief_state& c, const committed& x);
 bool publish_commits(chief_state& c);
 /// Called when a commit has been told: its evaluation may begin; if there is none, its lease ends and its gate opens.

@@ -79,6 +79,10 @@ void on_progress(chief_state& c, const progress& x) {
   const bool further = c.horizon.reach(c.now_ns(), x.step, x.block_steps);
   if (further)
     c.results.losses = x.loss;
+  if (further && c.searching.on())
+    follow_search(c, c.searching.reached(x.step));
+  for (const auto& state : x.told)
+    c.told_of_groups.enter(state);
   for (const auto& point : x.logged) {
     job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = c.shown_end(), .loss = point.mean};
     e.steps_per_second = c.steps_per_second();
@@ -188,6 +192,9 @@ void on_stream_end(chief_state& c, const stream_end& x) {
   }
   if (!stopped || not_finite)
     c.warn(x.step, c.ending.remark);
+  if (c.searching.on() && !stopped)
+    if (auto heard = c.searching.input_ended(x.step); !heard)
+      return fail_now(c, std::move(heard.error()));
   // Saves and marks beyond the end will not happen: they are neither awaited nor reported as missing.
   c.saves.cancel_above(x.step);
   c.gates.cancel_above(x.step);

@@ -3,6 +3,7 @@
 
 #include "messages/snapshot.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace troupe {
@@ -31,6 +32,12 @@ class saves {
   // -- books
   /// Removes and returns the saves up to `step` whose books are waiting.
   std::vector<int64_t> take_books_up_to(int64_t step);
+  /// The first save whose books wait and of which that holds.
+  template <class Predicate>
+  std::optional<int64_t> first_waiting_books(Predicate holds) const {
+    const auto found = std::find_if(waiting_books_.begin(), waiting_books_.end(), holds);
+    return found == waiting_books_.end() ? std::nullopt : std::optional{*found};
+  }
   /// The summary writer, which passes books on, has died: marks the books of all pending saves to be sent again, which
   /// is harmless.
   void books_lost() { waiting_books_ = on_way_; }

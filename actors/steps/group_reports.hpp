@@ -20,10 +20,11 @@ struct reported_group {
   std::vector<report_source> replicas;  ///< In replica order, the order of the tree that adds their losses.
   /// In training: the program's outputs, with the mean loss over all replicas.
   std::vector<program_output> outputs = {};
-  summary_recipes summaries = {};             ///< How recorded tensors become summary values.
-  std::vector<program_output> measured = {};  ///< In training: sums of metrics, made by the replicas.
-  metric_functions metrics = {};              ///< The functions of these metrics.
-  std::vector<observable> observables = {};   ///< In training: values that the replicas observe for hooks.
+  summary_recipes summaries = {};               ///< How recorded tensors become summary values.
+  std::vector<program_output> measured = {};    ///< In training: sums of metrics, made by the replicas.
+  metric_functions metrics = {};                ///< The functions of these metrics.
+  std::vector<std::string> told_at_saves = {};  ///< In training: see plan_group.
+  std::vector<observable> observables = {};     ///< In training: values that the replicas observe for hooks.
 
   /// The name of a value of the group: for "loss" it is "mixture/loss", or "loss" in a job with one group.
   std::string prefixed(const std::string& value) const { return name.empty() ? value : name + "/" + value; }

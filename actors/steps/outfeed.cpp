@@ -17,6 +17,7 @@ void outfeed_state::on_begin(const begin& x) {
   groups.clear();
   for (const auto& g : options.groups)
     groups.emplace_back(g);
+  told.clear();
   next_shown = 0;
   records = 0;
   rates = {{x.step, x.rate_factor}};
@@ -46,6 +47,7 @@ void outfeed_state::on_report(const step_report& x) {
   if (!group || group->has_left())
     return;
   group->add(x, step);
+  told.add(x.told);
   pass_on();
 }
 
@@ -85,6 +87,14 @@ void outfeed_state::on_probe(const probe& x) {
   if (!has_room())
     here.counts.emplace_back("records that the summary writer has no room for, from", records);
   self->send(caf::actor_cast<standing_sink_actor>(self->current_sender()), std::move(here));
+}
+
+std::vector<told_state> outfeed_state::take_told() {
+  std::vector<std::string> names;
+  for (size_t g = 0; g < groups.size(); ++g)
+    if (!groups[g].has_left())
+      names.insert(names.end(), options.groups[g].told_at_saves.begin(), options.groups[g].told_at_saves.end());
+  return told.take_complete(step, names);
 }
 
 bool outfeed_state::metrics_due() const {
@@ -169,7 +179,8 @@ void outfeed_state::pass_reports(passing what) {
     }
     take_watched(*first, p.watched);
   }
-  if (ready == 0 && p.watched.empty())
+  p.told = take_told();
+  if (ready == 0 && p.watched.empty() && p.told.empty())
     return;
   p.step = step;
   p.block_steps = static_cast<int64_t>(ready);

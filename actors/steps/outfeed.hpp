@@ -1,7 +1,7 @@
 // The outfeed: joins the reports of the replicas and passes them on in step order.
 #pragma once
 
-#include "actors/steps/group_reports.hpp"
+#include "actors/steps/told_states.hpp"
 #include "messages/early_messages.hpp"
 #include "messages/interfaces.hpp"
 
@@ -31,7 +31,8 @@ struct outfeed_state {
   int32_t attempt = 0;
   int64_t step = 0;                   ///< The state that all replicas have reached.
   std::vector<group_reports> groups;  ///< One for each group, in the order of the options.
-  int64_t next_shown = 0;             ///< Values of earlier states were passed on, or will not be.
+  told_states told;
+  int64_t next_shown = 0;  ///< Values of earlier states were passed on, or will not be.
   bool end_passed = false;
   early_messages<step_report, stream_end> early;  ///< From replicas that have already begun the next attempt.
 
@@ -59,7 +60,8 @@ struct outfeed_state {
   /// Tries the end, too: another group may have failed at the step that has now been reached.
   void pass_on() { pass_reports(passing::complete), pass_end(passing::complete); }
   void flush() { pass_reports(passing::everything), pass_end(passing::everything); }
-  bool metrics_due() const;  ///< Whether replicas measured up to state `step + 1`.
+  std::vector<told_state> take_told();  ///< Up to state `step`, those that all groups have told.
+  bool metrics_due() const;             ///< Whether replicas measured up to state `step + 1`.
   bool has_room() const { return !writer || records < room_until; }
   loss_point point(loss_meter group_reports::meters::*meter);
   void take_watched(group_reports& first, std::vector<step_values>& into);  ///< Up to state `step`.

@@ -42,7 +42,8 @@ struct replica_options {
   double block_seconds = 0.02;  ///< A block is at most this many seconds of steps, or one batch.
   /// In training: metrics of the steps that lead to log points, or of all steps between them.
   measuring measure = measuring::never;
-  int64_t log_every = 0;               ///< Steps between log points; 0: there are none.
+  int64_t log_every = 0;                        ///< Steps between log points; 0: there are none.
+  std::vector<std::string> told_at_saves = {};  ///< See plan_group.
   bool debug_numerics = false;         ///< Recomputes a step whose values are not finite, to find their origin.
   bool ends_where_not_finite = false;  ///< A step that is not finite ends the job, whose last state is saved.
 };
@@ -171,6 +172,7 @@ struct replica_state {
   mark_kinds take_marks();         ///< The marks of state `step`; removes them.
   void collect(mark_kinds kinds);  ///< Adds values and records to the next report.
   void serve(mark_kinds kinds);    ///< Does what the marks of kind snapshot and end ask for.
+  void tell_values();              ///< Adds the values that the chief wants of a saved state to the next report.
   void lend();                     ///< Sends the part for a save, once for each state.
   /// Sends this replica's slice of the current arena, which is lent until the receiver releases it.
   void send_part(part_use use);

@@ -57,6 +57,18 @@ void replica_state::lend() {
     return;
   last_part = step;
   send_part(part_use::saved);
+  if (!options.told_at_saves.empty())
+    tell_values();
+}
+
+/// Part of the next report, so that the chief has the values once all know that the state is reached.
+void replica_state::tell_values() {
+  auto values = values_in(options.engine->pieces(current), options.told_at_saves);
+  if (values.empty())
+    return;
+  if (pending.losses.empty())
+    pending.step = step;
+  pending.told.push_back({step, std::move(values)});
 }
 
 void replica_state::send_part(part_use use) {

@@ -22,7 +22,7 @@ void replica_state::stop_at(step_status status, error cause) {
 }
 
 void replica_state::send_report() {
-  if (pending.losses.empty() && pending.watched.empty())
+  if (pending.losses.empty() && pending.watched.empty() && pending.told.empty())
     return;
   pending.attempt = attempt;
   pending.replica = options.id;

@@ -123,7 +123,7 @@ expected<void> check_growth(stored_groups groups, const stored_growth& growth, c
   }
   auto kept = checkpoint_info{.id = from.id, .prefix = from.prefix, .tensors = from.tensors};
   std::erase_if(kept.tensors, [&](const auto& t) { return growth.drops(t.name); });
-  return check_tensors(before, kept, true);
+  return check_tensors(before, kept, !growth.drops_rest);
 }
 
 expected<void> load_into(const std::shared_ptr<parameter_store>& store, checkpoint_reader& from) {

@@ -33,7 +33,7 @@ std::vector<component> wanted_tensors(stored_groups groups);
 expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, bool exact);
 
 /// As `check_tensors`, for the state from which an iteration grows: fresh tensors are absent, renamed ones have their
-/// old names, and dropped ones may be present.
+/// old names, and dropped ones may be present, if the growth says so any others too.
 expected<void> check_growth(stored_groups groups, const stored_growth& growth, const checkpoint_info& from);
 
 /// Reads every tensor that the store has an entry for into its arena 0; moving averages replace their variables if the

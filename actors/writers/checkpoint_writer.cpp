@@ -1,5 +1,7 @@
 #include "actors/writers/checkpoint_writer.hpp"
 
+#include "actors/writers/derived_files.hpp"
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -144,7 +146,11 @@ expected<commit_result> checkpoint_writer_state::commit(checkpoint_id id, pendin
     return fail(joined.error());
   content.tensors = std::move(*joined);
   content.tensors.push_back({std::string{global_step_name}, tensor::scalar<int64_t>(id.step)});
-  return store->commit(content);
+  auto result = store->commit(content);
+  if (result)
+    for (auto& warning : write_derived_files(*options.files, options.directory, content.blobs))
+      result->warnings.push_back(std::move(warning));
+  return result;
 }
 
 void checkpoint_writer_state::release_arenas(int64_t step, const pending& snapshot) {

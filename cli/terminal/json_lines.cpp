@@ -74,6 +74,10 @@ std::string event_json(const job_event& event) {
       o["metrics"] = metrics_object(event.metrics);
       add_arrays(o, event.arrays);
       break;
+    case job_event::kind::chosen:
+      o["message"] = event.text;
+      o["scores"] = metrics_object(event.metrics);
+      break;
     case job_event::kind::recovering:
       o["message"] = event.text;
       o["attempt"] = event.attempt;

@@ -22,6 +22,10 @@ struct stored_piece {
   tensor elements;  ///< Rank 1; shares the store's memory.
 };
 
+/// The values of those variables that are whole in these pieces, by name, as doubles. They have one element, of
+/// float32, float64, int32 or int64; others are passed over.
+std::map<std::string, double> values_in(std::span<const stored_piece> pieces, const std::vector<std::string>& names);
+
 /// The feeds of one batch: for each component, a pointer to `rows` rows.
 struct batch_feeds {
   std::span<const std::byte* const> components;

@@ -1,5 +1,7 @@
 // The models of groups: subnetworks, ensembles, the previous ensemble.
 #include "compute/graph/model_graph.hpp"
+#include "compute/optimizers/update.hpp"
+#include "compute/parameters/parameter_store.hpp"
 #include "ensemble/graphs/ensemble_records.hpp"
 #include "ensemble/graphs/member_graph.hpp"
 #include "ensemble/graphs/model_parts.hpp"
@@ -217,6 +219,28 @@ expected<std::vector<std::string>> asked_by(const std::string& name, const eleme
   return std::vector<std::string>(asked.begin(), asked.end());
 }
 
+/// The variables of a group's graph that have moving averages.
+template <class Build>
+expected<std::vector<std::string>> averaged_in(const std::string& name, const element_spec& data, Build build) {
+  std::set<std::string> asked;
+  const model probe{name,
+                    [&](graph& g, const features& x, const labels& y, mode m) { return build(g, x, y, m, &asked); }};
+  const auto built = build_graph(probe, data, mode::train);
+  if (!built)
+    return fail(built.error());
+  const auto layout = parameter_layout::of((*built)->g, (*built)->spec.optimizer);
+  if (!layout)
+    return fail(layout.error());
+  std::vector<std::string> names;
+  const auto entries = layout->entries();
+  for (const auto& e : entries)
+    if (e.slot && e.name == average_of(entries[static_cast<size_t>(e.variable)].name))
+      names.push_back(entries[static_cast<size_t>(e.variable)].name);
+  return names;
+}
+
+bool may_average(const std::optional<optimizer>& o) { return o && o->moving_average > 0; }
+
 }  // namespace
 
 model subnetwork_model(shared_basis basis, const std::string& builder) {
@@ -252,6 +276,30 @@ expected<std::vector<std::string>> ports_of_ensemble(const shared_basis& basis, 
                   [&](graph& g, const features& x, const labels& y, mode m, std::set<std::string>* asked) {
                     return build_ensemble_group(*basis, candidate, g, x, y, m, asked);
                   });
+}
+
+std::string average_of(const std::string& variable) { return variable + "/" + std::string{moving_average_slot}; }
+
+expected<std::vector<std::string>> averaged_by_subnetwork(const shared_basis& basis, const std::string& builder,
+                                                          const element_spec& data) {
+  const auto* b = basis->find({basis->iteration(), builder});
+  if (b && !b->train && !may_average(b->optimizer))
+    return std::vector<std::string>{};
+  return averaged_in(builder, data,
+                     [&](graph& g, const features& x, const labels& y, mode m, std::set<std::string>* asked) {
+                       return build_subnetwork_group(*basis, builder, g, x, y, m, asked);
+                     });
+}
+
+expected<std::vector<std::string>> averaged_by_ensemble(const shared_basis& basis, const candidate_spec& candidate,
+                                                        const element_spec& data) {
+  const auto* e = basis->find_ensembler(candidate.recipe.ensembler);
+  if (e && !may_average(optimizer_of(*e)))
+    return std::vector<std::string>{};
+  return averaged_in(candidate.spec, data,
+                     [&](graph& g, const features& x, const labels& y, mode m, std::set<std::string>* asked) {
+                       return build_ensemble_group(*basis, candidate, g, x, y, m, asked);
+                     });
 }
 
 }  // namespace troupe

@@ -31,6 +31,15 @@ expected<std::vector<std::string>> ports_of_subnetwork(const shared_basis& basis
 expected<std::vector<std::string>> ports_of_ensemble(const shared_basis& basis, const candidate_spec& candidate,
                                                      const element_spec& data);
 
+/// The variables of which a group keeps moving averages while it trains. Evaluations read these in place of the
+/// variables, and so does a later iteration whose previous ensemble has them. Errors: those of the graph.
+expected<std::vector<std::string>> averaged_by_subnetwork(const shared_basis& basis, const std::string& builder,
+                                                          const element_spec& data);
+expected<std::vector<std::string>> averaged_by_ensemble(const shared_basis& basis, const candidate_spec& candidate,
+                                                        const element_spec& data);
+/// The tensor with the average of a variable.
+std::string average_of(const std::string& variable);
+
 struct composite_parts {
   std::vector<std::string> subnetworks = {};  ///< Builders of the open iteration.
   std::vector<candidate_spec> candidates = {};

@@ -19,6 +19,14 @@ void put(metrics_by_name& to, const metrics_by_name& more) {
     to[name] = one;
 }
 
+/// What makes evaluations and predictions read moving averages in place of the variables that have them. Nothing else
+/// of it is used.
+optimizer reading_averages() {
+  optimizer o{gradient_descent{}};
+  o.moving_average = .5f;
+  return o;
+}
+
 metric mean_over_batches(symbol one_number) { return ratio_metric{one_number, number_like(one_number, 1)}; }
 
 /// Adds the metrics of `metric_fn`, in place of those of the same name.
@@ -61,7 +69,7 @@ model_spec build_composite(const iteration_basis& basis, const composite_parts& 
   const auto& o = basis.options;
   const auto x = checked_data(o, g, all), y = checked_data(o, g, all_labels);
   search_graph search{basis, g, x, y, m};
-  model_spec spec{.mode = m, .loss = g.constant(tensor::scalar(0.f))};
+  model_spec spec{.mode = m, .loss = g.constant(tensor::scalar(0.f)), .optimizer = reading_averages()};
   for (const auto& name : parts.subnetworks) {
     const ensemble_member who{basis.iteration(), name};
     const auto& made = search.member(who);
@@ -104,6 +112,7 @@ model_spec build_winner(const iteration_basis& basis, const candidate_spec& winn
   if (!g.status())
     return {.mode = m};
   auto spec = headed(o, g, m, made.logits, x, y);
+  spec.optimizer = reading_averages();
   if (!g.status())
     return spec;
   if (m == mode::evaluate) {

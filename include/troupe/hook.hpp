@@ -28,6 +28,8 @@ struct job_event {
     warning,
     recovering,
     recovered,
+    chosen,
+    grown,
     finished,
     stopped,
     failed
@@ -42,10 +44,11 @@ struct job_event {
   double steps_per_second = 0;  ///< progress.
   /// evaluated, finished: `loss`, `global_step` and the model's metrics. progress: the model's metrics of training
   /// (`run_config::train_metrics`); in a job of several groups, "<group>/loss" and "<group>/<metric>" of each group
-  /// that has not left.
+  /// that has not left. chosen: the scores of the candidates by which the winner was chosen, by their names.
   std::map<std::string, double> metrics = {};
   std::map<std::string, tensor> arrays = {};  ///< The same for metrics that are arrays, float64.
-  /// saved, recovered: the checkpoint's prefix. warning, started, stopped, finished, recovering: a sentence.
+  /// saved, recovered: the checkpoint's prefix. warning, started, stopped, finished, recovering, chosen, grown: a
+  /// sentence.
   std::string text = {};
   std::optional<checkpoint_id> checkpoint = {};  ///< saved, evaluated; recovered, if there was one.
   std::optional<error> failure = {};             ///< failed, recovering: the cause.

@@ -44,15 +44,26 @@ expected<void> find_evaluated_groups(prepared_job& job, const std::map<std::stri
   return {};
 }
 
+/// The metrics of a candidate of a search are also those of the job while it leads.
+std::optional<std::string> name_while_leading(const prepared_job& job, const std::string& metric) {
+  for (const auto& g : job.plan->groups)
+    if (metric.starts_with(g.name + "/"))
+      return metric.substr(g.name.size() + 1);
+  return std::nullopt;
+}
+
 /// The names of an evaluation's metrics.
 std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
   const auto& node = *job.plan.all(role::evaluator, job.plan.find(role::chief, no_node)->id)[which];
-  std::vector<std::string> names{"global_step", "loss"};
-  for (const auto& o : job.driven_by(node.id).engines.front()->outputs())
-    if (o.what == program_output::kind::metric_sum && std::find(names.begin(), names.end(), o.name) == names.end())
-      names.push_back(o.name);
-  std::sort(names.begin(), names.end());
-  return names;
+  std::set<std::string> names{"global_step", "loss"};
+  for (const auto& o : job.driven_by(node.id).engines.front()->outputs()) {
+    if (o.what != program_output::kind::metric_sum)
+      continue;
+    names.insert(o.name);
+    if (const auto plain = job.training().search ? name_while_leading(job, o.name) : std::nullopt)
+      names.insert(*plain);
+  }
+  return {names.begin(), names.end()};
 }
 
 /// Error: invalid_argument if `who` asks for an evaluation or a metric that the job does not have.

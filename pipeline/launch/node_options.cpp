@@ -2,6 +2,7 @@
 
 #include "compute/kernels/numerics.hpp"
 #include "input/streams/open_input.hpp"
+#include "pipeline/plan/search_plan.hpp"
 
 #include <algorithm>
 
@@ -63,6 +64,8 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
   options.ends_where_not_finite = options.mode == mode::train
                                   && job.plan.group(node.group).on_not_finite == not_finite::stop;
   options.log_every = job.basis().config.log_steps;
+  if (options.mode == mode::train)
+    options.told_at_saves = job.plan.group(node.group).told_at_saves;
   for (const auto* e : job.plan.edges_to(node.id)) {
     auto& in = options.in_edges.emplace_back(
         replica_options::in_edge{e->id, {}, *e->credit.messages, *e->credit.bytes});
@@ -87,7 +90,9 @@ reported_group reported_group_of(const prepared_job& job, size_t program, node_i
     group.replicas.push_back({r->id, r->name});
   const auto& engine = *job.programs[program].engines.front();
   if (job.plan->programs[program].mode == mode::train) {
-    group.name = job.plan.group(job.plan->programs[program].group).name;
+    const auto& of = job.plan.group(job.plan->programs[program].group);
+    group.name = of.name;
+    group.told_at_saves = of.told_at_saves;
     group.outputs.assign(engine.outputs().begin(), engine.outputs().end());
     group.observables = engine.observables();
     group.measured = engine.measured();
@@ -146,7 +151,7 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
       return start->read(layouts, seed);
     };
   }
-  options.properties = {{"model", job.basis().source->name},
+  options.properties = {{"model", job.basis().source ? job.basis().source->name : "search"},
                         {"cpu_level", TROUPE_CPU_LEVEL},
                         {"numerics_version", std::to_string(numerics_version)},
                         {"gradient_shards", std::to_string(config.gradient_shards)},
@@ -198,9 +203,10 @@ predictor_options predictor_options_of(const prepared_job& job, const plan_node&
 }
 
 attempt_plan attempt_plan_of(const std::shared_ptr<const prepared_job>& job) {
-  attempt_plan made{
-      {job, &job->plan},
-      {.iteration = job->plan->iteration, .one_of_several = job->training().planner != nullptr, .growth = job->growth}};
+  const bool grows = job->training().planner || job->training().search;
+  attempt_plan made{{job, &job->plan},
+                    {.iteration = job->plan->iteration, .one_of_several = grows, .growth = job->growth}};
+  made.blobs = job->blobs;
   for (const auto* part : job->plan.parts())
     made.stored.parts.push_back({part->id, part->name});
   for (const auto& group : layouts_of(*job))
@@ -241,6 +247,8 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.judged = {training.stop_early, training.keep_best, {}};
   for (size_t i = 0; i < job.histories.size(); ++i)
     options.judged.evaluations.push_back({training.evaluations[i].data.name, job.histories[i]});
+  if (training.search)
+    options.search = rules_of(training);
   options.max_secs = training.max_secs;
   options.recovery = config.recovery;
   options.deadlines = training.basis.deadlines;

@@ -89,6 +89,7 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
   job->plan = std::move(*plan);
   job->books = std::move(planned.books);
   job->growth = std::move(planned.growth);
+  job->blobs = std::move(planned.blobs);
   if (const auto& settings = job->basis().start)
     job->start = std::make_shared<start_values>(job->basis().files, *settings);
   job->switches[no_node];

@@ -68,6 +68,7 @@ struct prepared_job {
   any_job job;
   checked_plan plan;
   job_books books = {};  ///< The books that the plan was made from. The checkpoint writer may find a newer checkpoint.
+  std::map<std::string, std::string> blobs = {};  ///< Of the books with which the plan begins.
   stored_growth growth = {};  ///< How this iteration's first state follows from the last state of the iteration before.
   /// Initial values for a job without a checkpoint; null: those of the model.
   std::shared_ptr<start_values> start = {};

@@ -2,12 +2,17 @@
 
 #include "input/streams/open_input.hpp"
 #include "pipeline/plan/make_plan.hpp"
+#include "pipeline/plan/search_plan.hpp"
 #include "words/guarded.hpp"
 
 namespace troupe {
 
 const job_basis& basis_of(const any_job& job) noexcept {
   return std::visit([](const auto& j) -> const job_basis& { return j.basis; }, job);
+}
+
+bool has_hooks(const training_job& job) {
+  return !job.hooks.empty() || !job.saving_listeners.empty() || job.log != nullptr;
 }
 
 namespace {
@@ -36,7 +41,7 @@ struct planning {
     options.hosts = job.hosts;
     options.replicas = config.replicas;
     options.summaries = config.summary_steps > 0;
-    options.hooks = !job.hooks.empty() || !job.saving_listeners.empty() || job.log != nullptr;
+    options.hooks = has_hooks(job);
     auto done = read(job.input).map([&](std::string text) { options.dataset = std::move(text); });
     for (const auto& e : job.evaluations)
       done = done.and_then([&] { return evaluate(e.data, config); });
@@ -66,6 +71,12 @@ expected<job_books> books_of(const any_job& job) {
 expected<planned_job> plan_of(const any_job& job, job_books books) {
   if (const auto* training = std::get_if<training_job>(&job); training && training->planner) {
     auto planned = guarded("the planner", [&] { return training->planner(books); });
+    if (planned)
+      planned->books = std::move(books);
+    return planned;
+  }
+  if (const auto* training = std::get_if<training_job>(&job); training && training->search) {
+    auto planned = guarded("a function of the search", [&] { return plan_search(*training, books); });
     if (planned)
       planned->books = std::move(books);
     return planned;

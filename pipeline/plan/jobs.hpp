@@ -14,6 +14,7 @@
 
 #include <troupe/estimator.hpp>
 #include <troupe/hook.hpp>
+#include <troupe/search/options.hpp>
 
 #include <functional>
 #include <variant>
@@ -79,12 +80,16 @@ struct training_job {
   std::vector<stop_rule> stop_early = {};
   std::optional<troupe::keep_best> keep_best = {};
   std::optional<double> max_secs = {};
-  job_planner planner = {};  ///< Null: the job has one plan, made from its model.
+  job_planner planner = {};  ///< Null: the job has one plan, made from its model, or is a search.
+  std::shared_ptr<const search_options> search = {};  ///< Null: the job is no search. It has no model then.
   std::vector<std::shared_ptr<hook>> hooks = {};
   std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};
   std::shared_ptr<hook> log = {};  ///< Receives events on the callbacks' own thread; may be null.
   std::shared_ptr<hook_calls> hook_thread = std::make_shared<hook_calls>();
 };
+
+/// Whether the callbacks actor of a training has something to call.
+bool has_hooks(const training_job& job);
 
 struct evaluation_job {
   job_basis basis;
@@ -116,6 +121,8 @@ struct planned_job {
   /// How the first state follows from the last state of the iteration before. Not used in iteration 0.
   stored_growth growth = {};
   job_books books = {};  ///< The books that the plan was made from; absent: there were none, or none were read.
+  /// Blobs of the books with which the plan begins, which the chief keeps up to date in each save.
+  std::map<std::string, std::string> blobs = {};
 };
 
 /// Reads the books of the newest checkpoint in the directory of a training. Absent for other jobs, and if there is no
@@ -124,8 +131,9 @@ struct planned_job {
 /// directory or may not be read.
 expected<job_books> books_of(const any_job& job);
 
-/// Makes the plan of a job and its resources, with the job's planner or from its only model; the result carries
-/// `books`. Errors: invalid_argument as for `make_plan`; the errors and exceptions of the planner.
+/// Makes the plan of a job and its resources, with the job's planner, as a search (search_plan.hpp) or from its only
+/// model; the result carries `books`. Errors: invalid_argument as for `make_plan`; those of `plan_search`; the errors
+/// and exceptions of the planner, and the exceptions of a search's functions.
 expected<planned_job> plan_of(const any_job& job, job_books books = {});
 
 }  // namespace troupe

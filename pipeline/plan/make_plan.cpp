@@ -4,51 +4,7 @@ namespace troupe {
 
 namespace {
 
-/// Adds nodes and edges to a plan and numbers them.
-class builder {
- public:
-  explicit builder(job_plan& p) : plan_(p) {}
-  /// Reserves a number for a node that is added later.
-  node_id number() { return node_id{nodes_++}; }
-  plan_node& node(role what, std::string name, node_id driver, int32_t index = 0) {
-    return node(number(), what, std::move(name), driver, index);
-  }
-  plan_node& node(node_id id, role what, std::string name, node_id driver, int32_t index = 0) {
-    plan_.nodes.push_back({.id = id, .what = what, .name = std::move(name), .driver = driver, .index = index});
-    return plan_.nodes.back();
-  }
-  void data_edge(node_id from, node_id to) {
-    plan_.edges.push_back({.id = edge_id{static_cast<int32_t>(plan_.edges.size())}, .from = from, .to = to});
-  }
-  size_t program(const std::string& model, mode m) {
-    plan_.programs.push_back({model, m});
-    return plan_.programs.size() - 1;
-  }
-  size_t dataset(const std::string& text, mode m) {
-    plan_.datasets.push_back({text, m});
-    return plan_.datasets.size() - 1;
-  }
-  /// Adds an evaluator or a predictor, and the nodes that it drives.
-  void sub_plan(role what, std::string name, node_id driver, int32_t index, const std::string& model,
-                const std::string& text, mode m) {
-    const auto head = node(what, name, driver, index).id;
-    auto& feed = node(role::infeed, name + "/infeed/0", head);
-    feed.dataset = dataset(text, m);
-    feed.out_ports = {std::string{data_port}};
-    const auto source = feed.id;
-    auto& worker = node(role::replica, name + "/replica/0", head);
-    worker.program = program(model, m);
-    worker.in_ports = {std::string{data_port}};
-    data_edge(source, worker.id);
-    node(role::outfeed, name + "/outfeed", head);
-  }
-
- private:
-  job_plan& plan_;
-  int32_t nodes_ = 0;
-};
-
-void add_training(job_plan& p, builder& add, const plan_options& o, node_id chief) {
+void add_training(job_plan& p, plan_maker& add, const plan_options& o, node_id chief) {
   p.groups.push_back({});
   p.shown = {p.groups.back().id};
   const auto data = add.dataset(*o.dataset, mode::train);
@@ -82,17 +38,15 @@ expected<job_plan> make_plan(const plan_options& o) {
     return fail(errc::invalid_argument, std::to_string(o.replicas) + " replicas cannot be spread evenly over "
                                             + std::to_string(o.hosts) + " hosts");
   job_plan p;
-  builder add{p};
+  plan_maker add{p};
   const auto chief = o.dataset ? add.number() : no_node;
   if (o.dataset)
     add_training(p, add, o, chief);
   for (int32_t i = 0; i < static_cast<int32_t>(o.evaluations.size()); ++i) {
-    const auto& [name, dataset] = o.evaluations[static_cast<size_t>(i)];
-    add.sub_plan(role::evaluator, name.empty() ? "evaluator" : "evaluator/" + name, chief, i, o.program, dataset,
-                 mode::evaluate);
+    const auto& e = o.evaluations[static_cast<size_t>(i)];
+    add.evaluation(e, chief, i, o.program);
     if (o.eval_summaries)
-      add.node(role::eval_summary_writer, name.empty() ? "summary_writer/eval" : "summary_writer/eval_" + name, chief,
-               i);
+      add.node(role::eval_summary_writer, eval_summary_writer_name(e), chief, i);
   }
   if (o.predict_dataset)
     add.sub_plan(role::predictor, "predictor", no_node, 0, o.program, *o.predict_dataset, mode::predict);

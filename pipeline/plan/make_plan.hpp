@@ -1,14 +1,9 @@
 // Makes the plan of a job that has one model.
 #pragma once
 
-#include "plan/plan.hpp"
+#include "pipeline/plan/plan_maker.hpp"
 
 namespace troupe {
-
-/// An evaluation in a plan. `name` may be empty; `dataset` is the text of its dataset.
-struct plan_evaluation {
-  std::string name, dataset;
-};
 
 /// The options of a plan for a job that has one model.
 struct plan_options {

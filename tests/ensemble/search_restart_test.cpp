@@ -153,6 +153,24 @@ TEST_CASE("a stop that lies ahead of a commit is in its books, and a drop is not
   CHECK(after.global_step == (28 + 25) / 2);
 }
 
+TEST_CASE("why an ensemble has left does not depend on whether it or its subnetwork was heard first") {
+  const auto books = [](std::vector<std::string> order) {
+    search s{{.limits = {.max_iteration_steps = 10}}};
+    iteration_specs specs{
+        {{"a"}, {"b"}},
+        {{"t0_ab", {"ab", "mean", {{0, "a"}, {0, "b"}}, {}, 0, 0}}, {"t0_c", {"c", "mean", {}, {}, 0, 0}}}};
+    REQUIRE(s.begin({}, specs));
+    for (const auto& who : order)
+      REQUIRE(s.dropped(who, 4, "nan"));
+    REQUIRE(s.measured(5, {}));
+    return books_text(s.books_at(5));
+  };
+  const auto first = books({"t0_a", "t0_b", "t0_ab"});
+  for (const auto& order :
+       {std::vector<std::string>{"t0_ab", "t0_b", "t0_a"}, {"t0_b", "t0_ab", "t0_a"}, {"t0_a", "t0_ab", "t0_b"}})
+    CHECK(books(order) == first);
+}
+
 TEST_CASE("an ensemble whose weights have stopped leaves all the same with a subnetwork that it reads") {
   search s{{.limits = {.max_iteration_steps = 100}}};
   REQUIRE(s.begin({}, *specs_of(0, {{"a"}, {"b"}}, {}, {strategy::grow()}, {"mean"})));

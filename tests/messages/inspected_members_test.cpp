@@ -97,11 +97,11 @@ TEST_CASE("the inspection of a message shows every member") {
   const auto checked = check_all(std::make_index_sequence<types>{});
   CHECK(checked > 60);
   CHECK(check_type<mark>() + check_type<step_values>() + check_type<variable_piece>() + check_type<recorded_step>()
-            + check_type<measured_steps>() + check_type<loss_point>() + check_type<state_owner>()
-            + check_type<checkpoint_choice>() + check_type<checkpoint_id>() + check_type<error>()
-            + check_type<job_event>() + check_type<need>() + check_type<named_node>() + check_type<started::node>()
-            + check_type<plan_iteration>() + check_type<stored_growth>()
-        == 16);
+            + check_type<measured_steps>() + check_type<told_state>() + check_type<loss_point>()
+            + check_type<state_owner>() + check_type<checkpoint_choice>() + check_type<checkpoint_id>()
+            + check_type<error>() + check_type<job_event>() + check_type<need>() + check_type<named_node>()
+            + check_type<started::node>() + check_type<plan_iteration>() + check_type<stored_growth>()
+        == 17);
 }
 
 }  // namespace troupe::test

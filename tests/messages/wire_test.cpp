@@ -121,7 +121,7 @@ template <> probe sample(simulation&) { return {66}; }
 template <> proceed sample(simulation&) { return {15}; }
 template <> progress sample(simulation&) {
   return {16, 42, 7, 0.01, {42, 0.5, 0.75, {{"a", {0.125, 0.25}}}}, {{40, 0.1, 0.2, {}}, {41, 0.3, 0.4, {}}},
-            {some_values()}};
+            {some_values()}, {{42, {{"count", 42}}}}};
 }
 template <> pull sample(simulation&) { return {17, 3_edge, 43, 44, 8}; }
 template <> name_missing sample(simulation&) { return {82, 83}; }
@@ -135,7 +135,8 @@ template <> record sample(simulation&) {
 template <> record_credit sample(simulation&) { return {28, 58, node_id{3}}; }
 template <> released sample(simulation&) { return {18, 45}; }
 template <> step_report sample(simulation&) {
-  return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125, {{46, {floats()}}}};
+  return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125, {{46, {floats()}}},
+          {{46, {{"count", 46}}}}};
 }
 template <> batches_evaluated sample(simulation&) { return {127, {128, 129}, 130, 131}; }
 template <> request sample(simulation&) { return {request::abort, true, 0.5}; }

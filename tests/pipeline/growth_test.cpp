@@ -127,6 +127,24 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a growth that drops the rest leads to the same bits as one that lists what is dropped") {
+  growing_options j;
+  auto described = growing_job(j);
+  described.planner = [planner = described.planner](const job_books& books) {
+    auto planned = planner(books);
+    if (planned) {
+      planned->growth.dropped.clear();
+      planned->growth.drops_rest = true;
+    }
+    return planned;
+  };
+  auto prepared = prepare(std::move(described));
+  REQUIRE(prepared);
+  simulated_job job{std::move(*prepared), 9};
+  run_to_end(job);
+  CHECK(same_state(newest_checkpoint(j.o.files).content, undisturbed()));
+}
+
 TEST_CASE("a job grows on threads, with two replicas, to the bits of one in simulation") {
   for (const int64_t replicas : {1, 2}) {
     CAPTURE(replicas);

@@ -1,5 +1,6 @@
 #include "actors/writers/checkpoint_loading.hpp"
 
+#include "actors/writers/state_parts.hpp"
 #include "support/writer_fixture.hpp"
 #include "tests/support/has.hpp"
 
@@ -93,6 +94,36 @@ TEST_CASE("a layout that reads averages has them in place of the variables that 
           == (averages ? tensor::of<float>({2, 2}, {5, 5, 5, 5}) : tensor::of<float>({2, 2}, {1, 2, 3, 4})));
     CHECK(value(*store, "b") == tensor::of<float>({3}, {9, 10, 11}));
   }
+}
+
+TEST_CASE(
+    "a growth that drops the rest passes over tensors without a place, and a renamed tensor keeps its value in a scope "
+    "of fresh ones") {
+  graph g;
+  g.variable({.name = "a", .dims = {2, 2}, .trainable = false});
+  g.variable({.name = "next/c", .dims = {3}});
+  g.variable({.name = "next/d", .dims = {3}});
+  const auto groups = std::vector{stored_of(*parameter_layout::of(g, momentum{}))};
+  stored_growth growth{.fresh = {"next/"}, .renamed = {{"next/c", "b"}}};
+  const auto unlisted = check_growth(groups, growth, reader_of(whole())->info());
+  REQUIRE_FALSE(unlisted);
+  CHECK(has(unlisted.error().message, "2 variables differ: a/Momentum is unexpected"));
+  growth.drops_rest = true;
+  CHECK(check_growth(groups, growth, reader_of(whole())->info()));
+
+  state_parts parts{groups, reader_of(whole()), growth, 1};
+  std::map<std::string, tensor> taken;
+  for (auto next = parts.next(); next && *next; next = parts.next())
+    for (const auto& piece : (*next)->part.pieces)
+      taken[piece.name] = piece.elements;
+  CHECK(taken
+        == std::map<std::string, tensor>{{"a", tensor::of<float>({4}, {1, 2, 3, 4})},
+                                         {"next/c", tensor::of<float>({3}, {9, 10, 11})}});
+
+  growth.renamed["next/c"] = "e";
+  const auto missing = check_growth(groups, growth, reader_of(whole())->info());
+  REQUIRE_FALSE(missing);
+  CHECK(has(missing.error().message, "1 variable differs: e is missing"));
 }
 
 TEST_CASE("what the store has no place for is an error only where the models must be the same") {

@@ -115,6 +115,18 @@ TEST_CASE("a candidate that is not a number harms neither the evaluation nor the
     CHECK(std::isnan(metrics.at(spec + "/loss")));
 }
 
+TEST_CASE("composite and winner read moving averages in place of the variables that have them") {
+  small_search s{small_options()};
+  const auto winner = winner_model(s.basis, s.candidates()[0]);
+  for (const auto& [m, what] : {std::pair{composite_model(s.basis, s.parts()), mode::evaluate},
+                                {winner, mode::evaluate},
+                                {winner, mode::predict}}) {
+    const auto made = built(m, s.data, what);
+    REQUIRE(made);
+    CHECK(layout_of(**made)->reads_averages());
+  }
+}
+
 TEST_CASE("labels are checked in a composite model as everywhere") {
   auto o = small_options();
   small_search s{o};

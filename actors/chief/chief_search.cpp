@@ -1,0 +1,92 @@
+// The chief of a search: what happens goes to the search, and the chief follows what that wants.
+//
+//   restored ──► begin ──► reached, measured with each save, committed ──► the end of the iteration is committed
+//      ▲                                                                          │ grow_into: the winner is chosen
+//      └── restore ◄── adopt ◄── prepared ◄── prepare, from the grown books ◄─────┘
+//
+// A choice becomes final with the first commit of the next iteration, which has the grown books. Until then a job that
+// is interrupted finds the books of the complete iteration, and makes the same choice again.
+#include "actors/chief/chief_subjects.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+bool begin_search(chief_state& c, const restored& x) {
+  if (!c.searching.on())
+    return true;
+  auto begun = c.searching.begin(x.found ? std::optional{x.id} : std::nullopt, x.blobs, x.prefix);
+  if (!begun)
+    fail_after_save(c, std::move(begun.error()));
+  return begun.has_value();
+}
+
+void follow_search(chief_state& c, const expected<void>& outcome) {
+  if (!outcome)
+    return fail_now(c, outcome.error());
+  const auto end_at = c.searching.ends_at();
+  if (c.now != chief_phase::training || c.ending.fails() || c.ending.stops() || !end_at || end_at == c.horizon.end())
+    return;
+  if (*end_at > c.horizon.until())
+    c.horizon.end_at(*end_at, job_end::finished);
+  else
+    drain(c, c.horizon.until(), job_end::finished);
+}
+
+bool enter_search_books(chief_state& c, int64_t step, snapshot_part& part) {
+  if (!c.searching.on())
+    return true;
+  if (step != c.horizon.began_at())
+    if (auto known = c.searching.measured(step, c.told_of_groups.at(step)); !known) {
+      c.saves.cancel_all();  // They would be without books.
+      fail_now(c, std::move(known.error()));
+      return false;
+    }
+  part.blobs.merge(c.searching.blobs_at(step));
+  return true;
+}
+
+static void tell_choice(chief_state& c, const grow_into& next) {
+  job_event e{.what = job_event::kind::chosen, .step = next.books.tick};
+  e.text = next.books.winners.back().spec + " wins iteration " + std::to_string(next.books.iteration() - 1) + ": "
+           + next.chosen.why;
+  for (const auto& candidate : next.chosen.candidates)
+    if (candidate.score)
+      e.metrics[candidate.spec] = *candidate.score;
+  c.publish(std::move(e));
+}
+
+void tell_growth(chief_state& c) {
+  if (c.searching.on())
+    c.publish({.what = job_event::kind::grown,
+               .step = c.horizon.began_at(),
+               .text = "iteration " + std::to_string(c.searching.iteration()) + " begins at step "
+                       + std::to_string(c.horizon.began_at())});
+}
+
+bool choose_next(chief_state& c, bool asked) {
+  auto& books = c.next.growth.books;
+  if (!c.searching.on() || books->id.iteration != c.options.stored.iteration.number)
+    return true;  // A plan is made from the books as they are.
+  if (asked && books->id.step != c.searching.last_commit())
+    return true;  // The commit that would end the iteration is damaged: the iteration goes on from an older one.
+  if (!asked)
+    if (auto begun = c.searching.begin(books->id, books->blobs, books->prefix); !begun) {
+      fail_after_save(c, std::move(begun.error()));
+      return false;
+    }
+  if (const auto* next = c.searching.grows()) {
+    tell_choice(c, *next);
+    for (auto& [name, text] : c.searching.grown_blobs())
+      books->blobs[name] = std::move(text);
+    return true;
+  }
+  // The search ends here, although its iteration is complete.
+  books.reset();
+  c.options.stored.iteration.ends_at.reset();
+  restore_state(c);
+  return false;
+}
+
+}  // namespace troupe

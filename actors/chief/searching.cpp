@@ -1,0 +1,102 @@
+#include "actors/chief/searching.hpp"
+
+#include "ensemble/graphs/models.hpp"
+#include "ensemble/names.hpp"
+#include "words/expect.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+std::string key() { return std::string{search_books_blob}; }
+
+/// Own steps after which the plan has the group of a subnetwork stop.
+std::optional<int64_t> steps_of(const std::string& spec, const std::vector<plan_group>& groups) {
+  const auto found = std::find_if(groups.begin(), groups.end(), [&](const plan_group& g) { return g.name == spec; });
+  if (found == groups.end() || !found->retires_at)
+    return std::nullopt;
+  return *found->retires_at - found->begins_at;
+}
+
+/// The average that a group tells of itself; absent if it has told none.
+std::optional<loss_average> average_in(const std::map<std::string, double>& values, const loss_average_keys& keys) {
+  const auto value = values.find(keys.value), biased = values.find(keys.biased), count = values.find(keys.count);
+  if (value == values.end() || biased == values.end() || count == values.end())
+    return std::nullopt;
+  return loss_average{static_cast<float>(value->second), static_cast<float>(biased->second),
+                      static_cast<int64_t>(count->second)};
+}
+
+}  // namespace
+
+void searching::use(const blobs& of_plan, const std::vector<plan_group>& groups) {
+  const auto text = of_plan.find(key());
+  expect(text != of_plan.end(), "the plan of a search has no books");
+  auto books = parse_books(text->second, "the plan");
+  expect(books.has_value(), "the books of a plan cannot be read");
+  of_plan_ = std::move(*books);
+  specs_ = {};
+  for (const auto& x : of_plan_.subnetworks)
+    specs_.subnetworks.push_back({x.builder, steps_of(subnetwork_spec_name(of_plan_.iteration(), x.builder), groups)});
+  for (const auto& x : of_plan_.candidates)
+    specs_.candidates.push_back(x.what);
+}
+
+expected<void> searching::begin(const std::optional<checkpoint_id>& at, const blobs& of_commit,
+                                const std::string& prefix) {
+  begun_ = true;
+  if (!at || at->iteration != of_plan_.iteration())
+    return search_->begin(of_plan_, specs_);
+  const auto text = of_commit.find(key());
+  if (text == of_commit.end())
+    return fail(errc::data_loss, prefix + " has no books of a search (blob '" + key() + "')");
+  auto books = parse_books(text->second, prefix);
+  if (!books)
+    return fail(std::move(books.error()));
+  return search_->begin(std::move(*books), specs_);
+}
+
+expected<void> searching::measured(int64_t step, const std::map<std::string, double>& values) {
+  std::map<std::string, loss_average> averages;
+  for (const auto& candidate : specs_.candidates)
+    if (const auto known = average_in(values, loss_average_keys_of(iteration(), candidate.spec)))
+      averages[candidate.spec] = *known;
+  return search_->measured(step, std::move(averages));
+}
+
+expected<void> searching::dropped(const std::string& group, int64_t step, const std::string& why) {
+  return search_->dropped(group, step, why);
+}
+
+std::optional<int64_t> searching::ends_at() const {
+  if (const auto* trains = std::get_if<train_until>(&search_->wanted()))
+    return trains->until;
+  return search_->last_commit();
+}
+
+searching::blobs searching::blobs_at(int64_t step) const { return {{key(), books_text(search_->books_at(step))}}; }
+
+std::map<std::string, double> searching::with_leader(std::map<std::string, double> metrics) const {
+  if (const auto leads = search_->leader())
+    for (const auto& [name, value] : metrics_of(metrics, *leads))
+      metrics[name] = value;
+  return metrics;
+}
+
+std::map<std::string, double> searching::without_candidates(std::map<std::string, double> metrics) const {
+  const auto is_of = [](const std::string& name, const std::string& spec) { return name.starts_with(spec + "/"); };
+  std::erase_if(metrics, [&](const auto& metric) {
+    return std::any_of(specs_.candidates.begin(), specs_.candidates.end(),
+                       [&](const candidate_spec& x) { return is_of(metric.first, x.spec); })
+           || std::any_of(specs_.subnetworks.begin(), specs_.subnetworks.end(), [&](const subnetwork_spec& x) {
+                return is_of(metric.first, subnetwork_spec_name(iteration(), x.builder));
+              });
+  });
+  return metrics;
+}
+
+searching::blobs searching::grown_blobs() const { return {{key(), books_text(grows()->books)}}; }
+
+}  // namespace troupe

@@ -1,0 +1,67 @@
+// The search of a job, as its chief drives it: what happens to groups becomes events of the pure search, and what that
+// wants decides where training ends and what follows. Plain data.
+#pragma once
+
+#include "ensemble/search.hpp"
+#include "plan/plan_group.hpp"
+
+namespace troupe {
+
+/// The search of a job that is one. Specs of the search are groups of the plan with the same names, and its ticks are
+/// the steps of the job. Functions may be called only where `on()` holds.
+class searching {
+ public:
+  using blobs = std::map<std::string, std::string>;
+
+  searching() = default;  ///< The job is no search.
+  explicit searching(search_rules rules) : search_(std::move(rules)) {}
+
+  bool on() const noexcept { return search_.has_value(); }
+
+  /// Attempts are of this plan from here on: `of_plan` are the blobs of the books with which it begins.
+  void use(const blobs& of_plan, const std::vector<plan_group>& groups);
+  /// An attempt begins at this commit; absent: at the first state of the job. Errors: data_loss naming `prefix` for a
+  /// commit of the plan's iteration without the books of a search; those of `search::begin`.
+  expected<void> begin(const std::optional<checkpoint_id>& at, const blobs& of_commit, const std::string& prefix);
+
+  // What happened. Errors are those of the search.
+
+  expected<void> reached(int64_t step) { return search_->reached(step); }
+  /// `values`: what groups told of themselves for the save of that state, by the names of their variables.
+  expected<void> measured(int64_t step, const std::map<std::string, double>& values);
+  expected<void> committed(int64_t step) { return search_->committed(step); }
+  expected<void> dropped(const std::string& group, int64_t step, const std::string& why);
+  expected<void> input_ended(int64_t step) { return search_->input_ended(step); }
+
+  // What follows.
+
+  /// The state at which training ends next; absent: that is not known.
+  std::optional<int64_t> ends_at() const;
+  /// Whether the next iteration follows if training ends at that state.
+  bool goes_on_after(int64_t step) const { return begun_ && search_->goes_on_after(step); }
+  int64_t iteration() const noexcept { return search_->iteration(); }
+  /// The newest commit, or the state at which the attempt began.
+  int64_t last_commit() const noexcept { return search_->last_commit(); }
+  /// The blobs for the save of a state, which was `measured` or is the first one of the attempt.
+  blobs blobs_at(int64_t step) const;
+  /// Null unless the search wants that.
+  const grow_into* grows() const noexcept { return std::get_if<grow_into>(&search_->wanted()); }
+  const end_search* ends() const noexcept { return std::get_if<end_search>(&search_->wanted()); }
+  /// The blobs from which the next iteration is planned. The search must want to grow.
+  blobs grown_blobs() const;
+  /// The global step of a state; the state itself where the combiner fails, which has been an error before.
+  int64_t global_step_at(int64_t step) const { return begun_ ? search_->global_step_at(step).value_or(step) : step; }
+  /// The metrics of an evaluation of all candidates, and those of the candidate that leads by the newest averages under
+  /// their plain names.
+  std::map<std::string, double> with_leader(std::map<std::string, double> metrics) const;
+  /// The metrics that are not of one candidate or subnetwork alone.
+  std::map<std::string, double> without_candidates(std::map<std::string, double> metrics) const;
+
+ private:
+  std::optional<search> search_;
+  search_books of_plan_;
+  iteration_specs specs_;
+  bool begun_ = false;  ///< An attempt has begun.
+};
+
+}  // namespace troupe

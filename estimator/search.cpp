@@ -1,0 +1,138 @@
+// The calls of a search.
+#include "ensemble/graphs/models.hpp"
+#include "estimator/describe.hpp"
+#include "estimator/launched_by.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/files/file_system.hpp"
+#include "words/checkpoint_books.hpp"
+#include "words/text.hpp"
+
+#include <troupe/search/searcher.hpp>
+
+namespace troupe {
+
+namespace {
+
+/// What stands for a model where settings are described. Nothing builds it: the plans of a search have models of their
+/// own.
+model no_model() {
+  return {"search", [](graph& g, const features&, const labels&, mode m) {
+            g.invalid({errc::state, "a search has no model of its own"});
+            return model_spec{.mode = m};
+          }};
+}
+
+struct found_commit {
+  checkpoint_info info;
+  search_books books;
+};
+
+expected<checkpoint_info> find_info(const checkpoint_store& store, const checkpoint_choice& which) {
+  if (which.step >= 0 && which.iteration >= 0)
+    return store.inspect({which.step, which.iteration});
+  if (which.step >= 0)
+    return store.read_step(which.step).map([](const auto& reader) { return reader->info(); });
+  auto newest = store.inspect_newest();
+  if (!newest)
+    return newest;
+  const auto best = read_books(newest->properties).best;
+  if (which.best && !best)
+    return fail(errc::not_found, "no checkpoint was kept as the best one (keep_best)");
+  return best && (which.best || best->in_use) ? store.inspect(best->id) : newest;
+}
+
+expected<found_commit> find_commit(const searcher& s, const checkpoint_ref& which) {
+  if (auto valid = validate(which); !valid)
+    return fail(valid.error());
+  auto directory = s.config.model_dir;
+  if (which.what == checkpoint_ref::kind::path)
+    directory = parent_of(which.path);
+  if (!directory)
+    return fail(errc::invalid_argument, "the winner of a search is in its model directory, and model_dir is not given");
+  auto store = checkpoint_store::open(posix_file_system(), *directory, {.read_only = true});
+  if (!store)
+    return fail(store.error());
+  auto info = find_info(**store, choice_of(which));
+  if (!info)
+    return fail(info.error());
+  const auto text = info->blobs.find(std::string{search_books_blob});
+  if (text == info->blobs.end())
+    return fail(errc::failed_precondition, info->prefix + " is not of a search: it has no books of one");
+  auto books = parse_books(text->second, info->prefix);
+  if (!books)
+    return fail(books.error());
+  return found_commit{std::move(*info), std::move(*books)};
+}
+
+/// The winner of the books: of an open iteration the candidate that leads by its average, if any was trained.
+expected<candidate_spec> winner_in(const searcher& s, const found_commit& commit) {
+  const auto& books = commit.books;
+  if (books.candidates.empty()) {
+    if (books.winners.empty())
+      return fail(errc::failed_precondition, commit.info.prefix + " has no candidate yet");
+    return candidate_spec{books.winners.back().spec, books.winners.back().recipe};
+  }
+  auto chosen = choose({.replay = s.search.replay_indices, .force_grow = s.search.force_grow}, books.iteration(),
+                       contenders_of(books));
+  if (!chosen)
+    return fail(chosen.error());
+  return books.candidates[chosen->winner].what;
+}
+
+}  // namespace
+
+expected<training_job> describe(const searcher& s, const train_spec& training, const eval_specs& evaluations) {
+  if (auto valid = validate(s.search); !valid)
+    return fail(valid.error());
+  if (s.search.evaluator || s.search.report_materializer)
+    return fail(errc::unimplemented, std::string{s.search.evaluator ? "evaluator" : "report_materializer"}
+                                         + ": a search cannot evaluate between two iterations yet");
+  for (const auto& spec : evaluations.all())
+    if (!spec.exporters.empty())
+      return fail(errc::unimplemented, "exporters: a search cannot run them yet; export its winner (winner_of)");
+  auto job = describe(estimator{no_model(), s.config}, training, evaluations);
+  if (!job)
+    return job;
+  if (!job->basis.config.saves())
+    return fail(errc::invalid_argument,
+                "a search needs checkpoints, from which it grows: give a model_dir, and a save_checkpoints_steps or "
+                "save_checkpoints_secs that is not none");
+  job->search = std::make_shared<const search_options>(s.search);
+  return job;
+}
+
+expected<job> start_by(launcher& by, const searcher& s, const train_spec& training, const eval_specs& evaluations,
+                       const start_options& options) {
+  return start_by(by, describe(s, training, evaluations), options);
+}
+
+expected<job> start(const searcher& s, const train_spec& training, const eval_specs& evaluations,
+                    const start_options& options) {
+  local_launcher local;
+  return start_by(local, s, training, evaluations, options);
+}
+
+expected<train_result> train(const searcher& s, const train_spec& training) {
+  return train_and_evaluate(s, training, {});
+}
+
+expected<train_result> train_and_evaluate(const searcher& s, const train_spec& training,
+                                          const eval_specs& evaluations) {
+  auto running = start(s, training, evaluations);
+  return running ? running->wait() : expected<train_result>{fail(running.error())};
+}
+
+expected<estimator> winner_of(const searcher& s, const checkpoint_ref& which) {
+  auto commit = find_commit(s, which);
+  if (!commit)
+    return fail(commit.error());
+  auto winner = winner_in(s, *commit);
+  if (!winner)
+    return fail(winner.error());
+  auto basis = basis_of(s.search, commit->books);
+  if (!basis)
+    return fail(basis.error());
+  return estimator{winner_model(*basis, *winner), s.config};
+}
+
+}  // namespace troupe

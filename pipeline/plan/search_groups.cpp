@@ -1,0 +1,133 @@
+#include "pipeline/plan/search_groups.hpp"
+
+#include "ensemble/graphs/outputs.hpp"
+#include "ensemble/names.hpp"
+#include "words/expect.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+/// The groups of an iteration, made one after the other.
+class group_list {
+ public:
+  group_list(const shared_basis& basis, const iteration_specs& specs, const search_books& books,
+             const element_spec& data)
+    : basis_(basis), specs_(specs), books_(books), data_(data) {}
+
+  expected<std::vector<search_group>> make() {
+    auto done = expected<void>{};
+    for (size_t i = basis_->previous() ? 1 : 0; done && i < specs_.candidates.size(); ++i)
+      done = add_ensemble(i);
+    const auto first = all_.size();
+    for (size_t i = 0; done && i < specs_.subnetworks.size(); ++i)
+      done = add_subnetwork(i);
+    if (!done)
+      return fail(done.error());
+    if (basis_->previous())
+      add_previous();
+    let_ensembles_fall(first);
+    find_readers();
+    return std::move(all_);
+  }
+
+ private:
+  plan_group& add(std::string name, model source, std::vector<std::string> in) {
+    auto& made = all_.emplace_back();
+    made.what.id = group_id{static_cast<int32_t>(all_.size()) - 1};
+    made.what.name = std::move(name);
+    made.source = std::make_shared<const model>(std::move(source));
+    made.in = std::move(in);
+    return made.what;
+  }
+
+  /// What new subnetworks and ensembles have in common.
+  void begin(plan_group& g, const std::optional<spec_stop>& stop, const std::optional<int64_t>& wanted) const {
+    const auto& o = basis_->options;
+    g.leaves = o.on_candidate_not_finite == candidate_not_finite::drop ? leaves_on::numbers : leaves_on::never;
+    g.begins_at = books_.begins_at;
+    // A spec that was dropped has left, and one that makes all steps of the iteration ends with it.
+    auto steps = wanted;
+    if (stop)
+      steps = stop->cause == stop_cause::dropped ? std::nullopt : std::optional{stop->step};
+    if (steps && (!o.max_iteration_steps || *steps < *o.max_iteration_steps))
+      g.retires_at = books_.begins_at + *steps;
+  }
+
+  expected<void> add_ensemble(size_t index) {
+    const auto& candidate = specs_.candidates[index];
+    auto ports = ports_of_ensemble(basis_, candidate, data_);
+    if (!ports)
+      return fail(std::move(ports.error()));
+    auto& g = add(candidate.spec, ensemble_model(basis_, candidate), std::move(*ports));
+    begin(g, books_.candidates[index].stop, {});
+    const auto keys = loss_average_keys_of(basis_->iteration(), candidate.spec);
+    g.told_at_saves = {keys.value, keys.biased, keys.count};
+    return {};
+  }
+
+  expected<void> add_subnetwork(size_t index) {
+    const auto& spec = specs_.subnetworks[index];
+    auto ports = ports_of_subnetwork(basis_, spec.builder, data_);
+    if (!ports)
+      return fail(std::move(ports.error()));
+    auto& g = add(subnetwork_spec_name(basis_->iteration(), spec.builder), subnetwork_model(basis_, spec.builder),
+                  std::move(*ports));
+    begin(g, books_.subnetworks[index].stop, spec.steps_max);
+    return {};
+  }
+
+  void add_previous() {
+    add(std::string{previous_group_name}, previous_model(basis_), {}).retires_at = books_.begins_at;
+  }
+
+  /// `first`: the index of the first subnetwork.
+  void let_ensembles_fall(size_t first) {
+    for (size_t i = 0; i < specs_.subnetworks.size(); ++i)
+      for (size_t reader : readers_of(specs_, basis_->iteration(), specs_.subnetworks[i].builder)) {
+        if (basis_->previous())
+          --reader;  // The first candidate is the previous ensemble, which reads no new subnetwork.
+        all_[reader].what.falls_with.push_back(all_[first + i].what.id);
+      }
+  }
+
+  void find_readers() {
+    std::map<group_id, std::set<std::string>> read;
+    for (const auto& g : all_)
+      for (const auto& port : g.in)
+        read[source_of(all_, port).what.id].insert(port);
+    for (auto& g : all_)
+      g.out.assign(read[g.what.id].begin(), read[g.what.id].end());
+  }
+
+  const shared_basis& basis_;
+  const iteration_specs& specs_;
+  const search_books& books_;
+  const element_spec& data_;
+  std::vector<search_group> all_;
+};
+
+}  // namespace
+
+/// What belongs to no new subnetwork is of the previous ensemble. Names may contain slashes, so that one may be the
+/// beginning of another: the longest one counts.
+const search_group& source_of(const std::vector<search_group>& all, std::string_view port) {
+  const search_group* found = nullptr;
+  for (const auto& g : all)
+    if (port.starts_with(port_name(g.what.name, "")) && (!found || g.what.name.size() > found->what.name.size()))
+      found = &g;
+  if (!found)
+    found = &all.back();
+  expect(found->what.name == previous_group_name || port.starts_with(port_name(found->what.name, "")),
+         "a group of a search reads an output of a group that there is not");
+  return *found;
+}
+
+expected<std::vector<search_group>> groups_of(const shared_basis& basis, const iteration_specs& specs,
+                                              const search_books& books, const element_spec& data) {
+  return group_list{basis, specs, books, data}.make();
+}
+
+}  // namespace troupe

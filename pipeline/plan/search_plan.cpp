@@ -1,0 +1,207 @@
+#include "pipeline/plan/search_plan.hpp"
+
+#include "input/streams/open_input.hpp"
+#include "pipeline/plan/plan_maker.hpp"
+#include "pipeline/plan/search_groups.hpp"
+#include "pipeline/plan/search_growth.hpp"
+
+namespace troupe {
+
+namespace {
+
+expected<void> check(const training_job& job) {
+  if (job.hosts != 1)
+    return fail(errc::unimplemented, "a search runs on one host, not on " + std::to_string(job.hosts));
+  if (job.basis.config.on_not_finite == not_finite::stop)
+    return fail(errc::invalid_argument,
+                "a search cannot end before a step that is not finite (on_not_finite = stop), as its other candidates "
+                "go on: on_candidate_not_finite says what becomes of a candidate");
+  return validate(*job.search).and_then([&] { return validate(rules_of(job)); });
+}
+
+/// The books of the search in a checkpoint's books; empty ones if there is no checkpoint.
+expected<search_books> read_books(const job_books& books) {
+  if (!books)
+    return search_books{};
+  const auto blob = books->blobs.find(std::string{search_books_blob});
+  if (blob == books->blobs.end())
+    return fail(errc::failed_precondition,
+                books->prefix + " is of a job that is no search: go on with that job, or search in another directory");
+  auto read = parse_books(blob->second, books->prefix);
+  if (read && read->iteration() != books->id.iteration && read->iteration() != books->id.iteration + 1)
+    return fail(errc::data_loss, books->prefix + " is of iteration " + std::to_string(books->id.iteration)
+                                     + ", and has the books of iteration " + std::to_string(read->iteration()));
+  return read;
+}
+
+/// The features and labels of training.
+expected<element_spec> element_of(const training_job& job) {
+  const auto opened = open_input(job.input, {.seed = job.basis.config.seed, .drop_remainder = true});
+  if (!opened)
+    return fail(opened.error());
+  return (*opened)->spec();
+}
+
+/// The next iteration begins once every subnetwork has stopped, unless this one is the last.
+plan_iteration span_of(const search_books& books, const iteration_specs& specs, const search_limits& limits) {
+  plan_iteration span{.number = books.iteration()};
+  if (span.number > 0)
+    span.begins_at = books.begins_at;
+  if (!limits.max_iterations || span.number + 1 < *limits.max_iterations)
+    span.ends_at = over_at(progress_of(books, specs, limits));
+  return span;
+}
+
+composite_parts everything_in(const iteration_specs& specs) {
+  composite_parts parts{.candidates = specs.candidates};
+  for (const auto& s : specs.subnetworks)
+    parts.subnetworks.push_back(s.builder);
+  return parts;
+}
+
+/// The nodes of an iteration, with their resources.
+class search_nodes {
+ public:
+  search_nodes(const training_job& job, const std::vector<search_group>& groups, planned_job& made)
+    : job_(job), config_(job.basis.config), groups_(groups), made_(made), add_(made.plan) {}
+
+  expected<void> make(const model& evaluated) {
+    const bool summaries = config_.summary_steps > 0;
+    // The nodes that live on into the next iteration come first, so that they have the same numbers in all plans.
+    chief_ = add_.number();
+    const auto writer = add_.number(), summary_writer = add_.number(), callbacks = add_.number();
+    std::vector<node_id> eval_writers;
+    for (size_t i = 0; i < job_.evaluations.size(); ++i)
+      eval_writers.push_back(add_.number());
+    auto done = train();
+    add_.node(role::outfeed, "outfeed", chief_);
+    add_.node(writer, role::checkpoint_writer, "checkpoint_writer", chief_);
+    if (summaries)
+      add_.node(summary_writer, role::summary_writer, "summary_writer", chief_);
+    const auto composite = std::make_shared<const model>(evaluated);
+    for (size_t i = 0; done && i < eval_writers.size(); ++i)
+      done = evaluate(static_cast<int32_t>(i), composite, eval_writers[i]);
+    if (has_hooks(job_))
+      add_.node(callbacks, role::callbacks, "callbacks", chief_);
+    add_.node(chief_, role::chief, "chief", no_node).stops_at_infeeds = true;
+    add_service_edges(made_.plan, config_.saves());
+    return done;
+  }
+
+ private:
+  expected<void> train() {
+    const auto text = text_of(job_.input);
+    if (!text)
+      return fail(text.error());
+    auto& feed = add_.node(role::infeed, "infeed/0", chief_);
+    feed.dataset = add_.dataset(*text, mode::train);
+    feed.out_ports = {std::string{data_port}};
+    feed.stops_at_infeeds = true;
+    const auto infeed = feed.id;
+    made_.resources.datasets.push_back(job_.input);
+    std::map<group_id, std::vector<node_id>> replicas;
+    for (const auto& g : groups_)
+      replicas[g.what.id] = replicas_of(g);
+    for (const auto& g : groups_)
+      for (size_t r = 0; r < replicas[g.what.id].size(); ++r) {
+        const auto reader = replicas[g.what.id][r];
+        add_.data_edge(infeed, reader, data_port, config_.replicas > 1 ? divide::split : divide::broadcast);
+        for (const auto& port : g.in)
+          add_.data_edge(replicas[source_of(groups_, port).what.id][r], reader, port, divide::broadcast);
+      }
+    return {};
+  }
+
+  std::vector<node_id> replicas_of(const search_group& g) {
+    made_.plan.groups.push_back(g.what);
+    made_.plan.shown.push_back(g.what.id);
+    made_.resources.models.push_back(g.source);
+    const auto program = add_.program(g.source->name, mode::train, g.what.id);
+    std::vector<node_id> all;
+    for (int32_t r = 0; r < config_.replicas; ++r) {
+      auto& n = add_.node(role::replica, g.what.name + "/replica/" + std::to_string(r), chief_, r);
+      n.group = g.what.id;
+      n.program = program;
+      n.in_ports = {std::string{data_port}};
+      n.in_ports.insert(n.in_ports.end(), g.in.begin(), g.in.end());
+      n.out_ports = g.out;
+      all.push_back(n.id);
+    }
+    if (config_.replicas > 1)
+      add_.node(role::reducer, g.what.name + "/reducer", chief_).group = g.what.id;
+    return all;
+  }
+
+  expected<void> evaluate(int32_t index, const std::shared_ptr<const model>& composite, node_id writer) {
+    const auto& data = job_.evaluations[static_cast<size_t>(index)].data;
+    auto text = text_of(data.input);
+    if (!text)
+      return fail(std::move(text.error()));
+    const plan_evaluation e{data.name, std::move(*text)};
+    add_.evaluation(e, chief_, index, composite->name);
+    made_.resources.models.push_back(composite);
+    made_.resources.datasets.push_back(data.input);
+    if (config_.model_dir)
+      add_.node(writer, role::eval_summary_writer, eval_summary_writer_name(e), chief_, index);
+    return {};
+  }
+
+  const training_job& job_;
+  const settled_config& config_;
+  const std::vector<search_group>& groups_;
+  planned_job& made_;
+  plan_maker add_;
+  node_id chief_ = no_node;
+};
+
+}  // namespace
+
+search_rules rules_of(const training_job& job) {
+  const auto& o = *job.search;
+  search_rules rules{.limits = {.max_iteration_steps = o.max_iteration_steps,
+                                .max_iterations = o.max_iterations,
+                                .steps = job.steps,
+                                .max_steps = job.max_steps,
+                                .combine = o.global_step_combiner_fn},
+                     .choice = {.replay = o.replay_indices, .force_grow = o.force_grow},
+                     .makes_reports = o.report_materializer.has_value()};
+  if (o.evaluator)
+    rules.choice.evaluator = metric_rule{o.evaluator->metric_name, o.evaluator->objective};
+  return rules;
+}
+
+expected<planned_job> plan_search(const training_job& job, const job_books& found) {
+  if (auto right = check(job); !right)
+    return fail(std::move(right.error()));
+  auto books = read_books(found);
+  if (!books)
+    return fail(std::move(books.error()));
+  auto basis = basis_of(*job.search, *books);
+  if (!basis)
+    return fail(std::move(basis.error()));
+  const auto specs = specs_of(**basis);
+  if (!specs)
+    return fail(specs.error());
+  if (auto same = enter_specs(*books, *specs); !same)
+    return fail(std::move(same.error()));
+  const auto data = element_of(job);
+  if (!data)
+    return fail(data.error());
+  const auto groups = groups_of(*basis, *specs, *books, *data);
+  if (!groups)
+    return fail(groups.error());
+  planned_job made;
+  if (auto done = search_nodes{job, *groups, made}.make(composite_model(*basis, everything_in(*specs))); !done)
+    return fail(std::move(done.error()));
+  made.plan.iteration = span_of(*books, *specs, rules_of(job).limits);
+  if (books->iteration() > 0) {
+    auto growth = growth_of(*basis, *specs, *data);
+    if (!growth)
+      return fail(std::move(growth.error()));
+    made.growth = std::move(*growth);
+  }
+  made.blobs[std::string{search_books_blob}] = books_text(*books);
+  return made;
+}
+
+}  // namespace troupe
