@@ -237,6 +237,20 @@ std::optional<std::string> search::leader() const {
   return chosen ? std::optional{books.candidates[chosen->winner].what.spec} : std::nullopt;
 }
 
+std::optional<search_result> search::result() const {
+  const auto spec = leader();
+  const auto books = books_at(last_commit_);
+  if (!spec)
+    return std::nullopt;
+  search_result made{.spec = *spec, .iteration = books.iteration()};
+  for (const auto& candidate : books.candidates)
+    if (candidate.what.spec == *spec)
+      made.winner = candidate.what.recipe;
+  if (!books.winners.empty())
+    made.replay_indices = books.winners.back().recipe.replay_indices;
+  return made;
+}
+
 bool search::goes_on_after(int64_t tick) const {
   const auto phase = phase_at(tick);
   return phase && *phase == next_phase::choose;

@@ -26,6 +26,7 @@
 #include "ensemble/search_books.hpp"
 
 #include <troupe/checkpoint_id.hpp>
+#include <troupe/results.hpp>
 
 namespace troupe {
 
@@ -118,6 +119,8 @@ class search {
   int64_t iteration() const noexcept { return now_.iteration(); }
   /// The candidate that wins by the averages of the newest commit; absent if none does.
   std::optional<std::string> leader() const;
+  /// How far the search has come at the newest commit, with the leader. Absent while there is no candidate.
+  std::optional<search_result> result() const;
   int64_t last_commit() const noexcept { return last_commit_; }  ///< Or the state at which the attempt began.
   /// Error: that of the combiner.
   expected<int64_t> global_step_at(int64_t tick) const;

@@ -55,29 +55,23 @@ symbol taken_as(graph& g, const std::string& name, symbol x, const std::vector<i
 }
 
 /// Adds one layer. If this causes the graph's first error, puts the layer in front of its message.
-symbol with_layer(graph& g, const std::string& name, const sequential_model_options& o, size_t i, symbol x, mode m) {
+symbol with_layer(graph& g, const sequential_layers_options& o, size_t i, symbol x, mode m) {
   if (!x.valid() || !g.status())
     return symbol_of(g, -1);
   const symbol y = std::visit([&](const auto& l) { return apply(l, x, m); }, o.layers[i]);
   if (auto& e = contents_of(g).first_error; e)
-    e->message = (i < o.places.size() ? o.places[i] : name + ": layers[" + std::to_string(i) + "]") + " ("
+    e->message = (i < o.places.size() ? o.places[i] : o.name + ": layers[" + std::to_string(i) + "]") + " ("
                  + std::string{name_of(o.layers[i])} + "): " + e->message;
   return g.status() ? y : symbol_of(g, -1);
 }
 
-model listed(const std::string& name, sequential_model_options options, std::source_location at) {
-  auto h = std::move(options.head);
+model listed(const std::string& name, sequential_model_options o, std::source_location at) {
   return headed_model(
-      name, std::move(h),
-      [name, o = std::move(options)](graph& g, const features& x, int64_t logits, mode m) {
-        if (o.layers.size() > listed_max)
-          return network{g.invalid({errc::invalid_argument, name + ": layers can be " + std::to_string(listed_max)
-                                                                + ", not " + std::to_string(o.layers.size())}),
-                         o.optimizer};
-        symbol y = taken_as(g, name, input_of(g, name, x), o.input_shape);
-        for (size_t i = 0; i < o.layers.size(); ++i)
-          y = with_layer(g, name, o, i, y, m);
-        return network{y.valid() ? nn::dense(nn::flatten(y), {.units = logits, .name = "logits"}) : y, o.optimizer};
+      name, std::move(o.head),
+      [parts = sequential_layers_options{std::move(o.layers), std::move(o.input_shape), name, std::move(o.places)},
+       by = std::move(o.optimizer)](graph& g, const features& x, int64_t logits, mode m) {
+        const symbol y = sequential_layers(g, x, parts, m);
+        return network{y.valid() ? nn::dense(nn::flatten(y), {.units = logits, .name = "logits"}) : y, by};
       },
       at);
 }
@@ -90,6 +84,16 @@ std::string_view name_of(const sequential_layer& layer) noexcept {
       "average_pool", "global_max_pool",  "global_average_pool", "flatten",          "dense",
       "dropout",      "batch_norm",       "layer_norm",          "activation"};
   return names[layer.index()];
+}
+
+symbol sequential_layers(graph& g, const features& x, const sequential_layers_options& o, mode m) {
+  if (o.layers.size() > listed_max)
+    return g.invalid({errc::invalid_argument, o.name + ": layers can be " + std::to_string(listed_max) + ", not "
+                                                  + std::to_string(o.layers.size())});
+  symbol y = taken_as(g, o.name, input_of(g, o.name, x), o.input_shape);
+  for (size_t i = 0; i < o.layers.size(); ++i)
+    y = with_layer(g, o, i, y, m);
+  return y;
 }
 
 model sequential_model(sequential_model_options options, std::source_location at) {

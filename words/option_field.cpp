@@ -111,7 +111,10 @@ std::string to_text(const option_values& v) {
     case option_kind::integers: text = "a list of whole numbers" + bounds + ", such as [256, 128]"; break;
     case option_kind::numbers: text = "a list of numbers" + bounds + ", such as [0.1, 0.01]"; break;
     case option_kind::extents: text = "a whole number" + bounds + ", or two of them, such as [3, 5]"; break;
-    case option_kind::texts: text = "a list of texts without commas, such as [\"shirt\", \"bag\"]"; break;
+    case option_kind::texts:
+      text = v.choices.empty() ? "a list of texts without commas, such as [\"shirt\", \"bag\"]"
+                               : "a list of some of " + joined(v.choices);
+      break;
     case option_kind::text: text = v.choices.empty() ? "text" : "one of " + joined(v.choices);
   }
   return v.may_be_none ? text + ", or \"none\"" : text;
@@ -131,7 +134,11 @@ bool option_values::accept(std::string_view value) const {
     case option_kind::extents: return accepts_list<int64_t>(value, range, 1, 2);
     case option_kind::texts: {
       std::vector<std::string> list;
-      return parse_option(value, list) && !list.empty();
+      if (choices.empty())
+        return parse_option(value, list) && !list.empty();
+      return parse_names(value, list) && !list.empty() && std::all_of(list.begin(), list.end(), [this](const auto& x) {
+               return std::count(choices.begin(), choices.end(), x) == 1;
+             });
     }
     case option_kind::text: break;
   }
@@ -191,6 +198,12 @@ bool parse_option(std::string_view text, std::vector<std::string>& into) {
     first = comma + 1;
   }
   return std::none_of(into.begin(), into.end(), [](const std::string& word) { return word.empty(); });
+}
+bool parse_names(std::string_view text, std::vector<std::string>& into) {
+  text = trimmed(text);
+  if (text.starts_with('[') != text.ends_with(']'))
+    return false;
+  return parse_option(text.starts_with('[') ? trimmed(text.substr(1, text.size() - 2)) : text, into);
 }
 
 expected<void> check_option(std::string_view label, int64_t value, const field_range& range) {

@@ -139,8 +139,10 @@ void finish(chief_state& c) {
     const bool stopped = c.ending.stops() && !c.horizon.end_is_final();
     train_result result{
         reached, reached - c.origin.start_step, last_metrics(c), c.seconds(), stopped, c.saves.prefix(), c.remark()};
-    if (c.searching.on())
+    if (c.searching.on()) {
       result.global_step = c.searching.global_step_at(reached);
+      result.search = c.searching.result();
+    }
     result.arrays = c.results.arrays;
     result.evaluations = c.results.metrics;
     result.exports = c.results.exports;

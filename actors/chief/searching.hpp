@@ -54,6 +54,8 @@ class searching {
   /// The metrics of an evaluation of all candidates, and those of the candidate that leads by the newest averages under
   /// their plain names.
   std::map<std::string, double> with_leader(std::map<std::string, double> metrics) const;
+  /// Absent before the first attempt.
+  std::optional<search_result> result() const { return begun_ ? search_->result() : std::nullopt; }
   /// The metrics that are not of one candidate or subnetwork alone.
   std::map<std::string, double> without_candidates(std::map<std::string, double> metrics) const;
 

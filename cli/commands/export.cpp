@@ -40,12 +40,14 @@ int export_model(const command_line& line, const std::shared_ptr<console_printer
   const auto given = load_settings(line);
   if (!given)
     return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
-  const auto setup = make_job_setup(*given, job_purpose::reading);
+  auto setup = make_job_setup(*given, job_purpose::reading);
   if (!setup)
     return usage_failure(*console, setup.error());
   const auto which = checkpoint_of(line);
   if (!which)
     return usage_failure(*console, which.error());
+  if (auto taken = take_winner(*setup, *which); !taken)
+    return failure(*console, taken.error(), misuse_if(taken.error().category == errc::invalid_argument));
   const auto data = open_test_data(*setup, setup->evaluations.front());
   if (!data)
     return failure(*console, with_origin(data.error(), line));

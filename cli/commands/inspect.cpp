@@ -138,6 +138,11 @@ expected<job_setup> setup_of(const invocation& r) {
     line.flags.push_back({"run.max_steps", "1", "inspect"});
   if (given && !line.flags.empty())
     given = load_settings(line);
+  if (given && is_search(*given))
+    return misuse(
+        fmt::format("{} configures a search, which has no plan and no graph before it runs: give the PATH of "
+                    "its model directory",
+                    r.config));
   return given.and_then([](const settings& s) { return make_job_setup(s, job_purpose::training); });
 }
 

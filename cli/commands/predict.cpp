@@ -204,13 +204,15 @@ int predict(const command_line& line, const std::shared_ptr<console_printer>& co
   const auto given = load_settings(line);
   if (!given)
     return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
-  const auto setup = make_setup(line, *given, *console);
+  auto setup = make_setup(line, *given, *console);
   if (!setup)
     return failure(*console, setup.error(),
                    misuse_if(!line.exported || setup.error().category == errc::invalid_argument));
   const auto which = checkpoint_of(line);
   if (!which)
     return usage_failure(*console, which.error());
+  if (auto taken = take_winner(*setup, *which); !taken)
+    return failure(*console, taken.error(), misuse_if(taken.error().category == errc::invalid_argument));
   const auto& test = setup->evaluations.front();
   const auto data = open_test_data(*setup, test);
   if (!data)

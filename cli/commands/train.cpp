@@ -1,113 +1,20 @@
-// troupe train: starts the job, reports on it, and stops it at the first signal.
-#include "cli/commands/commands.hpp"
-#include "cli/configuration/job_setup.hpp"
-#include "cli/configuration/kept_settings.hpp"
-
-#include <troupe/inspect.hpp>
-#include <troupe/run_description.hpp>
-
-#include <fmt/format.h>
-#include <unistd.h>
+// troupe train: starts the training of a model.
+#include "cli/commands/training_job.hpp"
 
 namespace troupe::cli {
 
-namespace {
-
-using namespace std::chrono_literals;
-
-expected<train_result> wait(job& running, console_printer& console) {
-  for (;;) {
-    auto result = running.wait_for(200ms);
-    if (!result)
-      return fail(std::move(result.error()));
-    if (*result)
-      return std::move(**result);
-    console.redraw(running.progress());
-  }
-}
-
-/// Before it has begun, nothing is trained, and reading a checkpoint changes nothing: there is nothing to save or to
-/// wait for.
-bool has_begun(const job_progress& of) {
-  return of.now != job_progress::phase::starting && of.now != job_progress::phase::restoring;
-}
-
-/// Adds a hook that keeps the record of the run, and reports what differs from the last run's.
-void keep_record(const command_line& line, const settings& given, const job_setup& setup,
-                 const std::shared_ptr<console_printer>& console, train_spec& training) {
-  const auto& directory = setup.estimator.config.model_dir;
-  if (!directory)
-    return;
-  run_description about{.record = record_of(given, line.arguments), .values = hyperparameters_of(given)};
-  about.graph = [estimator = setup.estimator, input = training.input] {
-    return inspect_graph(estimator, input, mode::train, graph_depth::graph_only);
-  };
-  const auto& evaluation = setup.evaluations.front().spec.name;
-  about.evaluation = evaluation.empty() ? "eval" : "eval_" + evaluation;
-  about.warn = [console](const std::string& text) { console->warn(text); };
-  if (const auto before = read_run_record(*directory); before)
-    console->changed(differences(*before, about.record));
-  else if (before.error().category != errc::not_found)
-    console->warn(fmt::format("{}: what the last run was configured with cannot be compared", before.error().message));
-  training.hooks.push_back(describe_run(*directory, std::move(about)));
-}
-
-}  // namespace
-
 int train(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals) {
-  const std::string before = "before the training began";
-  end_at_first(signals, console, before);
-  const auto given = load_settings(line);
-  if (!given)
-    return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
-  const auto setup = make_job_setup(*given, job_purpose::training);
-  if (!setup)
-    return usage_failure(*console, setup.error());
-  const auto data = open_training_data(*setup);
-  if (!data)
-    return failure(*console, with_origin(data.error(), line));
-
-  auto training = make_train_spec(*setup, *data);
-  training.hooks.push_back(console);
-  keep_record(line, *given, *setup, console, training);
-  std::vector<eval_spec> evaluations;
-  job_scale scale{.epoch_steps = epoch_steps(*setup, *data), .saves = setup->estimator.config.model_dir.has_value()};
-  for (const auto& e : setup->evaluations) {
-    if (!e.while_training)
-      continue;
-    const auto test = open_test_data(*setup, e);
-    if (!test)
-      return failure(*console, with_origin(test.error(), line));
-    evaluations.push_back(make_eval_spec(e, *test));
-    if (const auto batches = evaluation_batches(e, *test))
-      scale.evaluation_batches[e.spec.name] = *batches;
-  }
-  console->measure_by(scale);
-  console->name_classes(setup->estimator.model);
-  auto running = start(setup->estimator, training, evaluations);
-  if (!running)
-    return failure(*console, running.error(), misuse_if(running.error().category == errc::invalid_argument));
-
-  signals.at_first([&] {
-    if (const auto now = running->progress(); has_begun(now)) {
-      running->stop(stop_reason::signal);
-      return console->stopping(now, signal_name(signals.first()));
-    }
-    console->stop(before, signal_name(signals.first()));
-    _exit(128 + signals.first());
-  });
-  signals.at_pause([&](bool pause) { pause ? running->pause() : running->resume(); });
-  const auto result = wait(*running, *console);
-  signals.at_first({});
-  signals.at_pause({});
-  if (!result)
-    return failure(*console, result.error());
-  if (const int signal = signals.first(); signal != 0) {
-    console->stop(*result, signal_name(signal));
-    return 128 + signal;
-  }
-  console->finish(*result);
-  return succeeded;
+  return run_training(
+      line, console, signals,
+      {.purpose = job_purpose::training,
+       .name = "training",
+       .start = [](const job_setup& setup, const train_spec& training,
+                   const eval_specs& evaluations) { return start(setup.estimator, training, evaluations); },
+       .graph =
+           [](const job_setup& setup, const dataset& input) {
+             return inspect_graph(setup.estimator, input, mode::train, graph_depth::graph_only);
+           },
+       .with_classes = [](const job_setup& setup) { return setup.estimator.model; }});
 }
 
 }  // namespace troupe::cli

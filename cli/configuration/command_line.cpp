@@ -34,6 +34,15 @@ with the same. Running the same command again goes on from the newest checkpoint
 end is reached. SIGTSTP pauses training, SIGCONT resumes it.
 )";
 
+constexpr std::string_view search_examples = R"(Examples:
+  troupe search --config examples/fashion_mnist_search.toml
+  troupe search --config examples/fashion_mnist_search.toml --max-iterations 5 --model-dir runs/longer --json
+  troupe search runs/longer --max-steps 9000
+Each iteration trains new networks, [search.generator] or [[search.builders]], and ensembles of them with the best
+ensemble so far. Running the same command again goes on where the search stopped. troupe evaluate, predict and
+export use the best ensemble. SIGTSTP pauses the search, SIGCONT resumes it.
+)";
+
 constexpr std::string_view evaluate_examples = R"(Examples:
   troupe evaluate --config examples/fashion_mnist.toml
   troupe evaluate --config examples/fashion_mnist.toml --step 780 --json
@@ -65,12 +74,26 @@ struct flag {
   const char* name;
   const char* key;
   const char* value;
+  bool of_search = false;  ///< Only search has it.
 };
-constexpr flag key_flags[] = {
-    {"--model-dir", "run.model_dir", "DIR"},   {"--data", "input.data", "DIR"},
-    {"--max-steps", "run.max_steps", "N"},     {"--epochs", "input.epochs", "N"},
-    {"--batch-size", "input.batch_size", "N"}, {"--seed", "run.seed", "N"},
+constexpr flag all_key_flags[] = {
+    {"--model-dir", "run.model_dir", "DIR"},
+    {"--data", "input.data", "DIR"},
+    {"--max-steps", "run.max_steps", "N"},
+    {"--epochs", "input.epochs", "N"},
+    {"--max-iterations", "search.max_iterations", "N", true},
+    {"--max-iteration-steps", "search.max_iteration_steps", "N", true},
+    {"--batch-size", "input.batch_size", "N"},
+    {"--seed", "run.seed", "N"},
 };
+
+std::vector<flag> key_flags(std::string_view subcommand) {
+  std::vector<flag> flags;
+  for (const auto& f : all_key_flags)
+    if (!f.of_search || subcommand == "search")
+      flags.push_back(f);
+  return flags;
+}
 
 template <class Options>
 std::string about(std::string_view name) {
@@ -82,6 +105,7 @@ std::string about(std::string_view name) {
 
 std::string_view purpose(std::string_view subcommand) {
   return subcommand == "train"     ? "Trains a model, saving and evaluating as it goes."
+         : subcommand == "search"  ? "Searches an ensemble of networks, saving and evaluating as it goes."
          : subcommand == "predict" ? "Writes what the newest checkpoint of a model, or an exported model, says of each "
                                      "example of the test data."
          : subcommand == "export"
@@ -91,6 +115,7 @@ std::string_view purpose(std::string_view subcommand) {
 
 std::string footer(std::string_view subcommand) {
   const auto examples = subcommand == "train"      ? train_examples
+                        : subcommand == "search"   ? search_examples
                         : subcommand == "evaluate" ? evaluate_examples
                         : subcommand == "export"   ? export_examples
                                                    : predict_examples;
@@ -108,19 +133,20 @@ std::string footer(std::string_view subcommand) {
 
 /// Values of flags that are not members of `command_line`.
 struct raw_flags {
-  std::deque<std::optional<std::string>> values;  ///< Of `key_flags`, in their order.
+  std::deque<std::optional<std::string>> values;  ///< Of `key_flags` of the subcommand, in their order.
   std::vector<std::string> set;
   bool debug_numerics = false;
 };
 
 void add_arguments(command_arguments& known, std::string_view subcommand, command_line& line, raw_flags& raw) {
-  const bool training = subcommand == "train", predicting = subcommand == "predict", exporting = subcommand == "export";
+  const bool training = subcommand == "train" || subcommand == "search", predicting = subcommand == "predict",
+             exporting = subcommand == "export";
   for (const auto& table : key_tables())
     known.subject(std::string{table.name}, describe_keys(table));
   known.word("DIR", line.directory,
              "a model directory, in place of --config and --model-dir: configured as its last run was");
   known.value("--config", "FILE", line.config, "configuration in TOML");
-  for (const auto& f : key_flags)
+  for (const auto& f : key_flags(subcommand))
     known.value(f.name, f.value, raw.values.emplace_back(), help_of(*find_key(f.key)));
   known.values("--set", "KEY=VALUE", raw.set, "any key, as often as you like");
   if (!training) {
@@ -175,9 +201,10 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
     line.help = std::move(*help);
     return line;
   }
+  const auto flags = key_flags(subcommand);
   for (size_t i = 0; i < raw.values.size(); ++i)
     if (raw.values[i])
-      line.flags.push_back({key_flags[i].key, *raw.values[i], key_flags[i].name});
+      line.flags.push_back({flags[i].key, *raw.values[i], flags[i].name});
   if (!line.directory.empty()) {
     if (!line.config.empty())
       return misuse(subcommand, fmt::format("unexpected argument '{}': a model directory takes the place of --config, "
@@ -241,6 +268,7 @@ expected<settings> load_settings(const command_line& line) {
 std::span<const command_summary> command_summaries() {
   static constexpr command_summary all[] = {
       {"train", "trains a model, saving and evaluating as it goes"},
+      {"search", "searches an ensemble of networks, iteration by iteration"},
       {"evaluate", "evaluates the newest checkpoint, or that of --step or --checkpoint"},
       {"predict", "writes what that checkpoint, or an exported model, says of each example"},
       {"export", "writes that checkpoint's model for programs that do not have its code"},

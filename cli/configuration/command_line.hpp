@@ -1,4 +1,4 @@
-// The flags of `troupe train`, `troupe evaluate`, `troupe predict` and `troupe export`.
+// The flags of `troupe train`, `troupe search`, `troupe evaluate`, `troupe predict` and `troupe export`.
 #pragma once
 
 #include "cli/configuration/arguments.hpp"

@@ -49,10 +49,16 @@ void add_table(const std::string& prefix, const toml::table& table, const std::s
 
 /// The first key of the tables in a list: "type" for "model.layers".
 std::string first_key_of(const std::string& list) {
+  const auto beginning = without_number(list) + "[].";
   for (const auto& known : known_keys())
-    if (known.name.starts_with(list + "[]."))
-      return known.name.substr(list.size() + 3);
+    if (known.name.starts_with(beginning))
+      return known.name.substr(beginning.size());
   return list == "evaluate" ? "name" : "type";
+}
+
+/// An assignment that no key accepts: an empty table is reported by its first key.
+assignment nothing(const std::string& key, const std::string& origin) {
+  return {key, "nothing", origin, value_kind::other};
 }
 
 /// Adds the tables of a list such as [[model.layers]], each under its number: "model.layers[0].". For an empty table it
@@ -63,8 +69,8 @@ void add_tables(const std::string& key, const toml::array& list, const std::stri
     const auto& table = *list[i].as_table();
     const auto each = fmt::format("{}[{}]", key, i);
     if (table.empty())
-      into.push_back({fmt::format("{}.{}", each, first_key_of(key)), "nothing",
-                      fmt::format("{}:{}", name, list[i].source().begin.line), value_kind::other});
+      into.push_back(nothing(fmt::format("{}.{}", each, first_key_of(key)),
+                             fmt::format("{}:{}", name, list[i].source().begin.line)));
     add_table(each + ".", table, name, into);
   }
 }
@@ -74,8 +80,12 @@ void add_table(const std::string& prefix, const toml::table& table, const std::s
   for (const auto& [key, node] : table) {
     const std::string full = prefix + std::string{key.str()};
     const std::string origin = fmt::format("{}:{}", name, key.source().begin.line);
-    if (const auto* inner = node.as_table(); inner && inner->empty() && keys_of_table(full).empty())
+    const auto* inner = node.as_table();
+    const auto keys = inner && inner->empty() ? keys_of_table(without_number(full)) : std::vector<std::string>{};
+    if (inner && inner->empty() && keys.empty())
       into.push_back({full, "an empty table", origin, value_kind::table});
+    else if (inner && inner->empty() && full.find('[') != std::string::npos)  // An optimizer, whose presence counts.
+      into.push_back(nothing(full + keys.front().substr(without_number(full).size()), origin));
     else if (inner)
       add_table(full + ".", *inner, name, into);
     else if (const auto* list = node.as_array(); list && !list->empty() && list->is_array_of_tables())

@@ -46,7 +46,7 @@ expected<run_config> make_run_config(const settings& given) {
 }
 
 expected<void> add_input(job_setup& setup, const settings& given, job_purpose purpose) {
-  const bool training = purpose == job_purpose::training;
+  const bool training = purpose != job_purpose::reading;
   given.read_fields("input.", setup.input);
   if (setup.input.format != data_format::idx)
     return {};
@@ -60,6 +60,11 @@ expected<void> add_input(job_setup& setup, const settings& given, job_purpose pu
   for (const auto& e : setup.evaluations)
     if (e.while_training || !training)
       named = named.and_then([&] { return check(e.key, e.data); });
+  if (const auto* by = setup.search && setup.search->evaluation ? &*setup.search->evaluation : nullptr)
+    named = named.and_then([&] {
+      return by->data == data_split::train ? check("input", setup.input)
+                                           : check(setup.evaluations.front().key, setup.evaluations.front().data);
+    });
   return named;
 }
 
@@ -93,6 +98,24 @@ void add_evaluations(job_setup& setup, const settings& given) {
   }
 }
 
+/// A file has either a [model], for `troupe train`, or a [search], for `troupe search`.
+expected<void> check_purpose(const settings& given, job_purpose purpose) {
+  const auto first = [&given](std::string_view table) {
+    const auto keys = given.keys_beginning(table);
+    return keys.empty() ? std::string{} : keys.front();
+  };
+  if (purpose == job_purpose::training && is_search(given))
+    return fail(errc::invalid_argument,
+                fmt::format("{}{} belongs to a search: run it with troupe search, not with troupe train",
+                            given.origin(first("search.")), first("search.")));
+  if (purpose == job_purpose::searching && !is_search(given))
+    return fail(errc::invalid_argument,
+                fmt::format("{}there is no [search] to say what to search: {}", given.origin(first("model.")),
+                            first("model.").empty() ? "give a --config with [search.generator] or [[search.builders]]"
+                                                    : "a [model] is trained by troupe train, not by troupe search"));
+  return {};
+}
+
 expected<dataset> published(expected<dataset> opened) {
   if (opened || opened.error().category != errc::not_found)
     return opened;
@@ -105,14 +128,22 @@ expected<dataset> published(expected<dataset> opened) {
 }  // namespace
 
 expected<job_setup> make_job_setup(const settings& given, job_purpose purpose) {
-  const bool training = purpose == job_purpose::training;
+  const bool training = purpose != job_purpose::reading;
   job_setup setup;
+  if (auto right = check_purpose(given, purpose); !right)
+    return fail(right.error());
   auto config = make_run_config(given);
   if (!config)
     return fail(config.error());
-  auto built = make_model(given);
+  auto built = is_search(given) ? expected<model>{model{}} : make_model(given);
   if (!built)
     return fail(built.error());
+  if (is_search(given)) {
+    auto search = make_search(given);
+    if (!search)
+      return fail(search.error());
+    setup.search = std::move(*search);
+  }
   if (!given.has("run.model_dir"))
     return missing_key("run.model_dir",
                        training ? "give --model-dir DIR, or none to keep nothing" : "give --model-dir DIR");
@@ -147,8 +178,12 @@ expected<job_setup> make_job_setup(const settings& given, job_purpose purpose) {
   if (setup.training.max_steps && setup.training.steps)
     return fail(errc::invalid_argument,
                 fmt::format("{}run.max_steps and run.steps cannot both be given", given.origin("run.steps")));
-  if (training && !setup.training.max_steps && !setup.training.steps && !setup.training.epochs)
-    return missing_key("run.max_steps", "nothing says when to end; give --max-steps N or --epochs N");
+  if (training && !setup.training.max_steps && !setup.training.steps && !setup.training.epochs
+      && !(setup.search && setup.search->ends))
+    return missing_key("run.max_steps", fmt::format("nothing says when to end; give --max-steps N or --epochs N{}",
+                                                    setup.search ? ", or --max-iterations N with "
+                                                                   "--max-iteration-steps N"
+                                                                 : ""));
   return setup;
 }
 
@@ -184,6 +219,29 @@ expected<dataset> open_test_data(const job_setup& setup, const evaluation_setup&
   if (setup.input.format == data_format::idx)
     return open_idx({in.images.value_or(""), in.labels.value_or("")});
   return published(in.split == data_split::test ? mnist_test(setup.input.data) : mnist_train(setup.input.data));
+}
+
+expected<searcher> make_searcher(const job_setup& setup) {
+  searcher made{setup.search->options, setup.estimator.config};
+  const auto& by = setup.search->evaluation;
+  if (!by)
+    return made;
+  auto test = setup.evaluations.front();
+  test.data.split = data_split::test;
+  auto data = by->data == data_split::train ? open_training_data(setup) : open_test_data(setup, test);
+  if (!data)
+    return fail(std::move(data.error()));
+  made.search.evaluator = by->evaluator;
+  made.search.evaluator->input = data->batch(by->batch_size);
+  return made;
+}
+
+expected<void> take_winner(job_setup& setup, const checkpoint_ref& which) {
+  if (!setup.search)
+    return {};
+  return make_searcher(setup)
+      .and_then([&](const searcher& s) { return winner_of(s, which); })
+      .map([&](estimator winner) { setup.estimator = std::move(winner); });
 }
 
 train_spec make_train_spec(const job_setup& setup, const dataset& data) {

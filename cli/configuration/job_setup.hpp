@@ -1,7 +1,8 @@
-// Turns settings into the library's types: an estimator, data, and the specs of training and evaluation.
+// Turns settings into the library's types: an estimator or a searcher, data, and the specs of training and evaluation.
 #pragma once
 
 #include "cli/configuration/data_options.hpp"
+#include "cli/configuration/search_setup.hpp"
 #include "cli/configuration/settings.hpp"
 
 #include <troupe/troupe.hpp>
@@ -19,7 +20,8 @@ struct evaluation_setup {
 };
 
 struct job_setup {
-  troupe::estimator estimator;
+  troupe::estimator estimator;         ///< Of a search without a model.
+  std::optional<search_setup> search;  ///< What [search] describes.
   input_options input;
   train_spec training{.input = dataset{nullptr}};  ///< Complete, except for the data.
   std::vector<evaluation_setup> evaluations;       ///< At least one. Predictions use the first one's data too.
@@ -33,10 +35,11 @@ struct job_setup {
 /// What a command does with the job of a file; it decides which keys are needed.
 enum class job_purpose : uint8_t {
   training,
-  reading,  ///< Evaluation, prediction, export: a checkpoint is read.
+  searching,
+  reading,  ///< Evaluation, prediction, export: a checkpoint is read, of a training or of a search.
 };
 
-/// invalid_argument: a missing key, or keys that exclude each other.
+/// invalid_argument: a missing key, keys that exclude each other, or a configuration of another purpose.
 expected<job_setup> make_job_setup(const settings& given, job_purpose purpose);
 
 /// Only the data, without a model and a model directory: for an exported model, which brings its own. Other keys are
@@ -50,6 +53,12 @@ expected<evaluation_setup> find_evaluation(const job_setup& setup, const std::op
 /// exist, the error names the package that contains it.
 expected<dataset> open_training_data(const job_setup& setup);
 expected<dataset> open_test_data(const job_setup& setup, const evaluation_setup& evaluation);
+
+/// The searcher of a configuration with [search]; opens the data of its evaluator.
+expected<searcher> make_searcher(const job_setup& setup);
+/// For commands that read a checkpoint: makes the winner of a search the setup's estimator. Does nothing for a
+/// training.
+expected<void> take_winner(job_setup& setup, const checkpoint_ref& which);
 
 train_spec make_train_spec(const job_setup& setup, const dataset& data);
 eval_spec make_eval_spec(const evaluation_setup& evaluation, const dataset& data);

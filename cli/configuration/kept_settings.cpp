@@ -60,7 +60,7 @@ run_record record_of(const settings& given, std::vector<std::string> arguments) 
 }
 
 hyperparameters hyperparameters_of(const settings& given) {
-  static constexpr std::string_view tables[] = {"model.", "head.", "optimizer."},
+  static constexpr std::string_view tables[] = {"model.", "head.", "optimizer.", "search."},
                                     others[] = {"input.batch_size", "input.shuffle", "run.seed", "run.replicas"};
   hyperparameters values;
   for (const auto& [key, text] : given.resolved()) {

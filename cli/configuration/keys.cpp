@@ -56,7 +56,7 @@ std::vector<std::string> keys_ending_in(std::string_view name) {
 std::vector<std::string> keys_of_table(std::string_view table) {
   std::vector<std::string> found;
   for (const auto& k : known_keys())
-    if (std::string_view{k.name}.substr(0, k.name.find('.')) == table)
+    if (k.name.starts_with(table) && k.name.substr(table.size()).starts_with('.'))
       found.push_back(k.name);
   return found;
 }
@@ -116,6 +116,7 @@ std::span<const key_table> key_tables() {
       {"keep_best", "the best checkpoint, kept beside the newest ones"},
       {"reduce_on_plateau", "a learning rate that falls when a metric no longer gets better"},
       {"warm_start", "values that another run has learnt, to begin with"},
+      {"search", "what a search tries in place of a model: networks, ensembles of them, how the best is chosen"},
   };
   return tables;
 }

@@ -43,7 +43,7 @@ std::string without_number(std::string_view name);
 const key_info* find_key(std::string_view name);
 /// The keys whose part after the dot is `name`.
 std::vector<std::string> keys_ending_in(std::string_view name);
-/// The keys whose part before the dot is `table`.
+/// The keys that begin with `table` and a dot: "search.choose.by" for "search.choose" and for "search".
 std::vector<std::string> keys_of_table(std::string_view table);
 
 /// Describes the valid values: "a whole number of at least 1".

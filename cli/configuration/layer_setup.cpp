@@ -12,8 +12,7 @@ namespace {
 
 // -- layers -------------------------------------------------------------------------
 
-std::string key_of(int64_t i) { return fmt::format("model.layers[{}]", i); }
-constexpr std::string_view layers_key = "model.layers";
+std::string key_of(std::string_view list, int64_t i) { return fmt::format("{}[{}]", list, i); }
 
 /// Calls f(layer) for each type of layer with its defaults.
 template <class F>
@@ -93,13 +92,13 @@ expected<sequential_layer> make_layer(const settings& given, const std::string& 
 
 }  // namespace
 
-expected<std::vector<sequential_layer>> make_layers(const settings& given) {
+expected<std::vector<sequential_layer>> make_layers(const settings& given, std::string_view list) {
   std::vector<sequential_layer> layers;
-  const int64_t size = given.size_of_list(layers_key);
+  const int64_t size = given.size_of_list(list);
   if (size > static_cast<int64_t>(listed_max))
-    return too_many(given, layers_key, "layers", size);
+    return too_many(given, list, "layers", size);
   for (int64_t i = 0; i < size; ++i) {
-    auto made = make_layer(given, key_of(i));
+    auto made = make_layer(given, key_of(list, i));
     if (!made)
       return fail(made.error());
     layers.push_back(std::move(*made));
@@ -107,11 +106,11 @@ expected<std::vector<sequential_layer>> make_layers(const settings& given) {
   return layers;
 }
 
-std::vector<std::string> places_of_layers(const settings& given) {
+std::vector<std::string> places_of_layers(const settings& given, std::string_view list) {
   std::vector<std::string> places;
-  const int64_t size = given.size_of_list(layers_key);
+  const int64_t size = given.size_of_list(list);
   for (int64_t i = 0; i < size; ++i)
-    places.push_back(given.origin(key_of(i) + ".type") + key_of(i));
+    places.push_back(given.origin(key_of(list, i) + ".type") + key_of(list, i));
   return places;
 }
 

@@ -1,7 +1,6 @@
 #include "cli/configuration/optimizer_setup.hpp"
 
-#include "cli/configuration/has_field.hpp"
-#include "cli/configuration/joined.hpp"
+#include "cli/configuration/choose.hpp"
 
 #include <troupe/options/optimizer_fields.hpp>
 
@@ -11,48 +10,6 @@ namespace troupe::cli {
 
 namespace {
 
-/// Calls f(option) for each alternative with its defaults.
-template <class F, class... Options>
-void each_alternative(const std::variant<Options...>&, F f) {
-  (f(Options{}), ...);
-}
-
-/// The alternative that the key `at` + `choice` names, or `standard` if it names none; its fields are read below `at`.
-/// A field of another alternative is an error, unless the choice was made with higher precedence.
-template <class Variant>
-expected<Variant> choose(const settings& given, const std::string& at, const std::string& choice,
-                         const Variant& standard) {
-  const std::string key = at + choice;
-  const auto named = given.text(key);
-  const std::string name = named.value_or(std::string{std::visit([](const auto& o) { return name_of(o); }, standard)});
-  const auto chosen_at = given.precedence_of(key).value_or(precedence::file);
-  Variant chosen = standard;
-  if (named)
-    each_alternative(chosen, [&](auto o) {
-      if (name_of(o) == name)
-        chosen = std::move(o);
-    });
-  std::visit([&](auto& o) { given.read_fields(at, o); }, chosen);
-  expected<Variant> result = chosen;
-  each_alternative(chosen, [&](const auto& other) {
-    each_field(other, [&](const field_row& row, const auto&) {
-      const std::string_view field = row.name;
-      const auto full = fmt::format("{}{}", at, field);
-      const bool own = std::visit([field](const auto& o) { return has_field(o, field); }, chosen);
-      if (own || !result || field == "weight_decay" || !given.has(full) || *given.precedence_of(full) < chosen_at)
-        return;
-      std::vector<std::string> owners;
-      each_alternative(chosen, [&](const auto& o) {
-        if (has_field(o, field))
-          owners.emplace_back(name_of(o));
-      });
-      result = fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and {} is {}", given.origin(full), full,
-                                                        joined(owners, ", "), key, name));
-    });
-  });
-  return result;
-}
-
 /// The first key of the group at `at` that is a field of update rules only.
 std::optional<std::string> field_of_a_rule(const settings& given, const std::string& at) {
   for (const auto& key : given.keys_beginning(at + "."))
@@ -61,9 +18,8 @@ std::optional<std::string> field_of_a_rule(const settings& given, const std::str
   return {};
 }
 
-/// Makes group `i` of [[optimizer.groups]].
-expected<variable_group> make_group(const settings& given, int64_t i) {
-  const auto at = fmt::format("optimizer.groups[{}]", i);
+/// Makes the group at `at`, such as "optimizer.groups[0]".
+expected<variable_group> make_group(const settings& given, const std::string& at) {
   variable_group made;
   if (given.has(at + ".name")) {
     auto rule = choose(given, at + ".", "name", update_rule{});
@@ -96,33 +52,33 @@ expected<variable_group> make_group(const settings& given, int64_t i) {
 
 }  // namespace
 
-expected<optimizer> make_optimizer(const settings& given, const optimizer& standard) {
-  auto rule = choose(given, "optimizer.", "name", standard.rule);
+expected<optimizer> make_optimizer(const settings& given, const optimizer& standard, const std::string& at) {
+  auto rule = choose(given, at, "name", standard.rule, "weight_decay");
   if (!rule)
     return fail(rule.error());
-  auto schedule = choose(given, "optimizer.", "schedule", standard.schedule);
+  auto schedule = choose(given, at, "schedule", standard.schedule);
   if (!schedule)
     return fail(schedule.error());
   auto made = standard;
   made.rule = *rule;
   made.schedule = *schedule;
-  given.read_fields("optimizer.", made);
+  given.read_fields(at, made);
   if (std::visit([](const auto& o) { return has_field(o, "weight_decay"); }, made.rule))
     made.weight_decay = 0;  // This key belongs to the rule.
-  given.read_fields("optimizer.clip_", made.clip);
-  for (const auto& prefix :
-       given.get<std::vector<std::string>>("optimizer.freeze").value_or(std::vector<std::string>{}))
+  given.read_fields(at + "clip_", made.clip);
+  for (const auto& prefix : given.get<std::vector<std::string>>(at + "freeze").value_or(std::vector<std::string>{}))
     made.groups.push_back({.prefix = prefix, .frozen = true});
-  const int64_t groups = given.size_of_list("optimizer.groups");
+  const std::string list = at + "groups";
+  const int64_t groups = given.size_of_list(list);
   for (int64_t i = 0; i < groups; ++i) {
-    auto group = make_group(given, i);
+    auto group = make_group(given, fmt::format("{}[{}]", list, i));
     if (!group)
       return fail(group.error());
     made.groups.push_back(std::move(*group));
   }
   if (auto valid = validate(made); !valid)
-    return fail(errc::invalid_argument,
-                fmt::format("{}[optimizer] {}", given.origin("optimizer.rate"), valid.error().message));
+    return fail(errc::invalid_argument, fmt::format("{}[{}] {}", given.origin(at + "rate"), at.substr(0, at.size() - 1),
+                                                    valid.error().message));
   return made;
 }
 

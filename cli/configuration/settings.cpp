@@ -12,16 +12,23 @@ namespace troupe::cli {
 
 namespace {
 
-/// The most similar name; for a key of a list, with the number of `key`.
+/// The most similar name; for a key of a list, with the numbers of `key`.
 std::optional<std::string> nearest_key(const std::string& key, const std::vector<std::string>& names) {
   auto like = nearest(without_number(key), names);
-  const size_t open = key.find('['), close = key.find(']');
-  if (like && open < close && close != std::string::npos)
-    if (const size_t at = std::min(like->find("[]"),
-                                   key.starts_with("evaluate[") ? like->find('.') : std::string::npos);
-        at != std::string::npos)
-      like->replace(at, (*like)[at] == '[' ? 2 : 0, key.substr(open, close + 1 - open));
-  return like;
+  if (!like)
+    return like;
+  if (key.starts_with("evaluate[") && like->starts_with("evaluate."))
+    like->insert(like->find('.'), "[]");
+  for (size_t open = 0, at = 0;;) {
+    open = key.find('[', open);
+    const size_t close = key.find(']', open);
+    at = like->find("[]", at);
+    if (close == std::string::npos || at == std::string::npos)
+      return like;
+    like->replace(at, 2, key.substr(open, close + 1 - open));
+    at += close + 1 - open;
+    open = close + 1;
+  }
 }
 
 /// The known key that is meant, or an error that says why there is none.
@@ -29,8 +36,9 @@ expected<std::string> resolve(const assignment& given, bool may_be_short) {
   if (find_key(given.key))
     return given.key;
   if (given.written == value_kind::table) {
-    const auto like = nearest(given.key, {"model", "head", "optimizer", "input", "run", "evaluate", "stop_early",
-                                          "keep_best", "reduce_on_plateau", "warm_start"});
+    const auto like = nearest(given.key,
+                              {"model", "head", "optimizer", "input", "run", "evaluate", "stop_early", "keep_best",
+                               "reduce_on_plateau", "warm_start", "search", "search.generator", "search.choose"});
     return fail(errc::invalid_argument,
                 fmt::format("{}: unknown table {}{}", given.origin, given.key, did_you_mean(like)));
   }

@@ -38,6 +38,22 @@ void add_arrays(object& to, const std::map<std::string, tensor>& arrays) {
 /// Repairs invalid UTF-8: messages may quote bytes of a damaged file.
 std::string line(const object& o) { return o.dump(-1, ' ', false, object::error_handler_t::replace); }
 
+/// "search": the iteration, the winner with its members, and the indices that repeat the choices.
+object search_object(const search_result& search) {
+  object members = object::array();
+  for (const auto& m : search.winner.members)
+    members.push_back({{"iteration", m.iteration}, {"builder", m.builder}});
+  return {{"iteration", search.iteration},
+          {"winner",
+           {{"name", search.spec},
+            {"candidate", search.winner.candidate},
+            {"ensembler", search.winner.ensembler},
+            {"iteration", search.winner.iteration},
+            {"global_step", search.winner.global_step},
+            {"members", members}}},
+          {"replay_indices", search.replay_indices}};
+}
+
 object result_object(const char* event, const train_result& result) {
   object o{{"event", event},
            {"global_step", result.global_step},
@@ -49,6 +65,8 @@ object result_object(const char* event, const train_result& result) {
     o["checkpoint"] = result.checkpoint;
   if (!result.remark.empty())
     o["remark"] = result.remark;
+  if (result.search)
+    o["search"] = search_object(*result.search);
   return o;
 }
 

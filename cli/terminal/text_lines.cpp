@@ -17,6 +17,19 @@ std::string below(const std::map<std::string, tensor>& arrays, const text_style&
   return text.empty() ? text : "\n" + text;
 }
 
+/// The winner of a search with its members, in lines below the result.
+std::string winner_text(const search_result& search) {
+  std::string members, indices;
+  for (const auto& m : search.winner.members)
+    members += fmt::format("\n  {} of iteration {}", m.builder, m.iteration);
+  for (const int64_t index : search.replay_indices)
+    indices += fmt::format("{}{}", indices.empty() ? "" : ", ", index);
+  return fmt::format(
+      "\nwinner in iteration {}: {}, of {} {}{}{}", search.iteration, search.spec, search.winner.members.size(),
+      search.winner.members.size() == 1 ? "network" : "networks", members,
+      indices.empty() ? "" : fmt::format("\nsearch.replay_indices = [{}] repeats these choices", indices));
+}
+
 constexpr int need_of_lowest = 6;
 
 /// The rank of a metric in the line of an evaluation. If the window is too narrow, the greatest ranks are left out
@@ -108,6 +121,8 @@ std::string finished_text(const train_result& result, const text_style& style) {
   if (const auto metrics = metrics_text(result.metrics); !metrics.empty())
     text += ": " + metrics;
   text += below(result.arrays, style);
+  if (result.search)
+    text += winner_text(*result.search);
   return result.remark.empty() ? text : result.remark + "\n" + text;
 }
 

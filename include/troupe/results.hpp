@@ -2,14 +2,25 @@
 // Not needed to begin with.
 #pragma once
 
+#include <troupe/search/architecture.hpp>
 #include <troupe/tensor.hpp>
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace troupe {
+
+/// How far a search has come (search/searcher.hpp).
+struct search_result {
+  architecture winner = {};  ///< The ensemble that `winner_of` returns.
+  std::string spec = {};     ///< Its name: "t1_1_layer_dnn_grow_complexity_regularized".
+  int64_t iteration = 0;     ///< The last one that was begun.
+  /// The index of the winner of each iteration so far: search_options::replay_indices of a search that repeats it.
+  std::vector<int64_t> replay_indices = {};
+};
 
 struct train_result {
   int64_t global_step = 0;  ///< The state at which the job ended.
@@ -28,6 +39,7 @@ struct train_result {
   /// Prefix of the best commit; empty without `keep_best` or without an evaluation. With `restore_best`, `checkpoint`
   /// is the same, and `metrics` are those of its evaluation, if this job made it.
   std::string best_checkpoint = {};
+  std::optional<search_result> search = {};  ///< Only of a search.
 };
 
 struct evaluation_result {

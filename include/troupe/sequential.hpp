@@ -43,6 +43,16 @@ using sequential_layer = std::variant<layer::conv2d, layer::conv2d_transpose, la
 /// The name of a layer's kind, such as "conv2d".
 TROUPE_API std::string_view name_of(const sequential_layer& layer) noexcept;
 
+struct sequential_layers_options {
+  std::vector<sequential_layer> layers = {};
+  std::vector<int64_t> input_shape = {};   ///< As in sequential_model_options.
+  std::string name = "sequential_layers";  ///< In errors: who has these layers.
+  std::vector<std::string> places = {};    ///< As in sequential_model_options.
+};
+/// The output of the layers for features, as a sequential_model makes it: in a graph of your own, such as that of a
+/// builder (search/builder.hpp). Errors of a layer are errors of the graph, with place and name.
+TROUPE_API symbol sequential_layers(graph& g, const features& x, const sequential_layers_options& options, mode m);
+
 struct sequential_model_options {
   std::vector<sequential_layer> layers = {};
   troupe::head head = {};

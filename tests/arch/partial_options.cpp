@@ -13,6 +13,7 @@
 #include <troupe/run_description.hpp>
 #include <troupe/search/generators.hpp>
 #include <troupe/search/options.hpp>
+#include <troupe/search/searcher.hpp>
 #include <troupe/sequential.hpp>
 #include <troupe/summary.hpp>
 #include <troupe/tfrecord.hpp>
@@ -53,10 +54,10 @@ void of_models() {
                      regression_head{.label_dimension = 2}, poisson_head{.full_loss = false}, named_head{.name = "a"},
                      multi_head{.heads = {}}, dnn_model_options{.dropout = 0}, linear_model_options{.head = {}},
                      baseline_model_options{.head = {}}, dnn_linear_combined_model_options{.linear_rule = {}},
-                     sequential_model_options{.input_shape = {}}, dnn_classifier_options{.classes = 2},
-                     dnn_regressor_options{.dropout = 0}, linear_classifier_options{.label_smoothing = 0},
-                     linear_regressor_options{.label_dimension = 1}, sequential_classifier_options{.classes = 2},
-                     variable_options{.dims = {}}, initializer{.a = 1});
+                     sequential_model_options{.input_shape = {}}, sequential_layers_options{.layers = {}},
+                     dnn_classifier_options{.classes = 2}, dnn_regressor_options{.dropout = 0},
+                     linear_classifier_options{.label_smoothing = 0}, linear_regressor_options{.label_dimension = 1},
+                     sequential_classifier_options{.classes = 2}, variable_options{.dims = {}}, initializer{.a = 1});
   leave_out_the_rest(matmul_options{.transpose_b = true}, reduce_options{.keep = true}, cumsum_options{.reverse = true},
                      strided_slice_options{.step = {1}}, pad_options{.value = 1}, conv2d_options{.groups = 1},
                      pool_options{.size = {2, 2}}, losses::options{.label_smoothing = 0.1},
@@ -97,7 +98,7 @@ void of_searches() {
                      custom_ensembler{.name = "a"}, custom_ensemble{.regularization = {}},
                      ensembled_member{.is_new = true}, ensemble_context{.logits_dimension = 1},
                      generators::simple_dnn_options{.seed = 1}, generators::simple_cnn_options{.units = 1},
-                     generators::linear_options{.name = "a"});
+                     generators::linear_options{.name = "a"}, search_result{.iteration = 1}, searcher{.search = {}});
 }
 
 }  // namespace troupe

@@ -54,6 +54,10 @@ TEST_CASE("a search grows through its iterations, chooses by the averages that i
     const auto books = newest_books(s.o.files);
     CHECK(books.iteration() == 2);
     CHECK(books.tick == 30);
+    REQUIRE(result.search);
+    CHECK(result.search->iteration == 2);
+    CHECK(result.search->replay_indices == books.winners[1].recipe.replay_indices);
+    CHECK_FALSE(result.search->winner.members.empty());
     REQUIRE(books.winners.size() == 2);
     CHECK(has(texts_of(job.events(), job_event::kind::chosen)[0], books.winners[0].spec + " wins iteration 0"));
     for (const auto& c : books.candidates)

@@ -58,7 +58,7 @@ enum class option_kind : uint8_t {
   boolean,
   integers,  ///< "256,128"; brackets are allowed.
   numbers,   ///< "0.1,0.01"; brackets are allowed.
-  texts,     ///< "shirt,bag"
+  texts,     ///< "shirt,bag"; of names that are choices brackets are allowed.
   extents,   ///< One integer for both axes of an image, or two.
 };
 
@@ -67,7 +67,7 @@ struct option_values {
   option_kind kind = option_kind::text;
   field_range range = {};
   bool may_be_none = false;               ///< Whether "none" is accepted: off, or never set.
-  std::vector<std::string> choices = {};  ///< The accepted texts; empty: any text except the empty one.
+  std::vector<std::string> choices = {};  ///< The accepted texts; empty: any except the empty one.
 
   TROUPE_API bool accept(std::string_view value) const;
 };
@@ -164,12 +164,25 @@ TROUPE_API bool parse_option(std::string_view text, std::vector<int64_t>& into);
 TROUPE_API bool parse_option(std::string_view text, std::vector<float>& into);
 TROUPE_API bool parse_option(std::string_view text, std::vector<double>& into);
 TROUPE_API bool parse_option(std::string_view text, std::vector<std::string>& into);
+/// Reads names with commas between them: "grow,all"; brackets are allowed.
+TROUPE_API bool parse_names(std::string_view text, std::vector<std::string>& into);
 template <chosen_by_name T>
 bool parse_option(std::string_view text, T& into) {
   for (const auto& [name, value] : option_choices<T>::all)
     if (name == text)
       return into = value, true;
   return false;
+}
+template <chosen_by_name T>
+bool parse_option(std::string_view text, std::vector<T>& into) {
+  std::vector<std::string> names;
+  into.clear();
+  if (!parse_names(text, names))
+    return false;
+  for (const auto& name : names)
+    if (T value{}; parse_option(name, value))
+      into.push_back(value);
+  return into.size() == names.size();
 }
 template <class T>
 bool parse_option(std::string_view text, std::optional<T>& into) {
@@ -190,6 +203,18 @@ struct option_value<std::optional<T>> {
   static constexpr bool may_be_none = true;
 };
 
+/// The type of the values that a field names: of a list that of its elements.
+template <class T>
+struct named_value {
+  using type = T;
+  static constexpr bool is_list = false;
+};
+template <chosen_by_name T>
+struct named_value<std::vector<T>> {
+  using type = T;
+  static constexpr bool is_list = true;
+};
+
 template <class T>
 constexpr option_kind kind_of_option() {
   using enum option_kind;
@@ -207,7 +232,7 @@ constexpr option_kind kind_of_option() {
     return integers;
   else if constexpr (std::is_same_v<T, std::vector<float>> || std::is_same_v<T, std::vector<double>>)
     return numbers;
-  else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+  else if constexpr (std::is_same_v<T, std::vector<std::string>> || named_value<T>::is_list)
     return texts;
   else if constexpr (std::is_same_v<T, std::array<int64_t, 2>>)
     return extents;
@@ -219,9 +244,10 @@ constexpr option_kind kind_of_option() {
 template <class T>
 option_values values_of(const field_range& range) {
   using type = typename option_value<T>::type;
+  using named = typename named_value<type>::type;
   option_values values{kind_of_option<type>(), range, option_value<T>::may_be_none, {}};
-  if constexpr (chosen_by_name<type>)
-    for (const auto& choice : option_choices<type>::all)
+  if constexpr (chosen_by_name<named>)
+    for (const auto& choice : option_choices<named>::all)
       values.choices.emplace_back(choice.first);
   return values;
 }

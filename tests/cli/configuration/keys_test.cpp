@@ -15,7 +15,7 @@ namespace troupe::cli {
 namespace {
 
 std::string help(std::string name) {
-  if (const size_t at = name.find("[]"); at != std::string::npos)
+  for (size_t at = name.find("[]"); at != std::string::npos; at = name.find("[]"))
     name.insert(at + 1, "0");
   const auto* key = find_key(name);
   REQUIRE_MESSAGE(key, name);
@@ -56,7 +56,7 @@ TEST_CASE("a key is listed once, beside the others of its table, and accepts its
   }
   CHECK(tables
         == std::set<std::string>{"evaluate", "head", "input", "keep_best", "model", "optimizer", "reduce_on_plateau",
-                                 "run", "stop_early", "stop_early[]", "warm_start"});
+                                 "run", "search", "stop_early", "stop_early[]", "warm_start"});
 }
 
 TEST_CASE("--help has the defaults that the structs have, and says whose a key is that not all alternatives have") {
@@ -72,6 +72,14 @@ TEST_CASE("--help has the defaults that the structs have, and says whose a key i
   CHECK(help("model.layers[].filters") == "conv2d, conv2d_transpose, separable_conv2d: outputs at each place");
   CHECK(help("model.layers[].strides").ends_with("[1; 0 for max_pool, average_pool]"));
   CHECK(help("model.layers[].name").ends_with("its type unless given"));
+  CHECK(help("search.strategies").ends_with("(all) [[grow]]"));
+  CHECK(help("search.adanet_loss_decay") == "share of the average of adanet_loss that a step keeps [0.9]");
+  CHECK(help("search.generator.filters") == "simple_cnn: outputs of the convolution at each place [16]");
+  CHECK(help("search.generator.features") == "simple_dnn, linear: only these features; all unless given");
+  CHECK(help("search.choose.data").ends_with("[train]"));
+  CHECK(help("search.ensemblers[].name") == "what it is called; its kind unless given");
+  CHECK(help("search.builders[].optimizer.groups[].l1") == help("optimizer.groups[].l1"));
+  CHECK(help("search.builders[].layers[].strides") == help("model.layers[].strides"));
   CHECK(help("head.thresholds").starts_with("binary_head, multi_label_head: probabilities from which on"));
   CHECK(help("head.heads[].weight") == "the factor of its loss in the sum of all [1]");
   CHECK(help("optimizer.groups[].l1")
@@ -115,8 +123,18 @@ TEST_CASE("--help has the flags in 40 lines, --help and a table the keys of that
   const auto unknown = parse_command_line("train", {"--help", "optimiser"});
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().message == "there is help on all, model, head, optimizer, input, run, evaluate, "
-                                   "stop_early, keep_best, reduce_on_plateau, warm_start, "
+                                   "stop_early, keep_best, reduce_on_plateau, warm_start, search, "
                                    "and none on 'optimiser'; did you mean optimizer?");
+}
+
+TEST_CASE("a list of names accepts each of its choices, with and without brackets, and nothing else") {
+  const auto& strategies = *find_key("search.strategies");
+  for (const char* right : {"grow", "solo,all", "[all, grow]"})
+    CHECK_MESSAGE(accepts(strategies, right, value_kind::untyped), right);
+  for (const char* wrong : {"", "[]", "grow,", "grow,shrink", "[grow", "none"})
+    CHECK_FALSE_MESSAGE(accepts(strategies, wrong, value_kind::untyped), wrong);
+  CHECK_FALSE(accepts(strategies, "grow", value_kind::text));
+  CHECK(fits(strategies) == "a list of some of grow, solo, all");
 }
 
 TEST_CASE("a key that several alternatives have accepts what one of them accepts") {

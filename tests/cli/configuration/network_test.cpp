@@ -96,8 +96,8 @@ TEST_CASE("the configurations in examples/ are planned on data of their kind") {
   const small_project project;
   int64_t count = 0;
   for (const auto& file : std::filesystem::directory_iterator{std::string{TROUPE_SOURCE_ROOT} + "/examples"}) {
-    if (file.path().extension() != ".toml")
-      continue;
+    if (file.path().extension() != ".toml" || file.path().stem() == "fashion_mnist_search")
+      continue;  // A search has no program of its own: each of its iterations has several.
     CAPTURE(file.path().string());
     ++count;
     const auto planned = run_program({"inspect", "--config", file.path(), "--program", "--set",

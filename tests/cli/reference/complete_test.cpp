@@ -37,6 +37,7 @@ TEST_CASE("the first word is a command, with its purpose") {
 
 TEST_CASE("a command is completed with its own flags, and with all that its help lists") {
   CHECK(texts({"train", "--max"}) == words{"--max-steps"});
+  CHECK(texts({"search", "--max"}) == words{"--max-steps", "--max-iterations", "--max-iteration-steps"});
   CHECK(texts({"serve", "--max"}).empty());
   CHECK(texts({"serve", "--po"}) == words{"--port", "--poll-secs"});
   for (const auto& command : describe_commands()) {
@@ -92,7 +93,8 @@ TEST_CASE("a key goes on with the numbers that were typed, or with its part behi
   CHECK(texts({"train", "--set", "model.layers[12].uni"}) == words{"model.layers[12].units="});
   CHECK(texts({"train", "--set", "evaluate[1].thr"}) == words{"evaluate[1].throttle_secs="});
   CHECK(texts({"train", "--set", "stop_early[0].thr"}) == words{"stop_early[0].threshold="});
-  CHECK(texts({"train", "--set", "replic"}) == words{"replicas="});
+  CHECK(texts({"search", "--set", "search.builders[2].layers[1].uni"}) == words{"search.builders[2].layers[1].units="});
+  CHECK(texts({"train", "--set", "replicas"}) == words{"replicas="});
   CHECK(texts({"train", "--set", "no_such"}).empty());
 }
 
@@ -102,6 +104,8 @@ TEST_CASE("a key's value is one of its choices") {
   CHECK(texts({"train", "--set", "run.seed="}) == words{"run.seed=none"});
   CHECK(texts({"train", "--set", "recompute=t"}) == words{"recompute=true"});
   CHECK(texts({"train", "--set", "model.layers[3].padding=s"}) == words{"model.layers[3].padding=same"});
+  CHECK(texts({"search", "--set", "search.strategies=s"}) == words{"search.strategies=solo"});
+  CHECK(texts({"search", "--set", "search.ensemblers[0].kind=m"}) == words{"search.ensemblers[0].kind=mean"});
   CHECK(texts({"train", "--set", "input.data="}).empty());
   CHECK(texts({"train", "--set", "no.key="}).empty());
 }

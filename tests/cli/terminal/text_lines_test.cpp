@@ -1,6 +1,7 @@
 #include "cli/terminal/lines.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 namespace troupe::cli {
 
@@ -76,6 +77,34 @@ TEST_CASE(
   CHECK(in_window(e, 111) == head + "average_loss 0.25, late/accuracy 0.5, late/auc 0.5, late/loss 0.5, loss 0.75");
   CHECK(in_window(e, 90) == head + "average_loss 0.25, late/accuracy 0.5, late/loss 0.5, loss 0.75");
   CHECK(in_window(e, 50) == head + "late/accuracy 0.5, loss 0.75");
+}
+
+TEST_CASE("the result of a search has its winner with all members, and the indices that repeat it") {
+  train_result result{.global_step = 60, .steps_run = 60, .metrics = {{"loss", 0.5}}, .seconds = 2};
+  CHECK(finished_text(result, {}) == "finished at step 60, 60 steps in 2.0 s: loss 0.5");
+  CHECK_FALSE(nlohmann::json::parse(finished_json(result)).contains("search"));
+  result.search = search_result{.winner = {.candidate = "1_layer_dnn_grow",
+                                           .ensembler = "mean",
+                                           .members = {{0, "linear"}, {1, "1_layer_dnn"}},
+                                           .iteration = 1,
+                                           .global_step = 40},
+                                .spec = "t1_1_layer_dnn_grow_mean",
+                                .iteration = 2,
+                                .replay_indices = {0, 2}};
+  CHECK(finished_text(result, {})
+        == "finished at step 60, 60 steps in 2.0 s: loss 0.5\nwinner in iteration 2: t1_1_layer_dnn_grow_mean, "
+           "of 2 networks\n  linear of iteration 0\n  1_layer_dnn of iteration 1\nsearch.replay_indices = [0, 2] "
+           "repeats these choices");
+  const auto search = nlohmann::json::parse(finished_json(result))["search"];
+  CHECK(search == nlohmann::json::parse(R"({"iteration": 2, "replay_indices": [0, 2], "winner": {
+             "name": "t1_1_layer_dnn_grow_mean", "candidate": "1_layer_dnn_grow", "ensembler": "mean", "iteration": 1,
+             "global_step": 40, "members": [{"iteration": 0, "builder": "linear"}, {"iteration": 1, "builder":
+             "1_layer_dnn"}]}})"));
+  CHECK(nlohmann::json::parse(stopped_json(result, "SIGINT"))["search"] == search);
+  result.search = search_result{.winner = {.members = {{0, "linear"}}}, .spec = "t0_linear_grow_mean"};
+  CHECK(finished_text(result, {})
+            .ends_with("winner in iteration 0: t0_linear_grow_mean, of 1 network\n  "
+                       "linear of iteration 0"));
 }
 
 TEST_CASE("a first signal waits for what the job's progress shows") {

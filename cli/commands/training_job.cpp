@@ -1,0 +1,111 @@
+#include "cli/commands/training_job.hpp"
+
+#include "cli/configuration/kept_settings.hpp"
+
+#include <troupe/run_description.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace troupe::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+expected<train_result> wait(job& running, console_printer& console) {
+  for (;;) {
+    auto result = running.wait_for(200ms);
+    if (!result)
+      return fail(std::move(result.error()));
+    if (*result)
+      return std::move(**result);
+    console.redraw(running.progress());
+  }
+}
+
+/// Before it has begun, nothing is trained, and reading a checkpoint changes nothing: there is nothing to save or to
+/// wait for.
+bool has_begun(const job_progress& of) {
+  return of.now != job_progress::phase::starting && of.now != job_progress::phase::restoring;
+}
+
+/// Adds a hook that keeps the record of the run, and reports what differs from the last run's.
+void keep_record(const command_line& line, const settings& given, const job_setup& setup, const training_job& what,
+                 const std::shared_ptr<console_printer>& console, train_spec& training) {
+  const auto& directory = setup.estimator.config.model_dir;
+  if (!directory)
+    return;
+  run_description about{.record = record_of(given, line.arguments), .values = hyperparameters_of(given)};
+  if (what.graph)
+    about.graph = [graph = what.graph, setup, input = training.input] { return graph(setup, input); };
+  const auto& evaluation = setup.evaluations.front().spec.name;
+  about.evaluation = evaluation.empty() ? "eval" : "eval_" + evaluation;
+  about.warn = [console](const std::string& text) { console->warn(text); };
+  if (const auto before = read_run_record(*directory); before)
+    console->changed(differences(*before, about.record));
+  else if (before.error().category != errc::not_found)
+    console->warn(fmt::format("{}: what the last run was configured with cannot be compared", before.error().message));
+  training.hooks.push_back(describe_run(*directory, std::move(about)));
+}
+
+}  // namespace
+
+int run_training(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals,
+                 const training_job& what) {
+  const std::string before = fmt::format("before the {} began", what.name);
+  end_at_first(signals, console, before);
+  const auto given = load_settings(line);
+  if (!given)
+    return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
+  const auto setup = make_job_setup(*given, what.purpose);
+  if (!setup)
+    return usage_failure(*console, setup.error());
+  const auto data = open_training_data(*setup);
+  if (!data)
+    return failure(*console, with_origin(data.error(), line));
+
+  auto training = make_train_spec(*setup, *data);
+  training.hooks.push_back(console);
+  keep_record(line, *given, *setup, what, console, training);
+  std::vector<eval_spec> evaluations;
+  job_scale scale{.epoch_steps = epoch_steps(*setup, *data), .saves = setup->estimator.config.model_dir.has_value()};
+  for (const auto& e : setup->evaluations) {
+    if (!e.while_training)
+      continue;
+    const auto test = open_test_data(*setup, e);
+    if (!test)
+      return failure(*console, with_origin(test.error(), line));
+    evaluations.push_back(make_eval_spec(e, *test));
+    if (const auto batches = evaluation_batches(e, *test))
+      scale.evaluation_batches[e.spec.name] = *batches;
+  }
+  console->measure_by(scale);
+  console->name_classes(what.with_classes(*setup));
+  auto running = what.start(*setup, training, evaluations);
+  if (!running)
+    return failure(*console, running.error(), misuse_if(running.error().category == errc::invalid_argument));
+
+  signals.at_first([&] {
+    if (const auto now = running->progress(); has_begun(now)) {
+      running->stop(stop_reason::signal);
+      return console->stopping(now, signal_name(signals.first()));
+    }
+    console->stop(before, signal_name(signals.first()));
+    _exit(128 + signals.first());
+  });
+  signals.at_pause([&](bool pause) { pause ? running->pause() : running->resume(); });
+  const auto result = wait(*running, *console);
+  signals.at_first({});
+  signals.at_pause({});
+  if (!result)
+    return failure(*console, result.error());
+  if (const int signal = signals.first(); signal != 0) {
+    console->stop(*result, signal_name(signal));
+    return 128 + signal;
+  }
+  console->finish(*result);
+  return succeeded;
+}
+
+}  // namespace troupe::cli
