@@ -57,12 +57,16 @@ choice end_choice(choice c, size_t winner, std::string why, const std::string& l
   return c;
 }
 
+std::string replay_place(const choice_rules& rules, int64_t iteration) {
+  return "replay index " + std::to_string(rules.replay[static_cast<size_t>(iteration)]) + " of iteration "
+         + std::to_string(iteration);
+}
+
 expected<choice> replayed(const choice_rules& rules, int64_t iteration, const contenders& all) {
+  if (auto right = check_replay(rules, iteration, all.size()); !right)
+    return fail(std::move(right.error()));
   const int64_t index = rules.replay[static_cast<size_t>(iteration)];
-  const auto place = "replay index " + std::to_string(index) + " of iteration " + std::to_string(iteration);
-  if (index >= static_cast<int64_t>(all.size()))
-    return fail(errc::invalid_argument,
-                place + ": there are only " + std::to_string(all.size()) + " candidates, from index 0 on");
+  const auto place = replay_place(rules, iteration);
   const auto winner = static_cast<size_t>(index);
   if (all[winner].dropped)
     return fail(errc::invalid_argument,
@@ -157,6 +161,13 @@ expected<void> validate(const choice_rules& rules) {
   if (rules.evaluator && rules.evaluator->metric.empty())
     return fail(errc::invalid_argument, "the evaluator has no metric");
   return {};
+}
+
+expected<void> check_replay(const choice_rules& rules, int64_t iteration, size_t candidates) {
+  if (!has_replay(rules, iteration) || rules.replay[static_cast<size_t>(iteration)] < static_cast<int64_t>(candidates))
+    return {};
+  return fail(errc::invalid_argument, replay_place(rules, iteration) + ": there are only " + std::to_string(candidates)
+                                          + " candidates, from index 0 on");
 }
 
 bool wants_scores(const choice_rules& rules, int64_t iteration, const contenders& all) {

@@ -48,6 +48,10 @@ struct choice {
   friend bool operator==(const choice&, const choice&) = default;
 };
 
+/// Error: invalid_argument if the replay has an index for the iteration that none of so many candidates has. The plan
+/// of an iteration checks it, so that a wrong index does not wait for the end of the training.
+expected<void> check_replay(const choice_rules& rules, int64_t iteration, size_t candidates);
+
 /// Whether `choose` needs the scores of an evaluation.
 bool wants_scores(const choice_rules& rules, int64_t iteration, const std::vector<contender>& all);
 

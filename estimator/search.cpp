@@ -84,9 +84,6 @@ expected<candidate_spec> winner_in(const searcher& s, const found_commit& commit
 expected<training_job> describe(const searcher& s, const train_spec& training, const eval_specs& evaluations) {
   if (auto valid = validate(s.search); !valid)
     return fail(valid.error());
-  if (s.search.evaluator || s.search.report_materializer)
-    return fail(errc::unimplemented, std::string{s.search.evaluator ? "evaluator" : "report_materializer"}
-                                         + ": a search cannot evaluate between two iterations yet");
   for (const auto& spec : evaluations.all())
     if (!spec.exporters.empty())
       return fail(errc::unimplemented, "exporters: a search cannot run them yet; export its winner (winner_of)");

@@ -215,7 +215,7 @@ void on_evaluated(chief_state& c, const evaluated& x) {
   if (!c.searching.on() || !x.ok)
     return judge_result(c, x);
   auto with_leader = x;
-  with_leader.metrics = c.searching.with_leader(x.metrics);
+  with_leader.metrics = c.searching.with_leader(x.id.step, x.metrics);
   judge_result(c, with_leader);
 }
 

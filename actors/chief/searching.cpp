@@ -5,6 +5,7 @@
 #include "words/expect.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace troupe {
 
@@ -47,6 +48,7 @@ void searching::use(const blobs& of_plan, const std::vector<plan_group>& groups)
 expected<void> searching::begin(const std::optional<checkpoint_id>& at, const blobs& of_commit,
                                 const std::string& prefix) {
   begun_ = true;
+  leaders_.clear();
   if (!at || at->iteration != of_plan_.iteration())
     return search_->begin(of_plan_, specs_);
   const auto text = of_commit.find(key());
@@ -78,8 +80,21 @@ std::optional<int64_t> searching::ends_at() const {
 
 searching::blobs searching::blobs_at(int64_t step) const { return {{key(), books_text(search_->books_at(step))}}; }
 
-std::map<std::string, double> searching::with_leader(std::map<std::string, double> metrics) const {
-  if (const auto leads = search_->leader())
+expected<void> searching::committed(int64_t step) {
+  auto heard = search_->committed(step);
+  if (auto leads = search_->leader())
+    leaders_[step] = std::move(*leads);
+  if (leaders_.size() > leaders_max)
+    leaders_.erase(leaders_.begin());
+  return heard;
+}
+
+std::map<std::string, double> searching::with_leader(int64_t step, std::map<std::string, double> metrics) const {
+  const auto known = leaders_.find(step);
+  const auto leads = known == leaders_.end() ? search_->leader() : std::optional{known->second};
+  if (!leads)
+    metrics["loss"] = std::numeric_limits<double>::quiet_NaN();  // The evaluation's own is always 0.
+  else
     for (const auto& [name, value] : metrics_of(metrics, *leads))
       metrics[name] = value;
   return metrics;

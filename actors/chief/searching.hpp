@@ -29,7 +29,7 @@ class searching {
   expected<void> reached(int64_t step) { return search_->reached(step); }
   /// `values`: what groups told of themselves for the save of that state, by the names of their variables.
   expected<void> measured(int64_t step, const std::map<std::string, double>& values);
-  expected<void> committed(int64_t step) { return search_->committed(step); }
+  expected<void> committed(int64_t step);
   expected<void> dropped(const std::string& group, int64_t step, const std::string& why);
   expected<void> input_ended(int64_t step) { return search_->input_ended(step); }
 
@@ -51,9 +51,9 @@ class searching {
   blobs grown_blobs() const;
   /// The global step of a state; the state itself where the combiner fails, which has been an error before.
   int64_t global_step_at(int64_t step) const { return begun_ ? search_->global_step_at(step).value_or(step) : step; }
-  /// The metrics of an evaluation of all candidates, and those of the candidate that leads by the newest averages under
-  /// their plain names.
-  std::map<std::string, double> with_leader(std::map<std::string, double> metrics) const;
+  /// The metrics of an evaluation of all candidates at a committed state, and those of the candidate that led there
+  /// under their plain names; if none leads, "loss" is NaN. The evaluation may end after later commits.
+  std::map<std::string, double> with_leader(int64_t step, std::map<std::string, double> metrics) const;
   /// Absent before the first attempt.
   std::optional<search_result> result() const { return begun_ ? search_->result() : std::nullopt; }
   /// The metrics that are not of one candidate or subnetwork alone.
@@ -63,7 +63,9 @@ class searching {
   std::optional<search> search_;
   search_books of_plan_;
   iteration_specs specs_;
-  bool begun_ = false;  ///< An attempt has begun.
+  static constexpr size_t leaders_max = 256;
+  std::map<int64_t, std::string> leaders_;  ///< By committed state of this attempt, the newest ones.
+  bool begun_ = false;                      ///< An attempt has begun.
 };
 
 }  // namespace troupe

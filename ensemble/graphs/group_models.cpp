@@ -203,7 +203,16 @@ model_spec build_previous_group(const iteration_basis& basis, graph& g, const fe
   return spec;
 }
 
-/// Builds a group's graph with the ports that it asks for.
+/// A group's graph for training alone, with placeholders for the ports that it asks for, which are added to `asked`.
+template <class Build>
+expected<std::shared_ptr<const model_graph>> built_alone(const std::string& name, const element_spec& data, Build build,
+                                                         std::set<std::string>& asked) {
+  const model probe{name,
+                    [&](graph& g, const features& x, const labels& y, mode m) { return build(g, x, y, m, &asked); }};
+  return build_graph(probe, data, mode::train);
+}
+
+/// The ports that a group asks for.
 template <class Build>
 expected<std::vector<std::string>> asked_by(const std::string& name, const element_spec& data, Build build) {
   for (const auto& one : data.features)
@@ -211,9 +220,7 @@ expected<std::vector<std::string>> asked_by(const std::string& name, const eleme
       return fail(errc::invalid_argument, "the feature " + quoted(printable(one.name)) + " of the data has a name that "
                                               + "a search keeps for outputs of other groups: rename it");
   std::set<std::string> asked;
-  const model probe{name,
-                    [&](graph& g, const features& x, const labels& y, mode m) { return build(g, x, y, m, &asked); }};
-  const auto built = build_graph(probe, data, mode::train);
+  const auto built = built_alone(name, data, build, asked);
   if (!built)
     return fail(built.error());
   return std::vector<std::string>(asked.begin(), asked.end());
@@ -223,9 +230,7 @@ expected<std::vector<std::string>> asked_by(const std::string& name, const eleme
 template <class Build>
 expected<std::vector<std::string>> averaged_in(const std::string& name, const element_spec& data, Build build) {
   std::set<std::string> asked;
-  const model probe{name,
-                    [&](graph& g, const features& x, const labels& y, mode m) { return build(g, x, y, m, &asked); }};
-  const auto built = build_graph(probe, data, mode::train);
+  const auto built = built_alone(name, data, build, asked);
   if (!built)
     return fail(built.error());
   const auto layout = parameter_layout::of((*built)->g, (*built)->spec.optimizer);

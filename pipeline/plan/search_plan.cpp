@@ -12,6 +12,9 @@ namespace {
 expected<void> check(const training_job& job) {
   if (job.hosts != 1)
     return fail(errc::unimplemented, "a search runs on one host, not on " + std::to_string(job.hosts));
+  if (job.search->evaluator || job.search->report_materializer)
+    return fail(errc::unimplemented, std::string{job.search->evaluator ? "evaluator" : "report_materializer"}
+                                         + ": a search cannot evaluate between two iterations yet");
   if (job.basis.config.on_not_finite == not_finite::stop)
     return fail(errc::invalid_argument,
                 "a search cannot end before a step that is not finite (on_not_finite = stop), as its other candidates "
@@ -182,6 +185,8 @@ expected<planned_job> plan_search(const training_job& job, const job_books& foun
   const auto specs = specs_of(**basis);
   if (!specs)
     return fail(specs.error());
+  if (auto right = check_replay(rules_of(job).choice, books->iteration(), specs->candidates.size()); !right)
+    return fail(std::move(right.error()));
   if (auto same = enter_specs(*books, *specs); !same)
     return fail(std::move(same.error()));
   const auto data = element_of(job);

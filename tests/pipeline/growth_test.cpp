@@ -10,14 +10,6 @@ namespace troupe::test {
 
 namespace {
 
-std::vector<checkpoint_id> commits_of(const std::vector<job_event>& events) {
-  std::vector<checkpoint_id> all;
-  for (const auto& e : events)
-    if (e.what == job_event::kind::saved)
-      all.push_back(*e.checkpoint);
-  return all;
-}
-
 const checkpoint_content& undisturbed() {
   static const auto content = [] {
     growing_options j;

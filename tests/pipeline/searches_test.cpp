@@ -11,14 +11,6 @@ namespace troupe::test {
 
 namespace {
 
-std::vector<checkpoint_id> commits_of(const std::vector<job_event>& events) {
-  std::vector<checkpoint_id> all;
-  for (const auto& e : events)
-    if (e.what == job_event::kind::saved)
-      all.push_back(*e.checkpoint);
-  return all;
-}
-
 std::vector<std::string> texts_of(const std::vector<job_event>& events, job_event::kind what) {
   std::vector<std::string> all;
   for (const auto& e : events)
@@ -153,6 +145,52 @@ TEST_CASE("a search is killed at turns from its begin to its end, and ends in th
       break;
   }
   CHECK(places > (every ? 100 : 5));
+}
+
+TEST_CASE("a search on a disk that fails ends with that error, and another process ends in the same bits") {
+  const bool every = std::getenv("TROUPE_GROWTH_SEEDS") != nullptr;  // Set by --all.
+  int64_t places = 0;
+  for (int64_t calls = 0;; calls += every ? 3 : 41, ++places) {
+    small_search s;
+    const auto disk = memory_disk::make();
+    const auto faulty = faulty_file_system::around(disk);
+    s.o.files = faulty;
+    bool failed = true;
+    {
+      simulated_job job{prepare_search(s), 2};
+      faulty->fail_after(calls, calls % 2 == 0);
+      const auto result = job.wait(std::chrono::hours{2});
+      REQUIRE(result);
+      failed = !result->has_value();
+      CHECK((!failed || result->error().category == errc::unavailable));
+    }
+    CAPTURE(calls);
+    s.o.files = disk;
+    simulated_job next{prepare_search(s), 3};
+    run_to_end(next);
+    CHECK(same_state(newest_checkpoint(s.o.files).content, undisturbed_search()));
+    if (!failed)
+      break;
+  }
+  CHECK(places > 3);
+}
+
+TEST_CASE("a replay of a candidate that there is not is refused before the iteration is trained") {
+  small_search s;
+  s.search.replay_indices = {2};
+  const auto made = prepare(describe_search(s));
+  REQUIRE_FALSE(made);
+  CHECK(made.error().category == errc::invalid_argument);
+  CHECK(has(made.error().message, "replay index 2 of iteration 0: there are only 2 candidates"));
+}
+
+TEST_CASE("a search that would evaluate between two iterations is refused before anything starts") {
+  small_search s;
+  s.search.evaluator = search_evaluator{.input = small_dataset(8).batch(4)};
+  const auto made = prepare(describe_search(s));
+  REQUIRE_FALSE(made);
+  CHECK(made.error().category == errc::unimplemented);
+  CHECK(has(made.error().message, "evaluator"));
 }
 
 TEST_CASE("a search whose nodes die recovers to the same architecture and bits") {

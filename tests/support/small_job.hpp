@@ -142,4 +142,13 @@ inline std::vector<int64_t> steps_of(const std::vector<job_event>& events, job_e
 
 using steps = std::vector<int64_t>;
 
+/// The checkpoints that events tell of, in their order.
+inline std::vector<checkpoint_id> commits_of(const std::vector<job_event>& events) {
+  std::vector<checkpoint_id> all;
+  for (const auto& e : events)
+    if (e.what == job_event::kind::saved)
+      all.push_back(*e.checkpoint);
+  return all;
+}
+
 }  // namespace troupe::test

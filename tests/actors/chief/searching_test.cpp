@@ -105,14 +105,29 @@ TEST_CASE("the metrics of the candidate that leads are those of the job, and can
   values.merge(told("t0_b_grow_mean", 0.25f, 5));
   REQUIRE(s.measured(5, values));
   REQUIRE(s.committed(5));
-  const auto all = s.with_leader({{"loss", 0},
-                                  {"t0_a_grow_mean/accuracy", 0.1},
-                                  {"t0_b_grow_mean/accuracy", 0.2},
-                                  {"t0_b_grow_mean/loss", 3},
-                                  {"t0_a/accuracy", 0.3}});
+  const auto all = s.with_leader(5, {{"loss", 0},
+                                     {"t0_a_grow_mean/accuracy", 0.1},
+                                     {"t0_b_grow_mean/accuracy", 0.2},
+                                     {"t0_b_grow_mean/loss", 3},
+                                     {"t0_a/accuracy", 0.3}});
   CHECK(all.at("accuracy") == 0.2);
   CHECK(all.at("loss") == 3);
   CHECK((s.without_candidates(all) == std::map<std::string, double>{{"accuracy", 0.2}, {"loss", 3}}));
+}
+
+TEST_CASE("an evaluation that ends after a later commit shows the candidate that led at its own") {
+  auto s = begun();
+  auto values = told("t0_a_grow_mean", 0.5f, 5);
+  values.merge(told("t0_b_grow_mean", 0.25f, 5));
+  REQUIRE(s.measured(5, values));
+  REQUIRE(s.committed(5));
+  values = told("t0_a_grow_mean", 0.125f, 6);
+  values.merge(told("t0_b_grow_mean", 0.25f, 6));
+  REQUIRE(s.measured(6, values));
+  REQUIRE(s.committed(6));
+  const std::map<std::string, double> all{{"t0_a_grow_mean/accuracy", 0.1}, {"t0_b_grow_mean/accuracy", 0.2}};
+  CHECK(s.with_leader(5, all).at("accuracy") == 0.2);
+  CHECK(s.with_leader(6, all).at("accuracy") == 0.1);
 }
 
 }  // namespace troupe::test
