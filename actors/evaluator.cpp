@@ -193,6 +193,8 @@ void evaluator_state::on_export(const export_at& x) {
     answer.cause = std::move(paths.error());
   if (!paths && answer.cause.source.empty())
     answer.cause.source = options.name;
+  if (!running)
+    lease.reset();
   self->send(asker, std::move(answer));
 }
 
@@ -218,7 +220,6 @@ void evaluator_state::tell_batches() {
 
 void evaluator_state::finish(std::optional<error> cause) {
   running = false;
-  lease.reset();
   waiting.disarm();
   evaluated result{current.attempt, at, !cause, {}, totals->batches()};
   if (!cause) {
@@ -241,6 +242,8 @@ void evaluator_state::finish(std::optional<error> cause) {
   result.evaluation = current.evaluation;
   if (calls_hooks())
     end_hooks(result);
+  if (!will_export(result))
+    lease.reset();
   self->send(asker, std::move(result));
 }
 

@@ -41,9 +41,11 @@ struct evaluator_state {
   sub_plan nodes;  ///< Kept for the next evaluation, unless a node has ended.
   bool running = false;
   evaluate_at current;
-  std::shared_ptr<file_hold> lease;  ///< Protects the checkpoint under evaluation until its result is sent.
-  checkpoint_id at;                  ///< The checkpoint under evaluation.
-  int32_t attempt = 0;               ///< The sub-plan's attempt; each evaluation has its own.
+  /// Protects the checkpoint under evaluation until its result is sent, or until its exporters are done. The writer has
+  /// a lease for the evaluator as well, but may die first.
+  std::shared_ptr<file_hold> lease;
+  checkpoint_id at;     ///< The checkpoint under evaluation.
+  int32_t attempt = 0;  ///< The sub-plan's attempt; each evaluation has its own.
   int64_t until = 0;
   sub_plan_wait<evaluator_actor::stateful_pointer<evaluator_state>> waiting;
   std::optional<metric_totals> totals;
@@ -72,6 +74,8 @@ struct evaluator_state {
   void end_hooks(evaluated& result);
   bool calls_hooks() const { return !hooks.empty() && current.batches < 0; }
   void finish(std::optional<error> cause);
+  /// Whether the driver asks for exports once it has that result.
+  bool will_export(const evaluated& result) const { return options.exports && result.ok && current.batches < 0; }
   void tell_batches();  ///< Sends progress to the driver, at most every 100 ms.
 };
 

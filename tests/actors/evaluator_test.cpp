@@ -17,7 +17,7 @@ struct evaluator_alone : simulation {
   std::shared_ptr<recorded_nodes> nodes = std::make_shared<recorded_nodes>(*this);
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   std::shared_ptr<parameter_store> parameters;
-  recorder<batches_evaluated, evaluated> asker = record<batches_evaluated, evaluated>();
+  recorder<batches_evaluated, evaluated, exported> asker = record<batches_evaluated, evaluated, exported>();
   evaluator_options options;
   evaluator_actor judge;
 
@@ -55,6 +55,21 @@ struct evaluator_alone : simulation {
                                {"global_step", tensor::scalar<int64_t>(step)}},
                               {},
                               {}}));
+  }
+};
+
+struct evaluator_beside_retention : evaluator_alone {
+  std::unique_ptr<checkpoint_store> store = *checkpoint_store::open(disk, "/m", {.keep_checkpoint_max = 1});
+
+  evaluator_beside_retention() {
+    options.directory = "/m";
+    save(7);
+  }
+  /// Commits a checkpoint, and returns those that were deleted for it.
+  std::vector<checkpoint_id> save(int64_t step) {
+    return store
+        ->commit({{step}, {{"v", tensor::of<float>({2}, {1, 1})}, {"global_step", tensor::scalar<int64_t>(step)}}})
+        ->deleted;
   }
 };
 
@@ -124,17 +139,9 @@ TEST_CASE_FIXTURE(evaluator_alone, "an evaluator tells its driver how far it is,
   CHECK(asker.count<batches_evaluated>() == 2);
 }
 
-TEST_CASE_FIXTURE(evaluator_alone, "[EST-86] a checkpoint under evaluation is not deleted, and goes after the result") {
+TEST_CASE_FIXTURE(evaluator_beside_retention,
+                  "[EST-86] a checkpoint under evaluation is not deleted, and goes after the result") {
   options.steps = 2;
-  options.directory = "/m";
-  auto store = checkpoint_store::open(disk, "/m", {.keep_checkpoint_max = 1});
-  REQUIRE(store);
-  const auto save = [&](int64_t step) {
-    return (*store)
-        ->commit({{step}, {{"v", tensor::of<float>({2}, {1, 1})}, {"global_step", tensor::scalar<int64_t>(step)}}})
-        ->deleted;
-  };
-  save(7);
   start();
   evaluate(7);
   CHECK(save(8).empty());
@@ -144,6 +151,25 @@ TEST_CASE_FIXTURE(evaluator_alone, "[EST-86] a checkpoint under evaluation is no
   batches(1, 1, {1});
   REQUIRE(asker.count<evaluated>() == 1);
   CHECK(save(10) == ids({7, 9}));
+}
+
+TEST_CASE_FIXTURE(evaluator_beside_retention,
+                  "a checkpoint that exporters still want is not deleted before they are done") {
+  options.steps = 1;
+  bool there = false;
+  options.exports = [&](const export_surroundings& in, const export_occasion&) {
+    there = in.files->info("/m/model.ckpt-7.manifest.json").has_value();
+    return std::vector<std::string>{"/m/export/1"};
+  };
+  start();
+  evaluate(7);
+  batches(1, 0, {1});
+  REQUIRE(asker.count<evaluated>() == 1);
+  CHECK(save(8).empty());  // No other lease protects it, as if the checkpoint writer had died.
+  tell(judge, export_at{1, {7}, "/m/model.ckpt-7"});
+  REQUIRE(asker.count<exported>() == 1);
+  CHECK(there);
+  CHECK(save(9) == ids({7, 8}));
 }
 
 TEST_CASE_FIXTURE(evaluator_alone, "data that end before the wanted number of batches end the evaluation well") {

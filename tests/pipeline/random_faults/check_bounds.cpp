@@ -25,6 +25,10 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   // A group of several replicas sends its outputs in blocks of one step, and one report follows each block: only the
   // horizon bounds them.
   const size_t ahead = r.groups && r.groups->replicas > 1 ? static_cast<size_t>(r.max_steps) : 0;
+  // In a job of groups each step of the slowest may lead to a grant, and grants go to all: only the horizon bounds
+  // them. With summaries it ends before the outfeed would have to keep too many records.
+  const auto steps_ahead = r.summary_steps > 0 ? (horizon::records_max + 1) * r.summary_steps : r.max_steps;
+  const auto grants = r.groups ? static_cast<size_t>(std::min<int64_t>(r.max_steps, steps_ahead)) : blocks;
   if (name.starts_with("evaluator"))  // One replica, no marks: blocks, their reports, then progress.
     return blocks + reports + control;
   // Groups are at different steps, and the horizon of the slowest makes blocks of one step.
@@ -33,7 +37,7 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   if (name.starts_with("infeed/"))  // Pulls, and the grants that the blocks in flight allow.
     return (blocks + 1) * (replicas / hosts) + blocks + marks + watches + control;
   if (name.starts_with("replica/") && r.groups)  // Blocks of three in-ports, and pulls of the readers of two outputs.
-    return 3 * (blocks + 1 + ahead) + 2 * (blocks + ahead) + blocks + marks + watches + arenas + control;
+    return 3 * (blocks + 1 + ahead) + 2 * (blocks + ahead) + grants + marks + watches + arenas + control;
   if (name.starts_with("replica/"))  // Blocks, an end, grants, and answers of reducer and writer.
     return blocks + 1 + blocks + marks + watches + arenas + control;
   if (name.starts_with("reducer"))  // Each replica waits for the answer to its gradient or its `applied`.
