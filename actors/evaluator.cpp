@@ -99,7 +99,8 @@ bool evaluator_state::show_hooks(fact x) {
 
 expected<void> evaluator_state::load() {
   auto loaded = load_or_initialise(options.files, options.directory, current.which, options.seed, options.parameters,
-                                   options.start.get());
+                                   options.start.get(),
+                                   current.lacks_groups ? completeness::lacks_groups : completeness::whole);
   if (!loaded)
     return fail(loaded.error());
   at = loaded->id;

@@ -41,6 +41,10 @@ std::vector<materialized_report> make_reports(const iteration_specs& specs, int6
                                               const std::vector<std::map<std::string, double>>& subnetwork_metrics,
                                               const std::vector<std::map<std::string, double>>& candidate_metrics);
 
+/// A blob of a plan that makes reports: those of the open iteration as builders make them, without metrics of an
+/// evaluation, as a text of `reports_text`. No checkpoint has it.
+inline constexpr std::string_view own_reports_blob = "own_reports";
+
 // -- keeping ---------------------------------------------------------------------------
 
 /// The reports of all finished iterations, by iteration.

@@ -61,6 +61,7 @@ expected<void> search::begin(search_books books, iteration_specs specs) {
   saved_.clear();
   input_end_.reset();
   chosen_.reset();
+  scores_at_end_.reset();
   last_commit_ = now_.tick;
   last_reached_ = {now_.tick, now_.global_step};
   if (!std::exchange(has_goal_, true))
@@ -139,6 +140,16 @@ expected<void> search::dropped(std::string_view spec, int64_t tick, std::string 
   if (auto right = check_candidates(); !right)
     return right;
   return std::holds_alternative<train_until>(wanted_) ? settle() : expected<void>{};
+}
+
+bool search::has_left(std::string_view spec, int64_t tick) const {
+  const auto left = [&](const std::string& name, const std::optional<spec_stop>& stop) {
+    return name == spec && stop && stop->cause == stop_cause::dropped && now_.begins_at + stop->step <= tick;
+  };
+  return std::any_of(now_.subnetworks.begin(), now_.subnetworks.end(),
+                     [&](const auto& x) { return left(subnetwork_spec_name(now_.iteration(), x.builder), x.stop); })
+         || std::any_of(now_.candidates.begin(), now_.candidates.end(),
+                        [&](const auto& x) { return left(x.what.spec, x.stop); });
 }
 
 expected<void> search::check_candidates() const {
@@ -231,9 +242,11 @@ expected<next_phase> search::phase_at(int64_t tick) const {
 
 std::optional<std::string> search::leader() const {
   auto rules = rules_.choice;
-  rules.evaluator.reset();
+  if (!scores_at_end_)
+    rules.evaluator.reset();
   const auto books = books_at(last_commit_);
-  const auto chosen = choose(rules, now_.iteration(), contenders_of(books));
+  const auto chosen = choose(rules, now_.iteration(), contenders_of(books),
+                             scores_at_end_.value_or(candidate_scores{}));
   return chosen ? std::optional{books.candidates[chosen->winner].what.spec} : std::nullopt;
 }
 
@@ -308,7 +321,21 @@ expected<void> search::choose_winner(const candidate_scores& scores) {
 }
 
 expected<void> search::scored(const candidate_scores& scores) {
-  return std::holds_alternative<score_candidates>(wanted_) ? choose_winner(scores) : expected<void>{};
+  if (std::holds_alternative<score_candidates>(wanted_))
+    return choose_winner(scores);
+  if (!scores_at_end())
+    return {};
+  auto chosen = choose(rules_.choice, now_.iteration(), contenders_of(books_at(last_commit_)), scores);
+  if (!chosen)
+    return fail(std::move(chosen.error()));
+  scores_at_end_ = scores;
+  return {};
+}
+
+std::optional<checkpoint_id> search::scores_at_end() const {
+  const bool needed = std::holds_alternative<end_search>(wanted_) && !scores_at_end_
+                      && wants_scores(rules_.choice, now_.iteration(), contenders_of(books_at(last_commit_)));
+  return needed ? std::optional{checkpoint_id{last_commit_, now_.iteration()}} : std::nullopt;
 }
 
 void search::reported(std::vector<materialized_report> reports) {

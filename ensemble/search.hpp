@@ -108,16 +108,21 @@ class search {
 
   // Answers.
 
-  /// The metrics of the candidates. Errors: those of `choose`.
+  /// The metrics of the candidates, of the commit that `score_candidates` or `scores_at_end` names. Errors: those of
+  /// `choose`.
   expected<void> scored(const candidate_scores& scores);
   void reported(std::vector<materialized_report> reports);
 
   const search_command& wanted() const noexcept { return wanted_; }
+  /// The commit at which the search has ended, if its result needs scores that are not known yet.
+  std::optional<checkpoint_id> scores_at_end() const;
   /// Whether a winner is chosen and another iteration follows if training ends at the state `tick`, as far as it is
   /// known. The first error of the combiner makes it false.
   bool goes_on_after(int64_t tick) const;
   int64_t iteration() const noexcept { return now_.iteration(); }
-  /// The candidate that wins by the averages of the newest commit; absent if none does.
+  /// Whether a subnetwork or candidate of the iteration has been dropped at that state or before.
+  bool has_left(std::string_view spec, int64_t tick) const;
+  /// The candidate that wins by the averages of the newest commit, or by the scores at the end; absent if none does.
   std::optional<std::string> leader() const;
   /// How far the search has come at the newest commit, with the leader. Absent while there is no candidate.
   std::optional<search_result> result() const;
@@ -156,6 +161,7 @@ class search {
   bool has_goal_ = false;  ///< Whether `goal_` is known; it may be known that there is none.
   std::optional<stop_request> stop_;
   std::optional<choice> chosen_;
+  std::optional<candidate_scores> scores_at_end_ = {};
   search_command wanted_;
 };
 

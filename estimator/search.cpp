@@ -2,6 +2,7 @@
 #include "ensemble/graphs/models.hpp"
 #include "estimator/describe.hpp"
 #include "estimator/launched_by.hpp"
+#include "pipeline/plan/search_plan.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/file_system.hpp"
 #include "words/checkpoint_books.hpp"
@@ -64,16 +65,41 @@ expected<found_commit> find_commit(const searcher& s, const checkpoint_ref& whic
   return found_commit{std::move(*info), std::move(*books)};
 }
 
-/// The winner of the books: of an open iteration the candidate that leads by its average, if any was trained.
-expected<candidate_spec> winner_in(const searcher& s, const found_commit& commit) {
+/// The metrics of all candidates of the commit that have not left, by an evaluation without an event file.
+expected<candidate_scores> scores_in(const searcher& s, const shared_basis& basis, const found_commit& commit,
+                                     const std::vector<contender>& all) {
+  composite_parts parts;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (!all[i].dropped)
+      parts.candidates.push_back(commit.books.candidates[i].what);
+  auto config = s.config;
+  config.model_dir.reset();
+  const auto found = evaluate(estimator{composite_model(basis, std::move(parts)), config},
+                              {.input = *s.search.evaluator->input, .steps = s.search.evaluator->steps},
+                              checkpoint_ref::of_path(commit.info.prefix));
+  if (!found)
+    return fail(found.error());
+  candidate_scores scores;
+  for (const auto& one : all)
+    scores.push_back(metrics_of(found->metrics, one.spec));
+  return scores;
+}
+
+/// The winner of the books: of an open iteration the candidate that leads by the rules of the search.
+expected<candidate_spec> winner_in(const searcher& s, const shared_basis& basis, const found_commit& commit) {
   const auto& books = commit.books;
   if (books.candidates.empty()) {
     if (books.winners.empty())
       return fail(errc::failed_precondition, commit.info.prefix + " has no candidate yet");
     return candidate_spec{books.winners.back().spec, books.winners.back().recipe};
   }
-  auto chosen = choose({.replay = s.search.replay_indices, .force_grow = s.search.force_grow}, books.iteration(),
-                       contenders_of(books));
+  const auto rules = choice_rules_of(s.search);
+  const auto all = contenders_of(books);
+  const auto scores = wants_scores(rules, books.iteration(), all) ? scores_in(s, basis, commit, all)
+                                                                  : expected<candidate_scores>{};
+  if (!scores)
+    return fail(scores.error());
+  auto chosen = choose(rules, books.iteration(), all, *scores);
   if (!chosen)
     return fail(chosen.error());
   return books.candidates[chosen->winner].what;
@@ -94,7 +120,7 @@ expected<training_job> describe(const searcher& s, const train_spec& training, c
     return fail(errc::invalid_argument,
                 "a search needs checkpoints, from which it grows: give a model_dir, and a save_checkpoints_steps or "
                 "save_checkpoints_secs that is not none");
-  job->search = std::make_shared<const search_options>(s.search);
+  become_search(*job, s.search);
   return job;
 }
 
@@ -123,12 +149,12 @@ expected<estimator> winner_of(const searcher& s, const checkpoint_ref& which) {
   auto commit = find_commit(s, which);
   if (!commit)
     return fail(commit.error());
-  auto winner = winner_in(s, *commit);
-  if (!winner)
-    return fail(winner.error());
   auto basis = basis_of(s.search, commit->books);
   if (!basis)
     return fail(basis.error());
+  auto winner = winner_in(s, *basis, *commit);
+  if (!winner)
+    return fail(winner.error());
   return estimator{winner_model(*basis, *winner), s.config};
 }
 

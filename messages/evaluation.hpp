@@ -16,10 +16,13 @@ struct evaluate_at {
   int32_t evaluation = 0;
   int64_t batches = -1;  ///< Limit on the number of batches; negative: the evaluation's own limit.
   bool shown = false;    ///< Evaluate the state of step `which.step`, which was sent before, instead of a checkpoint.
+  /// The checkpoint has no variables of groups that have left; these get initial values.
+  bool lacks_groups = false;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, evaluate_at& x) {
-  return f(caf::meta::type_name("evaluate_at"), x.attempt, x.which, x.prefix, x.evaluation, x.batches, x.shown);
+  return f(caf::meta::type_name("evaluate_at"), x.attempt, x.which, x.prefix, x.evaluation, x.batches, x.shown,
+           x.lacks_groups);
 }
 
 /// Progress of a running evaluation: the number of batches that are done. Sent at most ten times a second.

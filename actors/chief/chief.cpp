@@ -52,8 +52,10 @@ static void on_started(chief_state& c, const started& x) {
 /// until all begin. A group that was dropped has no owner.
 void restore_state(chief_state& c) {
   restore news{c.attempt, {}, c.options.stored};
-  if (auto& ends_at = news.of.iteration.ends_at; ends_at && !c.searching.on() && !c.iteration_ends_at(*ends_at))
-    ends_at.reset();  // The job ends there and wants no other plan.
+  // The job ends there and wants no other plan, or its search evaluates the state first.
+  if (auto& ends_at = news.of.iteration.ends_at;
+      ends_at && (c.searching.on() ? c.searching.demands_any() : !c.iteration_ends_at(*ends_at)))
+    ends_at.reset();
   const auto has_owner = [&](group_id group) {
     return std::any_of(news.owners.begin(), news.owners.end(),
                        [group](const state_owner& o) { return o.group == group; });
@@ -268,7 +270,7 @@ static void end_at_once(chief_state& c) {
                            : " has ended "
                                  + c.judgements.ended_before().value_or("early: " + c.judgements.why_ended()));
   c.horizon.end_at(here, job_end::finished);
-  if (!c.evaluations.any() || !c.saves.last_commit())
+  if ((!c.evaluations.any() && !demands_evaluation(c)) || !c.saves.last_commit())
     return end(c);
   c.now = chief_phase::draining;
   recall_evaluations(c, *c.saves.last_commit());

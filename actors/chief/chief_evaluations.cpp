@@ -172,8 +172,11 @@ static bool evaluate_next(chief_state& c, size_t which) {
   }
   schedule.begin(c.now_ns());
   c.arm(evaluation_wait(which), c.options.deadlines.evaluation);
-  c.self->send(c.evaluator(which),
-               evaluate_at{c.attempt, {id->step, id->iteration}, c.prefix_of(*id), static_cast<int32_t>(which)});
+  c.self->send(c.evaluator(which), evaluate_at{.attempt = c.attempt,
+                                               .which = {id->step, id->iteration},
+                                               .prefix = c.prefix_of(*id),
+                                               .evaluation = static_cast<int32_t>(which),
+                                               .lacks_groups = c.searching.on() && c.groups.any_left()});
   return true;
 }
 
@@ -212,6 +215,9 @@ static void judge_result(chief_state& c, const evaluated& x) {
 
 /// The evaluation of a search has the metrics of all candidates. Those of the one that leads are also those of the job.
 void on_evaluated(chief_state& c, const evaluated& x) {
+  if (const auto which = static_cast<size_t>(x.evaluation);
+      which < c.evaluations.size() && c.evaluations.settings(which).purpose != evaluation_purpose::regular)
+    return on_demanded(c, x);
   if (!c.searching.on() || !x.ok)
     return judge_result(c, x);
   auto with_leader = x;

@@ -69,6 +69,8 @@ static std::vector<std::string> tell_departed(chief_state& c, const std::vector<
     c.self->send(c.outfeed(), news);
     c.self->send(c.writer(), news);
     steps.emplace(group, c.groups.left().at(group).step);
+    if (c.searching.on())
+      continue;  // Its evaluations go on with the candidates that are left.
     for (const auto which : c.evaluations.leave(group, news.first_state)) {
       const auto& name = c.evaluations.settings(which).name;
       warnings.push_back("the evaluation " + (name.empty() ? "" : quoted(name) + " ")

@@ -65,6 +65,57 @@ void tell_growth(chief_state& c) {
                        + std::to_string(c.horizon.began_at())});
 }
 
+bool demands_evaluation(const chief_state& c) {
+  return c.searching.on() && !c.ending.fails() && !c.ending.stops() && c.saves.last_commit() && c.searching.demanded()
+         && c.searching.demanded()->commit == *c.saves.last_commit();
+}
+
+static error lost_evaluation(const chief_state& c) {
+  return {errc::aborted,
+          "the search cannot end iteration " + std::to_string(c.searching.iteration())
+              + ": the evaluator that it needs is lost",
+          {},
+          c.options.name,
+          c.horizon.reached()};
+}
+
+bool evaluate_on_demand(chief_state& c) {
+  const auto wanted = *c.searching.demanded();
+  const auto which = c.evaluations.demanded_for(wanted.purpose);
+  if (!which || !c.evaluator(*which)) {
+    fail_after_save(c, lost_evaluation(c));
+    return true;
+  }
+  auto& schedule = c.evaluations.at(*which);
+  if (schedule.running())
+    return false;  // Perhaps asked by an attempt before: it is answered, or its wait ends.
+  schedule.demand(wanted.commit);
+  c.arm(evaluation_wait(*which), c.options.deadlines.evaluation);
+  c.self->send(c.evaluator(*which), evaluate_at{.attempt = c.attempt,
+                                                .which = {wanted.commit.step, wanted.commit.iteration},
+                                                .prefix = c.prefix_of(wanted.commit),
+                                                .evaluation = static_cast<int32_t>(*which),
+                                                .lacks_groups = c.groups.any_left()});
+  return true;
+}
+
+void on_demanded(chief_state& c, const evaluated& x) {
+  const auto which = static_cast<size_t>(x.evaluation);
+  const auto id = c.evaluations.at(which).end();
+  c.disarm(evaluation_wait(which));
+  const auto wanted = c.searching.demanded();
+  if (c.ending.fails() || c.ending.stops() || !id || !wanted || wanted->commit != *id
+      || wanted->purpose != c.evaluations.settings(which).purpose)
+    return;
+  auto heard = x.ok ? c.searching.evaluated(x.metrics) : fail(x.cause);
+  if (heard)
+    return;
+  heard.error().notes.push_back("while evaluating the candidates of iteration "
+                                + std::to_string(c.searching.iteration()) + " (" + c.evaluations.settings(which).name
+                                + ")");
+  fail_after_save(c, std::move(heard.error()));
+}
+
 bool choose_next(chief_state& c, bool asked) {
   auto& books = c.next.growth.books;
   if (!c.searching.on() || books->id.iteration != c.options.stored.iteration.number)

@@ -62,6 +62,12 @@ bool enter_search_books(chief_state& c, int64_t step, snapshot_part& part);
 /// next one. `asked`: the attempt has ended there; otherwise none has begun. Returns false if no plan is to be made.
 bool choose_next(chief_state& c, bool asked);
 
+/// Whether the search needs an evaluation of the newest commit before the job grows or ends.
+bool demands_evaluation(const chief_state& c);
+/// Asks for that evaluation. Returns false if it is under way.
+bool evaluate_on_demand(chief_state& c);
+/// The evaluation that was demanded has ended.
+void on_demanded(chief_state& c, const evaluated& x);
 /// The job has grown into an iteration, which begins.
 void tell_growth(chief_state& c);
 

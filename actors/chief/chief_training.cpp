@@ -277,7 +277,11 @@ bool drain_further(chief_state& c) {
       if (!c.waiting.armed(chief_wait::verdict))
         c.arm(chief_wait::verdict, c.options.deadlines.save);
       return false;
-    case drain_next::end: c.ending.fails() ? conclude(c) : grows(c) ? grow(c) : end(c); break;
+    case drain_next::end:
+      if (demands_evaluation(c))
+        return evaluate_on_demand(c);
+      c.ending.fails() ? conclude(c) : grows(c) ? grow(c) : end(c);
+      break;
   }
   return true;
 }

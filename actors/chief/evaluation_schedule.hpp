@@ -49,6 +49,8 @@ class evaluation_schedule {
   /// Begins a check: some batches are evaluated before training begins. Nothing else in the schedule changes.
   void check(checkpoint_id id) { running_ = id, checks_ = true; }
   bool checks() const noexcept { return checks_; }
+  /// Begins an evaluation that was demanded, whatever the schedule says.
+  void demand(checkpoint_id id) { running_ = id; }
   /// Begins the evaluation of a state without a checkpoint. The evaluator is asked once it has the state and there is
   /// room for the result.
   void show(checkpoint_id state) { running_ = state, shows_ = true, asked_ = false; }

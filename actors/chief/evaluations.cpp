@@ -39,7 +39,14 @@ std::vector<size_t> evaluations::leave(group_id group, int64_t first) {
 }
 
 bool evaluations::any() const {
-  return std::any_of(all_.begin(), all_.end(), [](const evaluation& e) { return !e.lost; });
+  return std::any_of(all_.begin(), all_.end(), [](const evaluation& e) { return e.is_regular(); });
+}
+
+std::optional<size_t> evaluations::demanded_for(evaluation_purpose purpose) const {
+  for (size_t i = 0; i < all_.size(); ++i)
+    if (all_[i].settings.purpose == purpose && !all_[i].lost)
+      return i;
+  return std::nullopt;
 }
 
 bool evaluations::are_gates(bool held) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "actors/chief/evaluation_schedule.hpp"
+#include "words/evaluation_purpose.hpp"
 
 #include <troupe/estimator.hpp>
 #include <troupe/progress.hpp>
@@ -21,11 +22,13 @@ struct evaluation_settings {
   failure_policy on_failure = failure_policy::fail;
   bool exports = false;         ///< Exporters run after each evaluation.
   bool exports_at_end = false;  ///< Some exporters run at the end of a job that has reached its goal.
+  evaluation_purpose purpose = evaluation_purpose::regular;
   /// The groups whose variables it evaluates; it takes no part in states that lack one of them.
   std::vector<group_id> groups = {};
 };
 
-/// Evaluations are numbered in the order of the plan. An evaluation whose evaluator is lost takes part in nothing.
+/// Evaluations are numbered in the order of the plan. An evaluation whose evaluator is lost takes part in nothing, and
+/// one on demand takes part in no state: it is asked for by itself.
 class evaluations {
  public:
   evaluations() = default;
@@ -35,7 +38,9 @@ class evaluations {
   const evaluation_settings& settings(size_t which) const { return all_[which].settings; }
   evaluation_schedule& at(size_t which) { return all_[which].schedule; }
   const evaluation_schedule& at(size_t which) const { return all_[which].schedule; }
-  bool any() const;  ///< Whether any evaluation is not lost.
+  bool any() const;  ///< Whether any regular evaluation is not lost.
+  /// The evaluation for that purpose, which is not `regular`; absent if there is none or its evaluator is lost.
+  std::optional<size_t> demanded_for(evaluation_purpose purpose) const;
   /// Whether training waits for any evaluation: for those with `evaluation_mode::waits`, and for all if a hook holds
   /// the fact of an evaluation.
   bool are_gates(bool held) const;
@@ -85,8 +90,9 @@ class evaluations {
     evaluation_schedule schedule;
     bool lost = false;
     std::optional<int64_t> until = {};  ///< The first state that lacks one of its groups.
-    bool takes_part(int64_t step) const noexcept { return !lost && !(until && step >= *until); }
-    bool is_gate(bool held) const noexcept { return !lost && (held || settings.when == evaluation_mode::waits); }
+    bool is_regular() const noexcept { return !lost && settings.purpose == evaluation_purpose::regular; }
+    bool takes_part(int64_t step) const noexcept { return is_regular() && !(until && step >= *until); }
+    bool is_gate(bool held) const noexcept { return is_regular() && (held || settings.when == evaluation_mode::waits); }
   };
   std::vector<evaluation> all_;
   std::optional<checkpoint_id> offered_;

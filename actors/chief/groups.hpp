@@ -33,6 +33,7 @@ class groups {
   const std::vector<plan_group>& policies() const noexcept { return policies_; }
   const std::map<group_id, departure>& left() const noexcept { return left_; }
   bool has_left(group_id id) const { return left_.contains(id); }
+  bool any_left() const { return !left_.empty(); }
   /// Whether any group that trains has not left.
   bool any_remains() const { return left_.empty() || left_.size() < policies_.size(); }
   /// Whether the group leaves because of this error in one of its own steps. Only values that are not finite concern

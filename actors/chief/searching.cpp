@@ -32,6 +32,10 @@ std::optional<loss_average> average_in(const std::map<std::string, double>& valu
 
 }  // namespace
 
+searching::searching(search_rules rules) : demands_any_(rules.choice.evaluator || rules.makes_reports) {
+  search_.emplace(std::move(rules));
+}
+
 void searching::use(const blobs& of_plan, const std::vector<plan_group>& groups) {
   const auto text = of_plan.find(key());
   expect(text != of_plan.end(), "the plan of a search has no books");
@@ -43,6 +47,13 @@ void searching::use(const blobs& of_plan, const std::vector<plan_group>& groups)
     specs_.subnetworks.push_back({x.builder, steps_of(subnetwork_spec_name(of_plan_.iteration(), x.builder), groups)});
   for (const auto& x : of_plan_.candidates)
     specs_.candidates.push_back(x.what);
+  own_reports_.clear();
+  if (const auto own = of_plan.find(std::string{own_reports_blob}); own != of_plan.end()) {
+    const auto reports = parse_reports(own->second, "the plan");
+    expect(reports.has_value() && reports->size() == 1, "the reports of a plan cannot be read");
+    for (const auto& r : reports->front())
+      own_reports_.push_back({r.hparams, r.attributes, {}});
+  }
 }
 
 expected<void> searching::begin(const std::optional<checkpoint_id>& at, const blobs& of_commit,
@@ -72,6 +83,44 @@ expected<void> searching::dropped(const std::string& group, int64_t step, const 
   return search_->dropped(group, step, why);
 }
 
+std::optional<searching::demand> searching::demanded() const {
+  if (const auto* scores = std::get_if<score_candidates>(&search_->wanted()))
+    return demand{evaluation_purpose::choice, scores->commit};
+  if (const auto* reports = std::get_if<report_specs>(&search_->wanted()))
+    return demand{evaluation_purpose::reports, reports->commit};
+  if (const auto at_end = search_->scores_at_end())
+    return demand{evaluation_purpose::choice, *at_end};
+  return std::nullopt;
+}
+
+/// Empty for a spec that has left: its variables are not in the checkpoint.
+std::map<std::string, double> searching::metrics_of_spec(const std::map<std::string, double>& all,
+                                                         const std::string& spec, int64_t step) const {
+  return search_->has_left(spec, step) ? std::map<std::string, double>{} : metrics_of(all, spec);
+}
+
+expected<void> searching::evaluated(const std::map<std::string, double>& metrics) {
+  const auto wanted = demanded();
+  expect(wanted.has_value(), "a search hears of an evaluation that it did not demand");
+  const auto found = [&](const std::string& spec) { return metrics_of_spec(metrics, spec, wanted->commit.step); };
+  candidate_scores candidates, subnetworks;
+  for (const auto& x : specs_.candidates)
+    candidates.push_back(found(x.spec));
+  if (wanted->purpose == evaluation_purpose::choice)
+    return search_->scored(candidates);
+  for (const auto& spec : specs_of_subnetworks())
+    subnetworks.push_back(found(spec));
+  search_->reported(make_reports(specs_, iteration(), own_reports_, subnetworks, candidates));
+  return {};
+}
+
+std::vector<std::string> searching::specs_of_subnetworks() const {
+  std::vector<std::string> all;
+  for (const auto& x : specs_.subnetworks)
+    all.push_back(subnetwork_spec_name(iteration(), x.builder));
+  return all;
+}
+
 std::optional<int64_t> searching::ends_at() const {
   if (const auto* trains = std::get_if<train_until>(&search_->wanted()))
     return trains->until;
@@ -90,6 +139,7 @@ expected<void> searching::committed(int64_t step) {
 }
 
 std::map<std::string, double> searching::with_leader(int64_t step, std::map<std::string, double> metrics) const {
+  erase_metrics_of(metrics, [&](const std::string& spec) { return search_->has_left(spec, step); });
   const auto known = leaders_.find(step);
   const auto leads = known == leaders_.end() ? search_->leader() : std::optional{known->second};
   if (!leads)
@@ -101,15 +151,19 @@ std::map<std::string, double> searching::with_leader(int64_t step, std::map<std:
 }
 
 std::map<std::string, double> searching::without_candidates(std::map<std::string, double> metrics) const {
-  const auto is_of = [](const std::string& name, const std::string& spec) { return name.starts_with(spec + "/"); };
-  std::erase_if(metrics, [&](const auto& metric) {
-    return std::any_of(specs_.candidates.begin(), specs_.candidates.end(),
-                       [&](const candidate_spec& x) { return is_of(metric.first, x.spec); })
-           || std::any_of(specs_.subnetworks.begin(), specs_.subnetworks.end(), [&](const subnetwork_spec& x) {
-                return is_of(metric.first, subnetwork_spec_name(iteration(), x.builder));
-              });
-  });
+  erase_metrics_of(metrics, [](const std::string&) { return true; });
   return metrics;
+}
+
+/// Erases the metrics of the candidates and subnetworks for which `erased` is true.
+template <class Condition>
+void searching::erase_metrics_of(std::map<std::string, double>& metrics, Condition erased) const {
+  auto specs = specs_of_subnetworks();
+  for (const auto& x : specs_.candidates)
+    specs.push_back(x.spec);
+  for (const auto& spec : specs)
+    if (erased(spec))
+      std::erase_if(metrics, [&](const auto& metric) { return metric.first.starts_with(spec + "/"); });
 }
 
 searching::blobs searching::grown_blobs() const { return {{key(), books_text(grows()->books)}}; }

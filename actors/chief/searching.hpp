@@ -4,6 +4,7 @@
 
 #include "ensemble/search.hpp"
 #include "plan/plan_group.hpp"
+#include "words/evaluation_purpose.hpp"
 
 namespace troupe {
 
@@ -14,7 +15,7 @@ class searching {
   using blobs = std::map<std::string, std::string>;
 
   searching() = default;  ///< The job is no search.
-  explicit searching(search_rules rules) : search_(std::move(rules)) {}
+  explicit searching(search_rules rules);
 
   bool on() const noexcept { return search_.has_value(); }
 
@@ -32,6 +33,8 @@ class searching {
   expected<void> committed(int64_t step);
   expected<void> dropped(const std::string& group, int64_t step, const std::string& why);
   expected<void> input_ended(int64_t step) { return search_->input_ended(step); }
+  /// The metrics of the evaluation that was demanded, of all candidates and subnetworks.
+  expected<void> evaluated(const std::map<std::string, double>& metrics);
 
   // What follows.
 
@@ -44,6 +47,14 @@ class searching {
   int64_t last_commit() const noexcept { return search_->last_commit(); }
   /// The blobs for the save of a state, which was `measured` or is the first one of the attempt.
   blobs blobs_at(int64_t step) const;
+  /// Whether iterations end with evaluations.
+  bool demands_any() const noexcept { return demands_any_; }
+  struct demand {
+    evaluation_purpose purpose = evaluation_purpose::choice;
+    checkpoint_id commit;
+  };
+  /// The evaluation that the search waits for.
+  std::optional<demand> demanded() const;
   /// Null unless the search wants that.
   const grow_into* grows() const noexcept { return std::get_if<grow_into>(&search_->wanted()); }
   const end_search* ends() const noexcept { return std::get_if<end_search>(&search_->wanted()); }
@@ -51,8 +62,9 @@ class searching {
   blobs grown_blobs() const;
   /// The global step of a state; the state itself where the combiner fails, which has been an error before.
   int64_t global_step_at(int64_t step) const { return begun_ ? search_->global_step_at(step).value_or(step) : step; }
-  /// The metrics of an evaluation of all candidates at a committed state, and those of the candidate that led there
-  /// under their plain names; if none leads, "loss" is NaN. The evaluation may end after later commits.
+  /// The metrics of an evaluation of all candidates at a committed state, without those of candidates that have left,
+  /// and those of the candidate that led there under their plain names; if none leads, "loss" is NaN. The evaluation
+  /// may end after later commits.
   std::map<std::string, double> with_leader(int64_t step, std::map<std::string, double> metrics) const;
   /// Absent before the first attempt.
   std::optional<search_result> result() const { return begun_ ? search_->result() : std::nullopt; }
@@ -63,6 +75,14 @@ class searching {
   std::optional<search> search_;
   search_books of_plan_;
   iteration_specs specs_;
+  std::vector<std::string> specs_of_subnetworks() const;
+  template <class Condition>
+  void erase_metrics_of(std::map<std::string, double>& metrics, Condition erased) const;
+  std::map<std::string, double> metrics_of_spec(const std::map<std::string, double>& all, const std::string& spec,
+                                                int64_t step) const;
+
+  std::vector<subnetwork_report> own_reports_;  ///< What builders say of the subnetworks, in order.
+  bool demands_any_ = false;
   static constexpr size_t leaders_max = 256;
   std::map<int64_t, std::string> leaders_;  ///< By committed state of this attempt, the newest ones.
   bool begun_ = false;                      ///< An attempt has begun.

@@ -131,9 +131,22 @@ expected<void> load_into(const std::shared_ptr<parameter_store>& store, checkpoi
   return check_tensors({&all, 1}, from.info(), false).and_then([&] { return fill(*store, from); });
 }
 
+expected<void> load_present(const std::shared_ptr<parameter_store>& store, checkpoint_reader& from, uint64_t seed) {
+  auto present = stored_of(store->layout());
+  std::erase_if(present.entries, [&](const stored_entry& e) {
+    return std::none_of(from.info().tensors.begin(), from.info().tensors.end(),
+                        [&](const stored_tensor_info& t) { return t.name == e.name; });
+  });
+  return check_tensors({&present, 1}, from.info(), false).and_then([&] {
+    store->initialise(seed);
+    return fill(*store, from);
+  });
+}
+
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
                                           checkpoint_choice which, uint64_t seed,
-                                          const std::shared_ptr<parameter_store>& store, const start_values* start) {
+                                          const std::shared_ptr<parameter_store>& store, const start_values* start,
+                                          completeness state) {
   const auto initialised = [&](const error& why) -> expected<loaded_state> {
     if (why.category != errc::not_found || which.step >= 0 || which.best)
       return fail(why);
@@ -177,7 +190,7 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
     if (!found)
       return initialised(found.error());
     auto& reader = **found;
-    const auto loaded = load_into(store, reader);
+    const auto loaded = state == completeness::whole ? load_into(store, reader) : load_present(store, reader, seed);
     if (loaded)
       return loaded_state{reader.info().id, reader.info().prefix, std::move(reader.warnings), reader.lease()};
     if (best || which.step >= 0 || loaded.error().category != errc::data_loss)

@@ -40,6 +40,8 @@ expected<void> check_growth(stored_groups groups, const stored_growth& growth, c
 /// layout says so. Names, shapes and dtypes are checked first: if they differ, nothing changes. If a tensor is damaged,
 /// the contents of the arena are unusable.
 expected<void> load_into(const std::shared_ptr<parameter_store>& store, checkpoint_reader& from);
+/// As above, but variables that the checkpoint lacks get their initial values.
+expected<void> load_present(const std::shared_ptr<parameter_store>& store, checkpoint_reader& from, uint64_t seed);
 
 class start_values;
 
@@ -50,12 +52,15 @@ struct loaded_state {
   std::vector<std::string> warnings;  ///< Damaged checkpoints that were skipped.
   std::shared_ptr<file_hold> lease;   ///< Keeps the checkpoint from being deleted while the lease is held.
 };
+/// Whether the chosen checkpoint has all variables of the store.
+enum class completeness : uint8_t { whole, lacks_groups };
 /// Fills arena 0 from the chosen checkpoint. If the choice is the newest and there is no checkpoint or directory, fills
 /// it with freshly initialised variables and then with the values of `start`, unless that is null. Errors: not_found
 /// for a step without a checkpoint; data_loss, failed_precondition, and the errors of `start`.
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
                                           checkpoint_choice which, uint64_t seed,
                                           const std::shared_ptr<parameter_store>& store,
-                                          const start_values* start = nullptr);
+                                          const start_values* start = nullptr,
+                                          completeness state = completeness::whole);
 
 }  // namespace troupe

@@ -69,7 +69,7 @@ std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
 /// Error: invalid_argument if `who` asks for an evaluation or a metric that the job does not have.
 expected<void> check_metric(const prepared_job& job, const std::string& who, const std::string& evaluation,
                             const std::optional<std::string>& metric) {
-  const auto& all = job.training().evaluations;
+  const auto all = regular_evaluations(job.training());
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const evaluation_policy& e) { return e.data.name == evaluation; });
   if (found == all.end())
@@ -102,6 +102,25 @@ expected<void> check_judgements(const prepared_job& job) {
              : expected<void>{};
 }
 
+/// A search must not train an iteration to find that its candidates lack the metric that decides.
+expected<void> check_choice(const prepared_job& job) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  if (!training || !training->search || !training->search->evaluator)
+    return {};
+  const auto& all = training->evaluations;
+  const auto chooser = std::find_if(all.begin(), all.end(),
+                                    [](const evaluation_policy& e) { return e.purpose == evaluation_purpose::choice; });
+  const auto& metric = training->search->evaluator->metric_name;
+  const auto names = metrics_of(job, static_cast<size_t>(chooser - all.begin()));
+  if (std::find(names.begin(), names.end(), metric) != names.end())
+    return {};
+  std::vector<std::string> plain;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(plain),
+               [](const std::string& name) { return name.find('/') == std::string::npos; });
+  return fail(errc::key_missing, "evaluator: no candidate has the metric " + quoted(metric)
+                                     + " (metric_name); they have " + joined(plain));
+}
+
 /// Reads the evaluations of earlier runs. Stop rules and `restore_best` need them, and a finished job then does not
 /// evaluate again.
 expected<void> read_histories(prepared_job& job) {
@@ -110,9 +129,10 @@ expected<void> read_histories(prepared_job& job) {
     return {};
   const bool needed = !training->stop_early.empty() || (training->keep_best && training->keep_best->restore_best);
   const bool finished = job.books && training->max_steps && job.books->id.step >= *training->max_steps;
-  for (size_t i = 0; (needed || finished) && i < training->evaluations.size(); ++i) {
-    auto history = read_evaluations(*job.basis().files,
-                                    join_path(*job.basis().config.model_dir, training->evaluations[i].data.folder()));
+  if (!needed && !finished)
+    return {};
+  for (const auto& e : regular_evaluations(*training)) {
+    auto history = read_evaluations(*job.basis().files, join_path(*job.basis().config.model_dir, e.data.folder()));
     if (!history && needed)
       return fail(history.error());
     job.histories.push_back(history ? std::move(*history) : evaluation_history{});
@@ -133,6 +153,7 @@ expected<void> check_prepared(prepared_job& job) {
   return variable_owners(job)
       .and_then([&](const auto& owners) { return find_evaluated_groups(job, owners); })
       .and_then([&] { return check_start(job); })
+      .and_then([&] { return check_choice(job); })
       .and_then([&] { return check_judgements(job); })
       .and_then([&] { return read_histories(job); });
 }

@@ -242,7 +242,7 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   for (size_t i = 0; i < training.evaluations.size(); ++i) {
     const auto& e = training.evaluations[i];
     options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.every_steps,
-                                   e.when, e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end});
+                                   e.when, e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end, e.purpose});
   }
   options.judged = {training.stop_early, training.keep_best, {}};
   for (size_t i = 0; i < job.histories.size(); ++i)

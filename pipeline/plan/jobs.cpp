@@ -5,10 +5,19 @@
 #include "pipeline/plan/search_plan.hpp"
 #include "words/guarded.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 const job_basis& basis_of(const any_job& job) noexcept {
   return std::visit([](const auto& j) -> const job_basis& { return j.basis; }, job);
+}
+
+std::span<const evaluation_policy> regular_evaluations(const training_job& job) {
+  const auto first_other = std::find_if(job.evaluations.begin(), job.evaluations.end(), [](const evaluation_policy& e) {
+    return e.purpose != evaluation_purpose::regular;
+  });
+  return {job.evaluations.begin(), first_other};
 }
 
 bool has_hooks(const training_job& job) {

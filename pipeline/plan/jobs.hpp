@@ -9,6 +9,7 @@
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/file_system.hpp"
 #include "words/checkpoint_id.hpp"
+#include "words/evaluation_purpose.hpp"
 #include "words/settled_config.hpp"
 #include "words/stored_plan.hpp"
 
@@ -17,6 +18,7 @@
 #include <troupe/search/options.hpp>
 
 #include <functional>
+#include <span>
 #include <variant>
 
 namespace troupe {
@@ -42,7 +44,7 @@ struct evaluation_data {
   std::string folder() const { return name.empty() ? "eval" : "eval_" + name; }
 };
 
-/// An evaluation beside training.
+/// An evaluation beside training, or of a search between two iterations. Those of a search come last.
 struct evaluation_policy {
   evaluation_data data;
   exporting exports = {};       ///< Null if there are no exporters.
@@ -53,6 +55,7 @@ struct evaluation_policy {
   std::optional<int64_t> every_steps = {};
   evaluation_mode when = evaluation_mode::waits;
   failure_policy on_evaluator_failure = failure_policy::fail;
+  evaluation_purpose purpose = evaluation_purpose::regular;
 };
 
 struct planned_job;
@@ -88,6 +91,8 @@ struct training_job {
   std::shared_ptr<hook_calls> hook_thread = std::make_shared<hook_calls>();
 };
 
+/// The evaluations of a training that are of an `eval_spec`.
+std::span<const evaluation_policy> regular_evaluations(const training_job& job);
 /// Whether the callbacks actor of a training has something to call.
 bool has_hooks(const training_job& job);
 

@@ -12,9 +12,6 @@ namespace {
 expected<void> check(const training_job& job) {
   if (job.hosts != 1)
     return fail(errc::unimplemented, "a search runs on one host, not on " + std::to_string(job.hosts));
-  if (job.search->evaluator || job.search->report_materializer)
-    return fail(errc::unimplemented, std::string{job.search->evaluator ? "evaluator" : "report_materializer"}
-                                         + ": a search cannot evaluate between two iterations yet");
   if (job.basis.config.on_not_finite == not_finite::stop)
     return fail(errc::invalid_argument,
                 "a search cannot end before a step that is not finite (on_not_finite = stop), as its other candidates "
@@ -55,11 +52,19 @@ plan_iteration span_of(const search_books& books, const iteration_specs& specs, 
   return span;
 }
 
-composite_parts everything_in(const iteration_specs& specs) {
-  composite_parts parts{.candidates = specs.candidates};
+composite_parts everything_in(const iteration_specs& specs, bool reports) {
+  composite_parts parts{.candidates = specs.candidates, .reports = reports};
   for (const auto& s : specs.subnetworks)
     parts.subnetworks.push_back(s.builder);
   return parts;
+}
+
+/// What builders report, for the plan's blob.
+std::string text_of_own(const iteration_specs& specs, std::vector<subnetwork_report> own) {
+  std::vector<materialized_report> all;
+  for (size_t i = 0; i < own.size(); ++i)
+    all.push_back(report_of(specs.subnetworks[i].builder, std::move(own[i]), {}));
+  return reports_text({all});
 }
 
 /// The nodes of an iteration, with their resources.
@@ -68,22 +73,24 @@ class search_nodes {
   search_nodes(const training_job& job, const std::vector<search_group>& groups, planned_job& made)
     : job_(job), config_(job.basis.config), groups_(groups), made_(made), add_(made.plan) {}
 
-  expected<void> make(const model& evaluated) {
+  /// `evaluated` makes the model of an evaluation; `reports`: with the metrics that builders report.
+  expected<void> make(const std::function<model(bool reports)>& evaluated) {
     const bool summaries = config_.summary_steps > 0;
     // The nodes that live on into the next iteration come first, so that they have the same numbers in all plans.
     chief_ = add_.number();
     const auto writer = add_.number(), summary_writer = add_.number(), callbacks = add_.number();
     std::vector<node_id> eval_writers;
-    for (size_t i = 0; i < job_.evaluations.size(); ++i)
-      eval_writers.push_back(add_.number());
+    for (const auto& e : job_.evaluations)
+      eval_writers.push_back(e.purpose == evaluation_purpose::regular ? add_.number() : no_node);
     auto done = train();
     add_.node(role::outfeed, "outfeed", chief_);
     add_.node(writer, role::checkpoint_writer, "checkpoint_writer", chief_);
     if (summaries)
       add_.node(summary_writer, role::summary_writer, "summary_writer", chief_);
-    const auto composite = std::make_shared<const model>(evaluated);
-    for (size_t i = 0; done && i < eval_writers.size(); ++i)
-      done = evaluate(static_cast<int32_t>(i), composite, eval_writers[i]);
+    for (size_t i = 0; done && i < eval_writers.size(); ++i) {
+      const bool reports = job_.evaluations[i].purpose == evaluation_purpose::reports;
+      done = evaluate(static_cast<int32_t>(i), std::make_shared<const model>(evaluated(reports)), eval_writers[i]);
+    }
     if (has_hooks(job_))
       add_.node(callbacks, role::callbacks, "callbacks", chief_);
     add_.node(chief_, role::chief, "chief", no_node).stops_at_infeeds = true;
@@ -140,11 +147,15 @@ class search_nodes {
     auto text = text_of(data.input);
     if (!text)
       return fail(std::move(text.error()));
+    const bool regular = job_.evaluations[static_cast<size_t>(index)].purpose == evaluation_purpose::regular;
     const plan_evaluation e{data.name, std::move(*text)};
-    add_.evaluation(e, chief_, index, composite->name);
+    if (regular)
+      add_.evaluation(e, chief_, index, composite->name);
+    else
+      add_.sub_plan(role::evaluator, data.name, chief_, index, composite->name, e.dataset, mode::evaluate, {});
     made_.resources.models.push_back(composite);
     made_.resources.datasets.push_back(data.input);
-    if (config_.model_dir)
+    if (config_.model_dir && regular)
       add_.node(writer, role::eval_summary_writer, eval_summary_writer_name(e), chief_, index);
     return {};
   }
@@ -159,18 +170,34 @@ class search_nodes {
 
 }  // namespace
 
+void become_search(training_job& job, const search_options& options) {
+  job.search = std::make_shared<const search_options>(options);
+  const auto add = [&job](const char* name, evaluation_purpose purpose, const auto& wanted) {
+    if (wanted && wanted->input)
+      job.evaluations.push_back({.data = {.input = *wanted->input, .steps = wanted->steps, .name = name},
+                                 .sanity_batches = 0,
+                                 .purpose = purpose});
+  };
+  add("chooser", evaluation_purpose::choice, options.evaluator);
+  add("reporter", evaluation_purpose::reports, options.report_materializer);
+}
+
+choice_rules choice_rules_of(const search_options& options) {
+  choice_rules rules{.replay = options.replay_indices, .force_grow = options.force_grow};
+  if (options.evaluator)
+    rules.evaluator = metric_rule{options.evaluator->metric_name, options.evaluator->objective};
+  return rules;
+}
+
 search_rules rules_of(const training_job& job) {
   const auto& o = *job.search;
-  search_rules rules{.limits = {.max_iteration_steps = o.max_iteration_steps,
-                                .max_iterations = o.max_iterations,
-                                .steps = job.steps,
-                                .max_steps = job.max_steps,
-                                .combine = o.global_step_combiner_fn},
-                     .choice = {.replay = o.replay_indices, .force_grow = o.force_grow},
-                     .makes_reports = o.report_materializer.has_value()};
-  if (o.evaluator)
-    rules.choice.evaluator = metric_rule{o.evaluator->metric_name, o.evaluator->objective};
-  return rules;
+  return {.limits = {.max_iteration_steps = o.max_iteration_steps,
+                     .max_iterations = o.max_iterations,
+                     .steps = job.steps,
+                     .max_steps = job.max_steps,
+                     .combine = o.global_step_combiner_fn},
+          .choice = choice_rules_of(o),
+          .makes_reports = o.report_materializer.has_value()};
 }
 
 expected<planned_job> plan_search(const training_job& job, const job_books& found) {
@@ -196,7 +223,8 @@ expected<planned_job> plan_search(const training_job& job, const job_books& foun
   if (!groups)
     return fail(groups.error());
   planned_job made;
-  if (auto done = search_nodes{job, *groups, made}.make(composite_model(*basis, everything_in(*specs))); !done)
+  const auto evaluated = [&](bool reports) { return composite_model(*basis, everything_in(*specs, reports)); };
+  if (auto done = search_nodes{job, *groups, made}.make(evaluated); !done)
     return fail(std::move(done.error()));
   made.plan.iteration = span_of(*books, *specs, rules_of(job).limits);
   if (books->iteration() > 0) {
@@ -206,6 +234,12 @@ expected<planned_job> plan_search(const training_job& job, const job_books& foun
     made.growth = std::move(*growth);
   }
   made.blobs[std::string{search_books_blob}] = books_text(*books);
+  if (job.search->report_materializer) {
+    auto own = own_reports(*basis, *data);
+    if (!own)
+      return fail(std::move(own.error()));
+    made.blobs[std::string{own_reports_blob}] = text_of_own(*specs, std::move(*own));
+  }
   return made;
 }
 

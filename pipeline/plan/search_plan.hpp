@@ -12,6 +12,12 @@
 
 namespace troupe {
 
+/// Makes the job a search. Adds the evaluations that its iterations end with: for the choice of the winner, and for
+/// reports.
+void become_search(training_job& job, const search_options& options);
+
+/// How the winner of an iteration is chosen.
+choice_rules choice_rules_of(const search_options& options);
 /// The rules of the search of this job, which must be one.
 search_rules rules_of(const training_job& job);
 

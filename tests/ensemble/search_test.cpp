@@ -363,6 +363,24 @@ TEST_CASE("scores without the metric, and a replay without a candidate, are erro
   refused(replay.committed(1), errc::invalid_argument, "there are only 2 candidates");
 }
 
+TEST_CASE("where a search with an evaluator ends, its result needs scores, and follows them") {
+  const auto specs = specs_of(0, {{"a"}, {"b"}}, {}, {strategy::grow()}, {"mean"});
+  REQUIRE(specs);
+  const auto first = specs->candidates[0].spec, second = specs->candidates[1].spec;
+  search s{{.limits = {.max_iteration_steps = 1, .max_iterations = 1}, .choice = {.evaluator = metric_rule{"loss"}}}};
+  REQUIRE(s.begin({}, *specs));
+  REQUIRE(s.measured(1, {{first, {0.25f, 0.25f, 1}}, {second, {0.5f, 0.5f, 1}}}));
+  CHECK_FALSE(s.scores_at_end());
+  REQUIRE(s.committed(1));
+  REQUIRE(std::holds_alternative<end_search>(s.wanted()));
+  CHECK(s.scores_at_end() == checkpoint_id{1, 0});
+  CHECK(s.result()->spec == first);
+  refused(s.scored({{{"auc", 1.}}, {{"auc", 1.}}}), errc::key_missing, "no metric 'loss'");
+  REQUIRE(s.scored({{{"loss", 2.}}, {{"loss", 1.}}}));
+  CHECK_FALSE(s.scores_at_end());
+  CHECK(s.result()->spec == second);
+}
+
 TEST_CASE("a global step that falls is found at the tick where it does") {
   search s{
       {.limits = {.combine = [](const std::vector<int64_t>& steps) { return steps[0] < 10 ? double(steps[0]) : 3.; }}}};

@@ -80,7 +80,7 @@ template <> start_nodes sample(simulation&) { return {131, 9_node, {{10_node}, {
 template <> departed sample(simulation&) { return {91, 92, {{3_node}, {4_node}}, {{"left/b", "12 nan_loss: x"}}}; }
 template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), end_kind::failed}; }
 template <> evaluate_at sample(simulation&) {
-  return {8, {36, 86, true}, "/m/model.ckpt-36-iteration-86", 102, 103, true};
+  return {8, {36, 86, true}, "/m/model.ckpt-36-iteration-86", 102, 103, true, true};
 }
 template <> evaluated sample(simulation&) {
   return {9, {37, 87}, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37", 104,

@@ -184,15 +184,6 @@ TEST_CASE("a replay of a candidate that there is not is refused before the itera
   CHECK(has(made.error().message, "replay index 2 of iteration 0: there are only 2 candidates"));
 }
 
-TEST_CASE("a search that would evaluate between two iterations is refused before anything starts") {
-  small_search s;
-  s.search.evaluator = search_evaluator{.input = small_dataset(8).batch(4)};
-  const auto made = prepare(describe_search(s));
-  REQUIRE_FALSE(made);
-  CHECK(made.error().category == errc::unimplemented);
-  CHECK(has(made.error().message, "evaluator"));
-}
-
 TEST_CASE("a search whose nodes die recovers to the same architecture and bits") {
   for (const auto* const who : {"t0_linear/replica/0", "t0_linear_grow_cr/replica/0", "infeed/0"})
     for (const int64_t at : {3, 7, 10}) {

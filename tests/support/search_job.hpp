@@ -5,6 +5,7 @@
 #include "ensemble/names.hpp"
 #include "ensemble/search_books.hpp"
 #include "pipeline/launch/launcher.hpp"
+#include "pipeline/plan/search_plan.hpp"
 #include "plan/checked_plan.hpp"
 #include "support/small_job.hpp"
 
@@ -25,7 +26,7 @@ inline constexpr auto linear_grows = "t0_linear_grow_cr", dnn_grows = "t0_1_laye
 inline training_job search_job(const search_options& search, const small_job_options& o = {}) {
   auto job = describe_small(o);
   job.basis.source = nullptr;
-  job.search = std::make_shared<const search_options>(search);
+  become_search(job, search);
   return job;
 }
 
