@@ -90,12 +90,18 @@ struct comparison {
   std::string best() const { return (goal == objective::minimize ? "the least " : "the greatest ") + name; }
 };
 
+/// Averages are float32; more digits would say nothing.
+std::string score_text(double score) {
+  const auto single = static_cast<float>(score);
+  return static_cast<double>(single) == score ? shortest_text(single) : shortest_text(score);
+}
+
 std::string lost_text(const comparison& by, const choice& c, size_t loser, size_t winner) {
   const double own = *c.candidates[loser].score, best = *c.candidates[winner].score;
   const auto& spec = c.candidates[winner].spec;
   if (own == best)
     return "its " + by.name + " is equal to that of " + quoted(spec) + ", which comes first";
-  return "its " + by.name + " is " + shortest_text(own) + ", that of " + quoted(spec) + " is " + shortest_text(best);
+  return "its " + by.name + " is " + score_text(own) + ", that of " + quoted(spec) + " is " + score_text(best);
 }
 
 /// The best of the candidates that have a score and have not lost.
@@ -117,7 +123,7 @@ expected<choice> best_of(choice c, const comparison& by) {
   for (size_t i = 0; i < c.candidates.size(); ++i)
     if (i != *best && c.candidates[i].lost.empty())
       c.candidates[i].lost = lost_text(by, c, i, *best);
-  return end_choice(c, *best, by.best() + ", " + shortest_text(*c.candidates[*best].score), "");
+  return end_choice(c, *best, by.best() + ", " + score_text(*c.candidates[*best].score), "");
 }
 
 tl::unexpected<error> missing_metric(const std::string& spec, const std::string& metric,

@@ -344,7 +344,7 @@ void search::reported(std::vector<materialized_report> reports) {
 }
 
 void search::grow(std::vector<materialized_report> reports) {
-  wanted_ = grow_into{*chosen_, grown(books_at(last_commit_), chosen_->winner, std::move(reports))};
+  wanted_ = grow_into{*chosen_, grown(books_at(last_commit_), *chosen_, std::move(reports))};
 }
 
 }  // namespace troupe

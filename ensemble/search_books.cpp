@@ -82,10 +82,10 @@ expected<void> enter_specs(search_books& books, const iteration_specs& specs) {
   return {};
 }
 
-search_books grown(const search_books& books, size_t winner, std::vector<materialized_report> reports) {
-  const auto& won = books.candidates.at(winner);
+search_books grown(const search_books& books, const choice& chosen, std::vector<materialized_report> reports) {
+  const auto& won = books.candidates.at(chosen.winner);
   const auto previous = books.previous();
-  const bool is_previous = previous && winner == 0;
+  const bool is_previous = previous && chosen.winner == 0;
   search_books next{.begins_at = books.tick,
                     .tick = books.tick,
                     .global_step = books.global_step,
@@ -95,11 +95,11 @@ search_books grown(const search_books& books, size_t winner, std::vector<materia
   recipe.iteration = books.iteration();
   recipe.global_step = books.global_step;
   recipe.replay_indices = replay_with(previous ? std::optional{previous->recipe} : std::nullopt,
-                                      static_cast<int64_t>(winner));
+                                      static_cast<int64_t>(chosen.winner));
   if (!reports.empty())
     put_reports(next.reports, books.iteration(), std::move(reports), recipe);
-  next.winners.push_back(
-      {won.what.spec, is_previous ? previous->made_in : books.iteration(), std::move(recipe), won.average});
+  next.winners.push_back({won.what.spec, is_previous ? previous->made_in : books.iteration(), std::move(recipe),
+                          won.average, chosen.why, chosen.candidates});
   return next;
 }
 

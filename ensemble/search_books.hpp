@@ -38,6 +38,8 @@ struct search_books {
     int64_t made_in = 0;  ///< The iteration in which it was a new candidate.
     architecture recipe = {};
     loss_average average = {};
+    std::string why = {};                        ///< As in `choice`.
+    std::vector<choice::entry> candidates = {};  ///< All of that iteration, as in `choice`.
     friend bool operator==(const winner&, const winner&) = default;
   };
   std::vector<winner> winners = {};  ///< Of iteration 0 and so on.
@@ -60,7 +62,7 @@ std::vector<contender> contenders_of(const search_books& books);
 /// failed_precondition naming both, which says that generator or strategies are not deterministic.
 expected<void> enter_specs(search_books& books, const iteration_specs& specs);
 /// The books with which the iteration after this one begins, at the same tick.
-search_books grown(const search_books& books, size_t winner, std::vector<materialized_report> reports);
+search_books grown(const search_books& books, const choice& chosen, std::vector<materialized_report> reports);
 
 /// A file that follows from the books, with its path in the model directory. It is written after their commit, and
 /// nothing reads it.
@@ -79,11 +81,14 @@ std::vector<derived_file> derived_files(const search_books& books);
 ///    "global_step": 150,
 ///    "subnetworks": [{"builder": "dnn", "step": 50, "stop": {"cause": "hook", "step": 50, "detail": ""}}],
 ///    "candidates": [{"spec": "t1_dnn_grow_mean", "recipe": ARCHITECTURE, "average": AVERAGE, "stop": STOP}],
-///    "winners": [{"spec": "t0_linear_grow_mean", "made_in": 0, "recipe": ARCHITECTURE, "average": AVERAGE}],
+///    "winners": [{"spec": "t0_linear_grow_mean", "made_in": 0, "recipe": ARCHITECTURE, "average": AVERAGE,
+///                 "why": "the only candidate", "candidates": [{"spec": "t0_linear_grow_mean", "score": 0.5,
+///                 "lost": ""}]}],
 ///    "reports": REPORTS}
 ///
-/// "stop" is absent where there is none. ARCHITECTURE is the object of `architecture_text`, REPORTS the array of
-/// `reports_text`, AVERAGE {"value": 0.5, "biased": 0.25, "count": 2}; numbers that are not finite are "nan", "inf" and
+/// "stop" and "score" are absent where there is none. ARCHITECTURE is the object of `architecture_text`, REPORTS the
+/// array of `reports_text`, AVERAGE {"value": 0.5, "biased": 0.25, "count": 2}; numbers that are not finite are "nan",
+/// "inf" and
 /// "-inf". A stop's cause is a text of `to_string(stop_cause)`.
 std::string books_text(const search_books& books);
 /// Reads such a text. `name` begins the messages. Errors: data_loss naming the key and the value; unimplemented for

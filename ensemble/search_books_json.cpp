@@ -42,19 +42,28 @@ json candidate_json(const search_books::candidate& x) {
   return j;
 }
 
-json winner_json(const search_books::winner& x) {
-  return {{"spec", x.spec},
-          {"made_in", x.made_in},
-          {"recipe", search_json::as_json(x.recipe)},
-          {"average", average_json(x.average)}};
-}
-
 template <class List, class AsJson>
 json list_json(const List& list, AsJson as_json) {
   json all = json::array();
   for (const auto& x : list)
     all.push_back(as_json(x));
   return all;
+}
+
+json entry_json(const choice::entry& x) {
+  json j{{"spec", x.spec}, {"lost", x.lost}};
+  if (x.score)
+    j["score"] = search_json::as_json(*x.score);
+  return j;
+}
+
+json winner_json(const search_books::winner& x) {
+  return {{"spec", x.spec},
+          {"made_in", x.made_in},
+          {"recipe", search_json::as_json(x.recipe)},
+          {"average", average_json(x.average)},
+          {"why", x.why},
+          {"candidates", list_json(x.candidates, entry_json)}};
 }
 
 // -- reading -------------------------------------------------------------------------
@@ -107,18 +116,24 @@ search_books::candidate candidate_in(const entry& e) {
       {name_in(e.at("spec")), search_json::architecture_in(e.at("recipe"))}, average_in(e.at("average")), stop_in(e)};
 }
 
-search_books::winner winner_in(const entry& e) {
-  e.require_members({"spec", "made_in", "recipe", "average"});
-  return {name_in(e.at("spec")), e.at("made_in").count(), search_json::architecture_in(e.at("recipe")),
-          average_in(e.at("average"))};
-}
-
 template <class In>
 auto list_in(const entry& e, In in) {
   std::vector<decltype(in(e))> all;
   for (const auto& element : e.elements())
     all.push_back(in(element));
   return all;
+}
+
+choice::entry entry_in(const entry& e) {
+  e.require_members({"spec", "lost"}, {"score"});
+  return {name_in(e.at("spec")), e.has("score") ? std::optional{e.at("score").number()} : std::nullopt,
+          e.at("lost").text()};
+}
+
+search_books::winner winner_in(const entry& e) {
+  e.require_members({"spec", "made_in", "recipe", "average", "why", "candidates"});
+  return {name_in(e.at("spec")),       e.at("made_in").count(), search_json::architecture_in(e.at("recipe")),
+          average_in(e.at("average")), e.at("why").text(),      list_in(e.at("candidates"), entry_in)};
 }
 
 /// What the parts of the books say about one another.

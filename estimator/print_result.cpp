@@ -27,6 +27,8 @@ int print_result(const expected<train_result>& result) {
               static_cast<long long>(result->global_step), static_cast<long long>(result->steps_run), result->seconds);
   if (!result->remark.empty())
     std::printf("  %s\n", result->remark.c_str());
+  if (result->search)
+    std::printf("  winner: %s\n", result->search->spec.c_str());
   print_metrics(result->metrics, result->arrays);
   return 0;
 }

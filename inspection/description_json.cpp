@@ -40,6 +40,8 @@ void add_iteration(json& j, std::string_view name, checkpoint_id id) {
     j[name] = id.iteration;
 }
 
+json to_object(const ensemble_member& m) { return {{"iteration", m.iteration}, {"builder", m.builder}}; }
+
 json to_array(const std::vector<damage>& damages) {
   return array_of(damages, [](const damage& d) { return to_object(d); });
 }
@@ -142,6 +144,43 @@ std::string to_json(const checkpoint_description& r) {
   return dumped(j);
 }
 
+static json to_object(const candidate_description& c) {
+  json j{{"spec", c.spec}, {"score", or_null(c.score)}};
+  if (!c.members.empty())
+    j["members"] = array_of(c.members, [](const ensemble_member& m) { return to_object(m); });
+  if (!c.lost.empty())
+    j["lost"] = c.lost;
+  if (!c.stop.empty())
+    j["stop"] = c.stop;
+  return j;
+}
+
+static json to_object(const search_description& r) {
+  const auto candidates_of = [](const auto& x) {
+    return array_of(x.candidates, [](const candidate_description& c) { return to_object(c); });
+  };
+  json j{{"iteration", r.iteration}, {"global_step", r.global_step}};
+  j["finished"] = array_of(r.finished, [&](const finished_iteration& i) {
+    return json{{"iteration", i.winner.iteration},
+                {"global_step", i.winner.global_step},
+                {"winner", i.spec},
+                {"why", i.why},
+                {"members", array_of(i.winner.members, [](const ensemble_member& m) { return to_object(m); })},
+                {"replay_indices", i.winner.replay_indices},
+                {"candidates", candidates_of(i)}};
+  });
+  j["subnetworks"] = array_of(r.subnetworks, [](const subnetwork_description& s) {
+    json one{{"spec", s.spec}, {"steps", s.steps}};
+    if (!s.stop.empty())
+      one["stop"] = s.stop;
+    return one;
+  });
+  j["candidates"] = candidates_of(r);
+  return j;
+}
+
+std::string to_json(const search_description& r) { return dumped(to_object(r)); }
+
 std::string to_json(const directory_description& r) {
   json j{{"kind", "directory"},
          {"path", r.path},
@@ -170,6 +209,8 @@ std::string to_json(const directory_description& r) {
     j["run"] = {{"wall_time", r.record->wall_time}, {"command", r.record->command},
                 {"directory", r.record->directory}, {"versions", r.record->versions},
                 {"settings", r.record->settings},   {"resolved", r.record->resolved}};
+  if (r.search)
+    j["search"] = to_object(*r.search);
   j["event_files"] = r.event_files;
   return dumped(j);
 }

@@ -107,7 +107,38 @@ std::string to_text(const run_record& r) {
   return text;
 }
 
+std::string members_text(const std::vector<ensemble_member>& members) {
+  return joined(members, " + ", [](const ensemble_member& m) {
+    return "t" + std::to_string(m.iteration) + "_" + printable(m.builder);
+  });
+}
+
 }  // namespace
+
+std::string to_text(const search_description& r) {
+  std::string text = "search: iteration " + std::to_string(r.iteration) + " is open at global step "
+                     + std::to_string(r.global_step) + "\n";
+  const auto score = [](const candidate_description& c) { return c.score ? number_text(*c.score) : ""; };
+  for (const auto& i : r.finished) {
+    text += "  iteration " + std::to_string(i.winner.iteration) + ", up to global step "
+            + std::to_string(i.winner.global_step) + ": " + printable(i.spec) + " won ("
+            + members_text(i.winner.members) + ")\n";
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& c : i.candidates)
+      rows.push_back({printable(c.spec), score(c), printable(c.lost.empty() ? i.why : c.lost)});
+    text += table(rows, "    ", {1});
+  }
+  if (!r.candidates.empty())
+    text += "  iteration " + std::to_string(r.iteration) + "\n";
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& s : r.subnetworks)
+    rows.push_back({printable(s.spec), std::to_string(s.steps) + " steps", printable(s.stop)});
+  text += table(rows, "    ", {1});
+  rows.clear();
+  for (const auto& c : r.candidates)
+    rows.push_back({printable(c.spec), score(c), members_text(c.members), printable(c.stop)});
+  return text + table(rows, "    ", {1});
+}
 
 std::string to_text(const checkpoint_description& r) {
   std::string text = printable(r.path) + (r.id ? ": step " + to_string(*r.id) : "") + "\n";
@@ -156,6 +187,8 @@ std::string to_text(const directory_description& r) {
     text += damages_text(c.damages, "  ");
   if (r.record)
     text += to_text(*r.record);
+  if (r.search)
+    text += to_text(*r.search);
   for (const auto& [name, metrics] : r.evaluations)
     text += printable(name) + ": " + exact_metrics(metrics) + "\n";
   if (!r.event_files.empty())

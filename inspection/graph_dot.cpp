@@ -1,6 +1,8 @@
 // Writes a graph for Graphviz: scopes as clusters, variables as boxes.
 #include <troupe/inspect.hpp>
 
+#include <set>
+
 namespace troupe {
 
 namespace {
@@ -43,7 +45,34 @@ void print(std::string& text, const cluster& c, const std::string& path, const s
   }
 }
 
+std::string name_of(const ensemble_member& m) { return "t" + std::to_string(m.iteration) + "_" + m.builder; }
+
 }  // namespace
+
+std::string to_dot(const search_description& r) {
+  std::string text = "digraph \"search\" {\n  rankdir=LR;\n  node [shape=box];\n";
+  std::set<ensemble_member> shown;
+  std::optional<std::string> before;
+  const auto add_ensemble = [&](const std::string& id, const std::string& label, const std::string& style,
+                                const std::vector<ensemble_member>& members) {
+    text += "  " + quoted(id) + " [label=" + quoted(label) + ", shape=ellipse" + style + "];\n";
+    for (const auto& m : members) {
+      if (shown.insert(m).second)
+        text += "  " + quoted(name_of(m)) + ";\n";
+      text += "  " + quoted(name_of(m)) + " -> " + quoted(id) + ";\n";
+    }
+    if (before)
+      text += "  " + quoted(*before) + " -> " + quoted(id) + " [style=dashed];\n";
+  };
+  for (const auto& i : r.finished) {
+    const auto id = "iteration " + std::to_string(i.winner.iteration);
+    add_ensemble(id, id + "\n" + i.spec, ", style=filled", i.winner.members);
+    before = id;
+  }
+  for (const auto& c : r.candidates)
+    add_ensemble("open " + c.spec, c.spec, "", c.members);
+  return text + "}\n";
+}
 
 std::string to_dot(const graph_description& r) {
   cluster top;

@@ -1,4 +1,5 @@
 // Inspects paths on disk: finds out what a path names, and calls the matching inspection.
+#include "inspection/describe_search.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/examination/examination.hpp"
@@ -39,7 +40,14 @@ expected<checkpoint_description> inspect_checkpoint(const std::string& path, con
 }
 
 expected<directory_description> inspect_directory(const std::string& path, const inspect_options& options) {
-  return examine_directory(*posix_file_system(), path, options);
+  auto made = examine_directory(*posix_file_system(), path, options);
+  if (!made || !made->newest)
+    return made;
+  if (auto search = read_search(posix_file_system(), path))
+    made->search = std::move(*search);
+  else if (search.error().category == errc::data_loss)
+    made->warnings.push_back(search.error().message);
+  return made;
 }
 
 expected<event_file_description> inspect_event_file(const std::string& path) {

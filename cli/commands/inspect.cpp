@@ -18,7 +18,8 @@ constexpr const char*
     about = "Shows what a job has left, or what it is made of. Writes nothing, and may look at a running job.";
 constexpr const char* usage = R"(
 What is shown of each PATH depends on what it is:
-  a model directory                    its checkpoints, who is using it, the last evaluation
+  a model directory                    its checkpoints, who is using it, the last evaluation; of a search who won
+                                       each iteration, with the score of every candidate and why it lost
   an exported model                    what it takes and yields, where it came from, its weights
   DIR/model.ckpt-390, a manifest       the checkpoint: tensors, input position, properties
   FILE.safetensors                     the tensors of any such file, from anywhere
@@ -33,6 +34,7 @@ Examples:
   troupe inspect runs/fashion/events* runs/fashion/eval/events*
   troupe inspect --config examples/fashion_mnist.toml --graph train --dot | dot -Tsvg > graph.svg
   troupe inspect --config examples/fashion_mnist.toml --profile --steps 200
+  troupe inspect runs/search --dot | dot -Tsvg > search.svg
 
 Exit status:
   0    shown, and nothing in it is damaged
@@ -67,7 +69,7 @@ void add_arguments(command_arguments& known, invocation& r) {
              "what a replica computes in that mode: kernels in order, their buffers, bytes and FLOPs [train]");
   known.flag("--profile", r.profile, "the time that each of its operations takes in a real run [train]");
   known.value("--steps", "N", r.steps, "of how many steps [20]");
-  known.flag("--dot", r.dot, "the graph for Graphviz [train]");
+  known.flag("--dot", r.dot, "the graph for Graphviz [train]; of a PATH the ensembles of a search");
   known.flag("--verify", r.verify, "read every byte of checkpoints and compare all checksums");
   known.flag("--values", r.values, "with --json: every tensor's bytes in base64");
   known.flag("--json", r.json, "a JSON object; of several PATHs a list of them");
@@ -76,9 +78,11 @@ void add_arguments(command_arguments& known, invocation& r) {
 expected<void> check(const invocation& r) {
   if (r.paths.empty() == r.config.empty())
     return misuse("inspect takes PATHs, or a --config");
-  const bool of_config = r.plan || r.program || r.profile || r.steps || r.dot || !r.graph.empty() || !r.set.empty();
+  const bool of_config = r.plan || r.program || r.profile || r.steps || !r.graph.empty() || !r.set.empty();
   if (r.config.empty() && of_config)
-    return misuse("--plan, --graph, --program, --profile, --steps, --dot and --set are about a --config");
+    return misuse("--plan, --graph, --program, --profile, --steps and --set are about a --config");
+  if (r.dot && r.paths.size() > 1)
+    return misuse("--dot is about one PATH, the model directory of a search, or about a --config");
   if (!r.config.empty() && (r.verify || r.values))
     return misuse("--verify and --values are about a PATH");
   if (r.values && !r.json)
@@ -113,7 +117,16 @@ int show_paths(const invocation& r, console_printer& console) {
     }
     write_output(before);
     before = list ? ",\n" : "\n";
-    r.json ? write_output(to_json(*found)) : write_text(to_text(*found));
+    const auto* directory = std::get_if<directory_description>(&*found);
+    if (r.dot && !(directory && directory->search))
+      return usage_failure(console, misuse(fmt::format("--dot draws the model directory of a search, and {} is none "
+                                                       "(or has no checkpoint yet)",
+                                                       path))
+                                        .value());
+    if (r.dot)
+      write_text(to_dot(*directory->search));
+    else
+      r.json ? write_output(to_json(*found)) : write_text(to_text(*found));
     status = std::max<int>(status, is_sound(*found) ? succeeded : failed);
   }
   if (list)

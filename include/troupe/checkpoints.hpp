@@ -12,6 +12,7 @@
 #include <troupe/checkpoint_id.hpp>
 #include <troupe/checkpoint_ref.hpp>
 #include <troupe/run_record.hpp>
+#include <troupe/search/search_description.hpp>
 #include <troupe/tensor.hpp>
 
 #include <map>
@@ -99,8 +100,9 @@ struct directory_description {
   std::optional<std::string> owner = {};           ///< The process that holds the lock: "process 4711".
   std::vector<std::string> event_files = {};       ///< Relative to `path`, including those of evaluations.
   std::map<std::string, std::map<std::string, double>> evaluations = {};  ///< Last ones, by "eval" or "eval_<name>".
-  std::optional<run_record> record = {};  ///< The configuration of its last job, if kept.
-  int64_t bytes = 0;                      ///< Total size of all files, subdirectories included.
+  std::optional<run_record> record = {};          ///< The configuration of its last job, if kept.
+  std::optional<search_description> search = {};  ///< Of a search, from the newest checkpoint.
+  int64_t bytes = 0;                              ///< Total size of all files, subdirectories included.
   bool verified = false;
   std::vector<std::string> warnings = {};  ///< Problems of state file, run.json and event files.
 };

@@ -232,6 +232,7 @@ TROUPE_API expected<step_profile> profile_model(const estimator& e, const datase
 /// Text for people. Its form may change.
 TROUPE_API std::string to_text(const checkpoint_description& r);
 TROUPE_API std::string to_text(const directory_description& r);
+TROUPE_API std::string to_text(const search_description& r);
 TROUPE_API std::string to_text(const event_file_description& r);
 TROUPE_API std::string to_text(const export_description& r);
 TROUPE_API std::string to_text(const plan_description& r);
@@ -243,6 +244,7 @@ TROUPE_API std::string to_text(const inspection& r);
 /// null.
 TROUPE_API std::string to_json(const checkpoint_description& r);
 TROUPE_API std::string to_json(const directory_description& r);
+TROUPE_API std::string to_json(const search_description& r);
 TROUPE_API std::string to_json(const event_file_description& r);
 TROUPE_API std::string to_json(const export_description& r);
 TROUPE_API std::string to_json(const plan_description& r);
@@ -252,6 +254,8 @@ TROUPE_API std::string to_json(const inspection& r);
 
 /// The graph for Graphviz: a cluster for each scope, an edge for each input.
 TROUPE_API std::string to_dot(const graph_description& r);
+/// The ensembles of a search for Graphviz, with their members: the winners, and the candidates of the open iteration.
+TROUPE_API std::string to_dot(const search_description& r);
 /// The bytes of a GraphDef, for TensorBoard's graph page: nodes by name, with dtypes and shapes as attributes.
 TROUPE_API std::string to_graph_def(const graph_description& r);
 

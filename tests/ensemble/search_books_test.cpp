@@ -20,7 +20,12 @@ search_books second_iteration() {
                       {{"t1_b_grow_mean", {"b_grow", "mean", {{0, "a"}, {1, "b"}}, {}, 1, 0}},
                        {},
                        spec_stop{stop_cause::dropped, 20, "it reads t1_b"}}};
-  books.winners = {{"t0_a_grow_mean", 0, first, {.5f, .25f, 9}}};
+  books.winners = {{"t0_a_grow_mean",
+                    0,
+                    first,
+                    {.5f, .25f, 9},
+                    "the least loss, 0.5",
+                    {{"t0_a_grow_mean", .5, ""}, {"t0_b_grow_mean", {}, "it was dropped"}}}};
   books.reports = {{{.iteration = 0, .name = "a", .hparams = {{"rate", .1}}, .included = true}}};
   return books;
 }
@@ -79,7 +84,9 @@ TEST_CASE("the text of books is what is documented") {
             R"({"builder": "a", "step": 30, "stop": {"cause": "end_of_input", "detail": "bag \"x\"", "step": 30}})"));
   CHECK(has(
       text,
-      R"({"average": {"biased": 0.25, "count": 9, "value": 0.5}, "made_in": 0, "recipe": {"ensemble_candidate_name")"));
+      R"({"average": {"biased": 0.25, "count": 9, "value": 0.5}, "candidates": [{"lost": "", "score": 0.5, "spec": )"
+      R"("t0_a_grow_mean"}, {"lost": "it was dropped", "spec": "t0_b_grow_mean"}], "made_in": 0, "recipe": {)"));
+  CHECK(has(text, R"("spec": "t0_a_grow_mean", "why": "the least loss, 0.5"})"));
 }
 
 TEST_CASE("books that were damaged, or that contradict themselves, are refused with place and value") {
@@ -107,12 +114,13 @@ TEST_CASE("books of a later version are told from damaged ones") {
 }
 
 TEST_CASE("a winner that was the previous ensemble keeps its spec, its average and the iteration that made it") {
-  const auto next = grown(second_iteration(), 0, {});
+  const auto next = grown(second_iteration(), choice{.winner = 0}, {});
   const auto& winner = next.winners.back();
   CHECK(winner.spec == "t0_a_grow_mean");
   CHECK(winner.made_in == 0);
   CHECK(winner.average == loss_average{.5f, .25f, 9});
   CHECK(winner.recipe == architecture{"a_grow", "mean", {{0, "a"}}, {0, 0}, 1, 140});
+  CHECK(next.winners.front() == second_iteration().winners.front());
   CHECK(next.iteration() == 2);
   CHECK(next.begins_at == 150);
   CHECK(next.tick == 150);
@@ -121,13 +129,14 @@ TEST_CASE("a winner that was the previous ensemble keeps its spec, its average a
 }
 
 TEST_CASE("a new winner lists its members, the indices that led to it and the global step at which it won") {
-  const auto winner = grown(second_iteration(), 1, {}).winners.back();
+  const auto winner = grown(second_iteration(), choice{.winner = 1}, {}).winners.back();
   CHECK(winner.made_in == 1);
   CHECK(winner.recipe == architecture{"a_grow", "mean", {{0, "a"}, {1, "a"}}, {0, 1}, 1, 140});
 }
 
 TEST_CASE("growth keeps the reports of the iteration and says which are included") {
-  const auto next = grown(second_iteration(), 1, {{.name = "previous_ensemble"}, {.name = "a"}, {.name = "b"}});
+  const auto next = grown(second_iteration(), choice{.winner = 1},
+                          {{.name = "previous_ensemble"}, {.name = "a"}, {.name = "b"}});
   REQUIRE(next.reports.size() == 2);
   CHECK_FALSE(next.reports[1][0].included);
   CHECK(next.reports[1][1].included);
@@ -137,7 +146,7 @@ TEST_CASE("growth keeps the reports of the iteration and says which are included
 }
 
 TEST_CASE("the previous ensemble begins an iteration with the average with which it won, new candidates with none") {
-  auto books = grown(second_iteration(), 1, {});
+  auto books = grown(second_iteration(), choice{.winner = 1}, {});
   const auto specs = specs_of(2, {{"c"}}, books.previous(), {strategy::grow()}, {"mean"});
   REQUIRE(specs);
   REQUIRE(enter_specs(books, *specs));

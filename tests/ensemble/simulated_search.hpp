@@ -79,7 +79,7 @@ struct simulated_search {
       scores.push_back({{"adanet_loss", score(candidate.what.spec)}});
     const auto chosen = choose(rules.choice, all.iteration(), contenders_of(all), scores);
     REQUIRE_MESSAGE(chosen, chosen.error().message);
-    return grown(all, chosen->winner, {}).winners.back().recipe;
+    return grown(all, *chosen, {}).winners.back().recipe;
   }
 
  private:

@@ -1,6 +1,8 @@
 // Searches by the public calls, on real files.
 #include "estimator/small_start.hpp"
 
+#include <troupe/predict.hpp>
+#include <troupe/saving_listener.hpp>
 #include <troupe/search/generators.hpp>
 #include <troupe/search/searcher.hpp>
 
@@ -9,6 +11,30 @@
 namespace troupe::test {
 
 namespace {
+
+/// Rows of three classes, with a feature that no builder reads if `extra`.
+dataset with_extra(bool extra) {
+  std::vector<float> x(96);
+  std::vector<int32_t> y(12);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(static_cast<int>(i * 37 % 19) - 9) / 9.f;
+  for (size_t i = 0; i < y.size(); ++i)
+    y[i] = static_cast<int32_t>(i % 3);
+  std::vector<std::pair<std::string, tensor>> features{{"x", tensor::of<float>({12, 8}, x)}};
+  if (extra)
+    features.emplace_back("extra", tensor::of<float>({12, 8}, x));
+  return *dataset::from_tensors(features, {{"y", tensor::of<int32_t>({12}, y)}});
+}
+
+/// A search of two iterations of four ticks whose builders read the feature "x".
+searcher plain_searcher(const std::string& directory) {
+  return {{.head = multi_class_head{.classes = 3},
+           .subnetwork_generator = generators::simple_dnn({.features = {"x"}, .layer_size = 4}),
+           .max_iteration_steps = 4,
+           .ensemblers = {mean_ensembler{}},
+           .max_iterations = 2},
+          small_estimator(directory).config};
+}
 
 /// A search of two iterations of ten ticks, which chooses by the loss on other data.
 searcher choosing_searcher(const std::string& directory, objective goal) {
@@ -40,10 +66,100 @@ TEST_CASE("the winner of a directory is that of the evaluation, as in the result
     name = trained->search->spec;
     CHECK(winner->model.name == name);
     CHECK(measured->metrics.contains("average_loss"));
+    const auto seen = inspect_directory(at.path);
+    REQUIRE_MESSAGE(seen, why(seen));
+    REQUIRE(seen->search);
+    CHECK(seen->search->iteration == 1);
+    REQUIRE(seen->search->finished.size() == 1);
+    CHECK(seen->search->finished[0].candidates.size() == 2);
+    CHECK(seen->search->finished[0].why.find("average_loss of the evaluation") != std::string::npos);
+    CHECK(seen->search->subnetworks.size() == 2);
     CHECK(std::filesystem::exists(at / "architecture-0.json"));
     CHECK_FALSE(std::filesystem::exists(at / "eval_chooser"));
   }
   CHECK(names[0] != names[1]);
+}
+
+TEST_CASE("[ADA-22.9 extra features] a feature that only training, evaluation or prediction has is no error") {
+  for (const char* const who : {"train", "evaluate", "predict"}) {
+    CAPTURE(who);
+    const auto has_extra = [who](std::string_view mode) { return mode == who; };
+    const temporary_directory at;
+    const auto s = plain_searcher(at.path);
+    const eval_spec evaluation{.input = with_extra(has_extra("evaluate")).batch(4)};
+    const auto trained = train_and_evaluate(s, {.input = with_extra(has_extra("train")).batch(4).repeat()},
+                                            {evaluation});
+    REQUIRE_MESSAGE(trained, why(trained));
+    CHECK(trained->global_step == 8);
+    const auto winner = winner_of(s);
+    REQUIRE_MESSAGE(winner, why(winner));
+    const auto measured = evaluate(*winner, evaluation);
+    REQUIRE_MESSAGE(measured, why(measured));
+    CHECK(measured->metrics.at("loss") == doctest::Approx(trained->metrics.at("loss")));
+    auto predictions = predict(*winner, {.input = with_extra(has_extra("predict")).batch(4)});
+    REQUIRE_MESSAGE(predictions, why(predictions));
+    int64_t rows = 0;
+    for (;; ++rows) {
+      const auto next = predictions->next();
+      REQUIRE_MESSAGE(next, why(next));
+      if (!*next)
+        break;
+    }
+    CHECK(rows == 12);
+  }
+}
+
+namespace {
+
+/// Counts its calls, and evaluates the winner when it is told the end.
+struct counting_hook : hook {
+  explicit counting_hook(searcher of) : search(std::move(of)) {}
+  needs begin(int64_t) override {
+    ++begun;
+    return {};
+  }
+  void end(int64_t) override {
+    ++ended;
+    const auto winner = winner_of(search);
+    result = winner ? evaluate(*winner, {.input = with_extra(false).batch(4)}) : fail(winner.error());
+  }
+  searcher search;
+  int begun = 0, ended = 0;
+  expected<evaluation_result> result = fail(errc::state, "not called");
+};
+
+struct counting_listener : saving_listener {
+  void begin(int64_t) override { ++begun; }
+  void before_save(int64_t step) override { before.push_back(step); }
+  answer after_save(int64_t step, const std::string&) override {
+    after.push_back(step);
+    return answer::go_on;
+  }
+  void end(int64_t) override { ++ended; }
+  int begun = 0, ended = 0;
+  std::vector<int64_t> before, after;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "[ADA-22.9 hooks] a hook that evaluates at its end ends, listeners hear every save, and both begin and end once in "
+    "a search that grows") {
+  const temporary_directory at;
+  const auto s = plain_searcher(at.path);
+  const auto counted = std::make_shared<counting_hook>(s);
+  const auto listener = std::make_shared<counting_listener>();
+  const auto trained = train(
+      s, {.input = with_extra(false).batch(4).repeat(), .hooks = {counted}, .saving_listeners = {listener}});
+  REQUIRE_MESSAGE(trained, why(trained));
+  CHECK(counted->begun == 1);
+  CHECK(counted->ended == 1);
+  REQUIRE_MESSAGE(counted->result, why(counted->result));
+  CHECK(counted->result->global_step == 8);
+  CHECK(listener->begun == 1);
+  CHECK(listener->ended == 1);
+  CHECK(listener->before == listener->after);
+  CHECK(listener->after == std::vector<int64_t>{0, 4, 4, 8});  // At step 4 before and after it has grown.
 }
 
 }  // namespace troupe::test

@@ -61,7 +61,7 @@ inline job_books books_at(const planned_job& planned, int64_t tick, std::optiona
   for (auto& s : books->subnetworks)
     s.step = tick - books->begins_at;
   checkpoint_info info{.id = {tick, books->iteration()}, .prefix = "/run/model.ckpt-" + std::to_string(tick)};
-  info.blobs[name] = books_text(winner ? grown(*books, *winner, {}) : *books);
+  info.blobs[name] = books_text(winner ? grown(*books, {.winner = *winner}, {}) : *books);
   return info;
 }
 

@@ -1,6 +1,7 @@
 // The program runs troupe inspect and troupe checkpoints on the model directory of a finished job.
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
@@ -153,7 +154,11 @@ TEST_CASE("misuse of inspect and checkpoints exits with 2 and says what would be
   refused({"inspct", "x"}, "did you mean inspect?");
   refused({"inspect"}, "takes PATHs, or a --config");
   refused({"inspect", "a", "--verfy"}, "unknown flag --verfy; did you mean --verify?");
-  refused({"inspect", "a", "--dot"}, "are about a --config");
+  refused({"inspect", "a", "b", "--dot"}, "--dot is about one PATH, the model directory of a search");
+  refused({"inspect", "a", "--dot", "--json"}, "--dot cannot be given together with");
+  const test::temporary_directory empty;
+  refused({"inspect", empty.path, "--dot"},
+          "--dot draws the model directory of a search, and " + empty.path + " is none");
   refused({"inspect", "a", "--values"}, "--values needs --json");
   refused({"inspect", "--config", "x", "--graph", "trian"}, "did you mean train?");
   refused({"inspect", "a", "--profile"}, "are about a --config");
