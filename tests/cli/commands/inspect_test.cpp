@@ -155,7 +155,6 @@ TEST_CASE("misuse of inspect and checkpoints exits with 2 and says what would be
   refused({"inspect"}, "takes PATHs, or a --config");
   refused({"inspect", "a", "--verfy"}, "unknown flag --verfy; did you mean --verify?");
   refused({"inspect", "a", "b", "--dot"}, "--dot is about one PATH, the model directory of a search");
-  refused({"inspect", "a", "--dot", "--json"}, "--dot cannot be given together with");
   const test::temporary_directory empty;
   refused({"inspect", empty.path, "--dot"},
           "--dot draws the model directory of a search, and " + empty.path + " is none");
