@@ -103,6 +103,16 @@ search_books grown(const search_books& books, const choice& chosen, std::vector<
   return next;
 }
 
+search_books as_begun(const search_books& books) {
+  search_books begun{.begins_at = books.begins_at,
+                     .tick = books.begins_at,
+                     .global_step = books.base_step(),
+                     .winners = books.winners,
+                     .reports = books.reports};
+  begun.reports.resize(std::min(begun.reports.size(), begun.winners.size()));
+  return begun;
+}
+
 std::vector<derived_file> derived_files(const search_books& books) {
   std::vector<derived_file> files;
   for (const auto& winner : books.winners)

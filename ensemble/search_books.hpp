@@ -64,6 +64,10 @@ expected<void> enter_specs(search_books& books, const iteration_specs& specs);
 /// The books with which the iteration after this one begins, at the same tick.
 search_books grown(const search_books& books, const choice& chosen, std::vector<materialized_report> reports);
 
+/// The books with which the iteration of these books began, without its specs: where the state of these is lost, it
+/// begins there again.
+search_books as_begun(const search_books& books);
+
 /// A file that follows from the books, with its path in the model directory. It is written after their commit, and
 /// nothing reads it.
 struct derived_file {

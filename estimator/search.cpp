@@ -42,7 +42,8 @@ expected<checkpoint_info> find_info(const checkpoint_store& store, const checkpo
   return best && (which.best || best->in_use) ? store.inspect(best->id) : newest;
 }
 
-expected<found_commit> find_commit(const searcher& s, const checkpoint_ref& which) {
+expected<found_commit> find_commit(const searcher& s, const checkpoint_ref& which,
+                                   const std::shared_ptr<file_system>& files) {
   if (auto valid = validate(which); !valid)
     return fail(valid.error());
   auto directory = s.config.model_dir;
@@ -50,7 +51,7 @@ expected<found_commit> find_commit(const searcher& s, const checkpoint_ref& whic
     directory = parent_of(which.path);
   if (!directory)
     return fail(errc::invalid_argument, "the winner of a search is in its model directory, and model_dir is not given");
-  auto store = checkpoint_store::open(posix_file_system(), *directory, {.read_only = true});
+  auto store = checkpoint_store::open(files, *directory, {.read_only = true});
   if (!store)
     return fail(store.error());
   auto info = find_info(**store, choice_of(which));
@@ -74,9 +75,10 @@ expected<candidate_scores> scores_in(const searcher& s, const shared_basis& basi
       parts.candidates.push_back(commit.books.candidates[i].what);
   auto config = s.config;
   config.model_dir.reset();
-  const auto found = evaluate(estimator{composite_model(basis, std::move(parts)), config},
-                              {.input = *s.search.evaluator->input, .steps = s.search.evaluator->steps},
-                              checkpoint_ref::of_path(commit.info.prefix));
+  const auto found = evaluate(
+      estimator{composite_model(basis, std::move(parts)), config},
+      {.input = *s.search.evaluator->input, .steps = s.search.evaluator->steps},
+      commit.info.prefix.empty() ? checkpoint_ref{} : checkpoint_ref::of_path(commit.info.prefix));
   if (!found)
     return fail(found.error());
   candidate_scores scores;
@@ -105,14 +107,43 @@ expected<candidate_spec> winner_in(const searcher& s, const shared_basis& basis,
   return books.candidates[chosen->winner].what;
 }
 
+expected<estimator> find_winner(const searcher& s, const checkpoint_ref& which,
+                                const std::shared_ptr<file_system>& files) {
+  auto commit = find_commit(s, which, files);
+  const bool is_new = !commit && commit.error().category == errc::not_found
+                      && which.what == checkpoint_ref::kind::newest;
+  if (!commit && !is_new)
+    return fail(commit.error());
+  if (is_new)
+    commit = found_commit{};
+  auto basis = basis_of(s.search, commit->books);
+  if (!basis)
+    return fail(basis.error());
+  if (is_new)
+    if (auto entered = specs_of(**basis).and_then([&](const auto& specs) { return enter_specs(commit->books, specs); });
+        !entered)
+      return fail(entered.error());
+  auto winner = winner_in(s, *basis, *commit);
+  if (!winner)
+    return fail(winner.error());
+  return estimator{winner_model(*basis, *winner), s.config};
+}
+
+/// As `exporting_of`, of the ensemble that leads at the evaluated checkpoint.
+exporting exporting_winner(const searcher& s, const eval_spec& spec) {
+  return [s, spec](const export_surroundings& in, const export_occasion& now) {
+    const auto which = now.checkpoint.empty() ? checkpoint_ref{} : checkpoint_ref::of_path(now.checkpoint);
+    return find_winner(s, which, in.files).and_then([&](const estimator& winner) {
+      return exporting_of(winner, spec)(in, now);
+    });
+  };
+}
+
 }  // namespace
 
 expected<training_job> describe(const searcher& s, const train_spec& training, const eval_specs& evaluations) {
   if (auto valid = validate(s.search); !valid)
     return fail(valid.error());
-  for (const auto& spec : evaluations.all())
-    if (!spec.exporters.empty())
-      return fail(errc::unimplemented, "exporters: a search cannot run them yet; export its winner (winner_of)");
   auto job = describe(estimator{no_model(), s.config}, training, evaluations);
   if (!job)
     return job;
@@ -120,6 +151,9 @@ expected<training_job> describe(const searcher& s, const train_spec& training, c
     return fail(errc::invalid_argument,
                 "a search needs checkpoints, from which it grows: give a model_dir, and a save_checkpoints_steps or "
                 "save_checkpoints_secs that is not none");
+  for (size_t i = 0; i < job->evaluations.size(); ++i)
+    if (job->evaluations[i].exports)
+      job->evaluations[i].exports = exporting_winner(s, evaluations.all()[i]);
   become_search(*job, s.search);
   return job;
 }
@@ -146,16 +180,7 @@ expected<train_result> train_and_evaluate(const searcher& s, const train_spec& t
 }
 
 expected<estimator> winner_of(const searcher& s, const checkpoint_ref& which) {
-  auto commit = find_commit(s, which);
-  if (!commit)
-    return fail(commit.error());
-  auto basis = basis_of(s.search, commit->books);
-  if (!basis)
-    return fail(basis.error());
-  auto winner = winner_in(s, *basis, *commit);
-  if (!winner)
-    return fail(winner.error());
-  return estimator{winner_model(*basis, *winner), s.config};
+  return find_winner(s, which, posix_file_system());
 }
 
 }  // namespace troupe

@@ -61,7 +61,7 @@ expected<void> searching::begin(const std::optional<checkpoint_id>& at, const bl
   begun_ = true;
   leaders_.clear();
   if (!at || at->iteration != of_plan_.iteration())
-    return search_->begin(of_plan_, specs_);
+    return search_->begin(as_begun(of_plan_), specs_);  // The plan may be of a later commit, which is damaged.
   const auto text = of_commit.find(key());
   if (text == of_commit.end())
     return fail(errc::data_loss, prefix + " has no books of a search (blob '" + key() + "')");

@@ -134,6 +134,19 @@ TEST_CASE("a new winner lists its members, the indices that led to it and the gl
   CHECK(winner.recipe == architecture{"a_grow", "mean", {{0, "a"}, {1, "a"}}, {0, 1}, 1, 140});
 }
 
+TEST_CASE("the books with which an iteration began follow from its later ones") {
+  const auto begun = grown(second_iteration(), choice{.winner = 1}, {});
+  auto later = begun;
+  REQUIRE(enter_specs(later, *specs_of(2, {{"c"}}, later.previous(), {strategy::grow()}, {"mean"})));
+  later.tick = 170;
+  later.global_step = 160;
+  later.subnetworks[0].step = 20;
+  later.subnetworks[0].stop = spec_stop{stop_cause::complete, 20};
+  later.candidates[1].average = {.5f, .5f, 20};
+  CHECK(as_begun(later) == begun);
+  CHECK(as_begun(begun) == begun);
+}
+
 TEST_CASE("growth keeps the reports of the iteration and says which are included") {
   const auto next = grown(second_iteration(), choice{.winner = 1},
                           {{.name = "previous_ensemble"}, {.name = "a"}, {.name = "b"}});

@@ -1,12 +1,17 @@
 // Searches by the public calls, on real files.
 #include "estimator/small_start.hpp"
 
+#include <troupe/exported_model.hpp>
+#include <troupe/inspect.hpp>
 #include <troupe/predict.hpp>
 #include <troupe/saving_listener.hpp>
 #include <troupe/search/generators.hpp>
 #include <troupe/search/searcher.hpp>
 
 #include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
 
 namespace troupe::test {
 
@@ -80,6 +85,36 @@ TEST_CASE("the winner of a directory is that of the evaluation, as in the result
   CHECK(names[0] != names[1]);
 }
 
+TEST_CASE("[ADA-22.6 evaluate before training] a candidate of NaN is no error of a choice before any training") {
+  const auto two_classes = with_extra(false).map("parity", [](const example_tensors& x) -> expected<example_tensors> {
+    auto made = x;
+    made.labels.insert_or_assign("y", tensor::scalar<int32_t>(x.labels.at("y").as<int32_t>()[0] % 2));
+    return made;
+  });
+  for (const bool nan_first : {true, false}) {
+    CAPTURE(nan_first);
+    const temporary_directory at;
+    const auto network = [](const std::string& name, float factor) {
+      return builder{.name = name, .build = [factor](graph& g, const build_context& c) -> subnetwork {
+                       const auto h = nn::dense(c.features["x"], {.units = 1});
+                       return {.last_layer = h, .logits = h * g.constant(tensor::scalar(factor)), .complexity = 1};
+                     }};
+    };
+    const auto good = network("good", 1), bad = network("bad", std::numeric_limits<float>::quiet_NaN());
+    searcher s = plain_searcher(at / "run");
+    s.search.head = binary_head{};
+    s.search.evaluator = search_evaluator{.input = two_classes.batch(4)};
+    s.search.subnetwork_generator = generators::list(nan_first ? std::vector{bad, good} : std::vector{good, bad});
+    const auto winner = winner_of(s);
+    REQUIRE_MESSAGE(winner, why(winner));
+    CHECK(winner->model.name == "t0_good_grow_mean");
+    const auto measured = evaluate(*winner, {.input = two_classes.batch(4)});
+    REQUIRE_MESSAGE(measured, why(measured));
+    CHECK(std::isfinite(measured->metrics.at("loss")));
+    CHECK_FALSE(std::filesystem::exists(at / "run"));
+  }
+}
+
 TEST_CASE("[ADA-22.9 extra features] a feature that only training, evaluation or prediction has is no error") {
   for (const char* const who : {"train", "evaluate", "predict"}) {
     CAPTURE(who);
@@ -107,6 +142,23 @@ TEST_CASE("[ADA-22.9 extra features] a feature that only training, evaluation or
     }
     CHECK(rows == 12);
   }
+}
+
+TEST_CASE(
+    "exporters of a search export the ensemble that leads at each evaluated checkpoint, the last one its winner") {
+  const temporary_directory at;
+  const auto s = plain_searcher(at.path);
+  const auto trained = train_and_evaluate(
+      s, {.input = with_extra(false).batch(4).repeat()},
+      {eval_spec{.input = with_extra(false).batch(4), .throttle_secs = 0, .exporters = {exporter{}}}});
+  REQUIRE_MESSAGE(trained, why(trained));
+  const auto& paths = trained->exports.at("");
+  REQUIRE(paths.size() == 1);
+  const auto described = inspect_export(paths.front());
+  REQUIRE_MESSAGE(described, why(described));
+  CHECK(described->model == trained->search->spec);
+  CHECK(described->global_step == 8);
+  CHECK(list_exports(at / "export/latest")->size() == 2);  // At the ends of both iterations.
 }
 
 namespace {

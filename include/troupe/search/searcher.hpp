@@ -33,8 +33,9 @@ TROUPE_API expected<train_result> train(const searcher& s, const train_spec& tra
 TROUPE_API expected<train_result> train_and_evaluate(const searcher& s, const train_spec& training,
                                                      const eval_specs& evaluations);
 /// The winner of the iterations so far, as an estimator to evaluate, predict and export: of an open iteration the best
-/// candidate by the same rules. Its variables are those of the checkpoint `which`. Errors: not_found if there is no
-/// checkpoint; failed_precondition as above.
+/// candidate by the same rules. Its variables are those of the checkpoint `which`; before there is any checkpoint, the
+/// newest is iteration 0 with initial values. Errors: not_found if another checkpoint is not there; failed_precondition
+/// as above.
 TROUPE_API expected<estimator> winner_of(const searcher& s, const checkpoint_ref& which = {});
 
 }  // namespace troupe

@@ -59,6 +59,23 @@ TEST_CASE("training ends where all subnetworks have stopped, by the steps of the
   CHECK_FALSE(begun().goes_on_after(9));
 }
 
+TEST_CASE("an attempt from an older state than that of the plan's books begins where the iteration began") {
+  auto later = first_books();
+  later.tick = later.global_step = 5;
+  for (auto& x : later.subnetworks)
+    x.step = 5;
+  later.subnetworks[1] = {.builder = "b", .step = 4, .stop = spec_stop{stop_cause::complete, 4}};
+  later.candidates[0].average = {0.5f, 0.25f, 5};
+  searching s{{.limits = {.max_iteration_steps = 10}}};
+  s.use(blobs_of(later), groups_of_plan());
+  REQUIRE(s.begin(std::nullopt, {}, ""));  // The checkpoint of step 5 was damaged.
+  const auto books = parse_books(s.blobs_at(0).at("search"), "books");
+  REQUIRE(books);
+  CHECK(books->tick == 0);
+  CHECK(books->candidates[0].average == loss_average{});
+  CHECK(s.ends_at() == 10);
+}
+
 TEST_CASE("what groups tell of themselves becomes the averages of the books of that state") {
   auto s = begun();
   auto values = told("t0_a_grow_mean", 0.5f, 3);

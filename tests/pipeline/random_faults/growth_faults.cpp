@@ -4,9 +4,9 @@
 #include "pipeline/random_faults/dice.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "support/growing_job.hpp"
+#include "support/small_search.hpp"
 
 #include <map>
-#include <mutex>
 
 namespace troupe::test::random_faults {
 
@@ -14,18 +14,73 @@ namespace {
 
 constexpr int64_t processes_max = 6;
 
-const checkpoint_content& undisturbed(int64_t replicas, bool evaluates) {
-  static std::map<std::pair<int64_t, bool>, checkpoint_content> known;
-  auto& found = known[{replicas, evaluates}];
-  if (found.tensors.empty()) {
+/// What differs between the jobs.
+struct growing_kind {
+  std::vector<std::string> nodes;
+  int64_t last_step = 0;
+};
+
+growing_kind kind_of(const growth_recipe& r) {
+  growing_kind all{{"agent", "preparer", "chief", "checkpoint_writer", "summary_writer", "callbacks", "outfeed"}, 40};
+  const auto add = [&](std::initializer_list<std::string> more) {
+    all.nodes.insert(all.nodes.end(), more.begin(), more.end());
+  };
+  if (!r.searches) {
+    add({"feed", "a/replica/0", "b/replica/0", "c/replica/0", "d/replica/0", "mixture/replica/0", "feed",
+         "mixture/replica/0", "a/replica/0"});
+    return all;
+  }
+  all.last_step = 30;
+  add({"infeed/0", "infeed/0", "previous/replica/0", "t0_linear/replica/0", "t0_linear_grow_cr/replica/0",
+       "t0_1_layer_dnn/replica/0", "t1_1_layer_dnn/replica/0", "t0_1_layer_dnn_grow_cr/replica/0"});
+  if (r.demands)
+    add({"chooser", "reporter", "chooser/replica/0", "reporter/infeed/0"});
+  return all;
+}
+
+/// `on_plan` is called whenever an iteration is planned.
+training_job described(const growth_recipe& r, const std::shared_ptr<file_system>& files,
+                       std::function<void()> on_plan) {
+  if (!r.searches) {
     growing_options j;
-    j.o.replicas = replicas;
-    j.o.evaluates = evaluates;
-    simulated_job job{prepare_growing(j), 1};
+    j.o.files = files;
+    j.o.replicas = r.replicas;
+    j.o.evaluates = r.evaluates;
+    j.o.recovers = r.attempts;
+    j.on_plan = [on_plan = std::move(on_plan)](int64_t) { on_plan(); };
+    return growing_job(j);
+  }
+  small_search s;
+  s.o.files = files;
+  s.o.replicas = r.replicas;
+  s.o.shards = 2;
+  s.o.evaluates = r.evaluates;
+  s.o.recovers = r.attempts;
+  if (r.demands) {
+    s.search.evaluator = search_evaluator{.input = small_dataset(16).batch(4)};
+    s.search.report_materializer = report_materializer{.input = small_dataset(8).batch(4)};
+  }
+  s.search.subnetwork_generator = [on_plan = std::move(on_plan),
+                                   inner = s.search.subnetwork_generator](const generator_input& in) {
+    on_plan();
+    return inner(in);
+  };
+  return describe_search(s);
+}
+
+const checkpoint_content& undisturbed(const growth_recipe& r) {
+  static std::map<std::tuple<int64_t, bool, bool, bool>, checkpoint_content> known;
+  auto& found = known[{r.replicas, r.evaluates, r.searches, r.demands}];
+  if (found.tensors.empty()) {
+    const auto disk = memory_disk::make();
+    auto prepared = prepare(described(r, disk, [] {}));
+    if (!prepared)
+      throw std::runtime_error(to_text(prepared.error()));
+    simulated_job job{std::move(*prepared), 1};
     const auto result = job.wait(std::chrono::hours{2});
     if (!result || !*result)
       throw std::runtime_error("the undisturbed job failed");
-    found = newest_checkpoint(j.o.files).content;
+    found = newest_checkpoint(disk).content;
   }
   return found;
 }
@@ -64,17 +119,13 @@ std::optional<expected<train_result>> run_once(const growth_recipe& r, const std
                                                int64_t process, std::vector<std::string>& wrong) {
   const bool disturbed = process == 0;
   const auto faulty = faulty_file_system::around(disk);
-  growing_options j;
-  j.o.files = faulty;
-  j.o.replicas = r.replicas;
-  j.o.evaluates = r.evaluates;
-  j.o.recovers = r.attempts;
   int plans = 0;
-  j.on_plan = [&](int64_t) {
-    if (disturbed && r.what == growth_trouble::planner && ++plans == 2)
+  // A search proposes the specs of earlier iterations again whenever it plans one.
+  const int fails_at = r.searches ? 2 + static_cast<int>(r.seed % 5) : 2;
+  auto prepared = prepare(described(r, faulty, [&] {
+    if (disturbed && r.what == growth_trouble::planner && ++plans == fails_at)
       throw std::runtime_error("a planner's trouble");
-  };
-  auto prepared = prepare(growing_job(j));
+  }));
   if (!prepared)
     return expected<train_result>{fail(prepared.error())};
   simulated_job job{std::move(*prepared), r.seed + static_cast<uint64_t>(process)};
@@ -114,6 +165,13 @@ std::optional<expected<train_result>> run_once(const growth_recipe& r, const std
   return result;
 }
 
+void draw_node(dice& d, growth_recipe& r) {
+  const auto nodes = kind_of(r).nodes;
+  r.node = nodes[static_cast<size_t>(d.between(0, std::ssize(nodes) - 1))];
+  if (r.what == growth_trouble::hangs && r.node == "chief")
+    r.node = "agent";  // No actor waits for the chief, so a chief that hangs is never found.
+}
+
 }  // namespace
 
 growth_recipe draw_growth(uint64_t seed) {
@@ -129,11 +187,25 @@ growth_recipe draw_growth(uint64_t seed) {
   r.turns = r.what == disk || r.what == outage ? d.between(0, 120) : d.between(0, r.replicas * 700);
   r.damaged = d.between(1, 2);
   r.attempts = d.between(1, 3);
-  r.node = d.of<const char*>({"agent", "preparer", "chief", "checkpoint_writer", "summary_writer", "callbacks",
-                              "outfeed", "feed", "a/replica/0", "b/replica/0", "c/replica/0", "d/replica/0",
-                              "mixture/replica/0", "feed", "mixture/replica/0", "a/replica/0"});
-  if (r.what == hangs && r.node == "chief")
-    r.node = "agent";  // No actor waits for the chief, so a chief that hangs is never found.
+  draw_node(d, r);
+  return r;
+}
+
+growth_recipe draw_search(uint64_t seed) {
+  dice d{seed};
+  growth_recipe r{.seed = seed, .searches = true};
+  using enum growth_trouble;
+  r.what = d.of({process, process, process, dies, dies, throws, hangs, disk, disk, outage, planner, damage, damage});
+  r.replicas = d.in_percent(30) ? 2 : 1;
+  r.demands = d.in_percent(60) && r.what != outage;
+  r.evaluates = d.in_percent(30) && r.what != outage;
+  r.from = d.of({0, 8, 9, 10, 10, 10, 11, 19, 20, 20, 29, 30});
+  if (r.what == damage)
+    r.from = std::max<int64_t>(r.from, 11);  // Some commit stays whole.
+  r.turns = r.what == disk || r.what == outage ? d.between(0, 150) : d.between(0, r.replicas * 900);
+  r.damaged = d.between(1, 2);
+  r.attempts = d.between(1, 3);
+  draw_node(d, r);
   return r;
 }
 
@@ -141,15 +213,17 @@ std::string to_text(const growth_recipe& r) {
   static constexpr std::array names{
       "the process is killed", "dies", "throws", "hangs", "the disk fails", "a file call fails", "the planner throws",
       "commits are damaged"};
-  std::string text = "growth " + std::to_string(r.seed) + ": " + names[static_cast<size_t>(r.what)];
+  std::string text = (r.searches ? "search " : "growth ") + std::to_string(r.seed) + ": "
+                     + names[static_cast<size_t>(r.what)];
   if (in(r.what, {growth_trouble::dies, growth_trouble::throws, growth_trouble::hangs}))
     text += " (" + r.node + ")";
   return text + " after " + std::to_string(r.turns) + " from state " + std::to_string(r.from) + ", replicas "
-         + std::to_string(r.replicas) + (r.evaluates ? ", evaluates" : "") + ", attempts " + std::to_string(r.attempts)
+         + std::to_string(r.replicas) + (r.evaluates ? ", evaluates" : "")
+         + (r.demands ? ", evaluates between iterations" : "") + ", attempts " + std::to_string(r.attempts)
          + (r.what == growth_trouble::damage ? ", commits " + std::to_string(r.damaged) : "");
 }
 
-void learn_undisturbed_growth(const growth_recipe& r) { undisturbed(r.replicas, r.evaluates); }
+void learn_undisturbed_growth(const growth_recipe& r) { undisturbed(r); }
 
 std::vector<std::string> findings_of(const growth_recipe& r) {
   std::vector<std::string> wrong;
@@ -167,16 +241,17 @@ std::vector<std::string> findings_of(const growth_recipe& r) {
     if (!result)
       continue;
     if (*result) {
-      if ((*result)->global_step != 40)
+      if ((*result)->global_step != kind_of(r).last_step)
         wrong.push_back("it ended at step " + std::to_string((*result)->global_step));
-      else if (!same_state(newest_checkpoint(disk).content, undisturbed(r.replicas, r.evaluates)))
+      else if (!same_state(newest_checkpoint(disk).content, undisturbed(r)))
         wrong.push_back("it ended in other bits");
       break;
     }
     const auto why = to_text(result->error());
     const bool cured = r.what == growth_trouble::outage
                        || (r.what == growth_trouble::dies
-                           && (r.node == "feed" || r.node.find("/replica/") != std::string::npos));
+                           && (r.node == "feed" || r.node == "infeed/0"
+                               || (r.node.find("/replica/") != std::string::npos && !r.node.starts_with("chooser"))));
     if (process > 0 || cured)
       wrong.push_back("it failed: " + why);
     else if (r.what == growth_trouble::planner && why.find("a planner's trouble") == std::string::npos)

@@ -1,6 +1,6 @@
-// Random faults of a job that grows (support/growing_job.hpp). Each seed draws one trouble between the last steps of an
-// iteration and the second commit of the next. The job, or the processes that resume it, must end in the bits of an
-// undisturbed job.
+// Random faults of a job that grows (support/growing_job.hpp) and of a search (support/small_search.hpp). Each seed
+// draws one trouble between the last steps of an iteration and the second commit of the next. The job, or the processes
+// that resume it, must end in the bits of an undisturbed job.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class growth_trouble : uint8_t {
   hangs,    ///< A node hangs for ever.
   disk,     ///< After `turns` file calls every call fails; then the process is killed.
   outage,   ///< One file call of a checkpoint fails as `unavailable`.
-  planner,  ///< The planner throws an exception.
+  planner,  ///< The planner, or the generator of a search, throws an exception.
   damage,   ///< The process is killed, and the newest commits are damaged.
 };
 
@@ -29,9 +29,12 @@ struct growth_recipe {
   int64_t damaged = 0;  ///< How many commits are damaged.
   int64_t replicas = 1;
   bool evaluates = false;
-  int64_t attempts = 3;  ///< How many attempts in a row are allowed.
+  int64_t attempts = 3;   ///< How many attempts in a row are allowed.
+  bool searches = false;  ///< The job is a search.
+  bool demands = false;   ///< The search evaluates between iterations, for the choice and for reports.
 };
 growth_recipe draw_growth(uint64_t seed);
+growth_recipe draw_search(uint64_t seed);
 std::string to_text(const growth_recipe& r);
 
 /// Computes and caches the end state of the undisturbed job, so that faults planted later do not change it.

@@ -11,6 +11,8 @@
 //   TROUPE_GROUP_SEEDS=20000 ./dev test 'group faults'    in place of 300
 //   TROUPE_GROWTH_SEED=123 ./dev test 'growth faults'     in a job that grows from one plan to the next
 //   TROUPE_GROWTH_SEEDS=20000 ./dev test 'growth faults'  in place of 300
+//   TROUPE_SEARCH_SEED=123 ./dev test 'search faults'     in a search
+//   TROUPE_SEARCH_SEEDS=20000 ./dev test 'search faults'  in place of 300
 //
 // With a single seed, TROUPE_MESSAGES_TO=FILE writes every message to a file.
 #include "pipeline/random_faults/checks.hpp"
@@ -101,6 +103,19 @@ void run(const family& of) {
   CHECK_MESSAGE(failed.empty(), failed.size() << " of " << seeds << " seeds fail");
 }
 
+/// `variables`: the beginning of their names.
+void run_growing(const std::string& variables, const std::string& title, growth_recipe (*draw)(uint64_t)) {
+  const auto one = from_environment(variables + "SEED");
+  const uint64_t first = one.value_or(from_environment(variables + "FIRST").value_or(1));
+  const uint64_t seeds = one ? 1 : from_environment(variables + "SEEDS").value_or(300);
+  for (uint64_t seed = first; seed < first + seeds; ++seed) {
+    const auto recipe = draw(seed);
+    const auto wrong = findings_of(recipe);
+    CHECK_MESSAGE(wrong.empty(), to_text(recipe) << ": " << (wrong.empty() ? "" : wrong.front()) << "\nagain: "
+                                                 << variables << "SEED=" << seed << " ./dev test '" << title << "'");
+  }
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -119,16 +134,13 @@ TEST_CASE("group faults do no more in a job of several groups, of which some lea
 TEST_CASE(
     "growth faults: whatever happens while a job grows, it ends in the bits of an undisturbed one, or another process "
     "does") {
-  const auto one = from_environment("TROUPE_GROWTH_SEED");
-  const uint64_t first = one.value_or(from_environment("TROUPE_GROWTH_FIRST").value_or(1));
-  const uint64_t seeds = one ? 1 : from_environment("TROUPE_GROWTH_SEEDS").value_or(300);
-  for (uint64_t seed = first; seed < first + seeds; ++seed) {
-    const auto recipe = draw_growth(seed);
-    const auto wrong = findings_of(recipe);
-    CHECK_MESSAGE(wrong.empty(), to_text(recipe)
-                                     << ": " << (wrong.empty() ? "" : wrong.front())
-                                     << "\nagain: TROUPE_GROWTH_SEED=" << seed << " ./dev test 'growth faults'");
-  }
+  run_growing("TROUPE_GROWTH_", "growth faults", draw_growth);
+}
+
+TEST_CASE(
+    "search faults: whatever happens in a search, it ends in the bits and architecture of an undisturbed one, or "
+    "another process does") {
+  run_growing("TROUPE_SEARCH_", "search faults", draw_search);
 }
 
 TEST_CASE("random faults of one seed take the same turns twice") {
