@@ -129,9 +129,11 @@ expected<estimator> find_winner(const searcher& s, const checkpoint_ref& which,
   return estimator{winner_model(*basis, *winner), s.config};
 }
 
-/// As `exporting_of`, of the ensemble that leads at the evaluated checkpoint.
-exporting exporting_winner(const searcher& s, const eval_spec& spec) {
-  return [s, spec](const export_surroundings& in, const export_occasion& now) {
+/// As `exporting_of`, of the ensemble whose metrics the evaluation shows: while an iteration is open, that is the one
+/// that leads by its average, also with an evaluator.
+exporting exporting_winner(searcher s, const eval_spec& spec) {
+  s.search.evaluator.reset();
+  return [s = std::move(s), spec](const export_surroundings& in, const export_occasion& now) {
     const auto which = now.checkpoint.empty() ? checkpoint_ref{} : checkpoint_ref::of_path(now.checkpoint);
     return find_winner(s, which, in.files).and_then([&](const estimator& winner) {
       return exporting_of(winner, spec)(in, now);
