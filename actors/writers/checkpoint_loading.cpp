@@ -133,10 +133,10 @@ expected<void> load_into(const std::shared_ptr<parameter_store>& store, checkpoi
 
 expected<void> load_present(const std::shared_ptr<parameter_store>& store, checkpoint_reader& from, uint64_t seed) {
   auto present = stored_of(store->layout());
-  std::erase_if(present.entries, [&](const stored_entry& e) {
-    return std::none_of(from.info().tensors.begin(), from.info().tensors.end(),
-                        [&](const stored_tensor_info& t) { return t.name == e.name; });
-  });
+  std::set<std::string_view> stored;
+  for (const auto& t : from.info().tensors)
+    stored.insert(t.name);
+  std::erase_if(present.entries, [&](const stored_entry& e) { return !stored.contains(e.name); });
   return check_tensors({&present, 1}, from.info(), false).and_then([&] {
     store->initialise(seed);
     return fill(*store, from);

@@ -87,9 +87,12 @@ class search_nodes {
     add_.node(writer, role::checkpoint_writer, "checkpoint_writer", chief_);
     if (summaries)
       add_.node(summary_writer, role::summary_writer, "summary_writer", chief_);
+    // Evaluations that share a model share its graph.
+    const auto plain = std::make_shared<const model>(evaluated(false)),
+               reporting = std::make_shared<const model>(evaluated(true));
     for (size_t i = 0; done && i < eval_writers.size(); ++i) {
       const bool reports = job_.evaluations[i].purpose == evaluation_purpose::reports;
-      done = evaluate(static_cast<int32_t>(i), std::make_shared<const model>(evaluated(reports)), eval_writers[i]);
+      done = evaluate(static_cast<int32_t>(i), reports ? reporting : plain, eval_writers[i]);
     }
     if (has_hooks(job_))
       add_.node(callbacks, role::callbacks, "callbacks", chief_);
