@@ -43,7 +43,11 @@ std::optional<size_t> only_one(const choice_rules& rules, int64_t iteration, con
 choice begin_choice(const contenders& all) {
   choice c;
   for (const auto& candidate : all)
-    c.candidates.push_back({candidate.spec, {}, candidate.dropped ? "it has left: " + *candidate.dropped : ""});
+    c.candidates.push_back({candidate.spec,
+                            {},
+                            candidate.dropped ? "it has left: " + *candidate.dropped : "",
+                            terms_of(candidate.average),
+                            candidate.complexity});
   return c;
 }
 
@@ -101,7 +105,7 @@ std::string lost_text(const comparison& by, const choice& c, size_t loser, size_
   const auto& spec = c.candidates[winner].spec;
   if (own == best)
     return "its " + by.name + " is equal to that of " + quoted(spec) + ", which comes first";
-  return "its " + by.name + " is " + score_text(own) + ", that of " + quoted(spec) + " is " + score_text(best);
+  return "its " + by.name + " is " + score_text(own) + ", that of the winner " + score_text(best);
 }
 
 /// The best of the candidates that have a score and have not lost.
@@ -133,9 +137,17 @@ tl::unexpected<error> missing_metric(const std::string& spec, const std::string&
                                      + (names.empty() ? "none" : names));
 }
 
+std::optional<objective_terms> terms_in(const std::map<std::string, double>& metrics) {
+  const auto loss = metrics.find("loss"), all = metrics.find("adanet_loss");
+  if (loss == metrics.end() || all == metrics.end())
+    return std::nullopt;
+  return objective_terms{loss->second, all->second - loss->second};
+}
+
 expected<choice> best_score(const metric_rule& rule, choice c, const candidate_scores& scores) {
   expect(scores.size() == c.candidates.size(), "there are not as many scores as candidates");
   for (size_t i = 0; i < c.candidates.size(); ++i) {
+    c.candidates[i].terms = terms_in(scores[i]);
     const auto found = scores[i].find(rule.metric);
     if (found != scores[i].end())
       c.candidates[i].score = found->second;
@@ -159,6 +171,13 @@ expected<choice> least_average(choice c, const contenders& all) {
 }
 
 }  // namespace
+
+std::optional<objective_terms> terms_of(const loss_average& average) {
+  if (average.count == 0)
+    return std::nullopt;
+  // In float32, as the averages are; more digits would say nothing.
+  return objective_terms{static_cast<double>(average.value - average.penalty), static_cast<double>(average.penalty)};
+}
 
 expected<void> validate(const choice_rules& rules) {
   for (const int64_t index : rules.replay)

@@ -30,10 +30,19 @@ expected<void> validate(const choice_rules& rules);
 struct contender {
   std::string spec = {};
   loss_average average = {};
+  std::optional<double> complexity = {};    ///< See `candidate_spec`.
   std::optional<std::string> dropped = {};  ///< Why it has left the search.
 };
 /// The metrics of each candidate, in the order of the candidates; empty for those that have left.
 using candidate_scores = std::vector<std::map<std::string, double>>;
+
+/// The parts of an AdaNet loss: the loss of the head, and the regularization that is added to it (Cortes et al. 2017,
+/// equation 4).
+struct objective_terms {
+  double loss = 0, penalty = 0;
+  friend bool operator==(const objective_terms&, const objective_terms&) = default;
+};
+std::optional<objective_terms> terms_of(const loss_average& average);  ///< Absent before its first update.
 
 struct choice {
   size_t winner = 0;     ///< Index of the candidate.
@@ -42,6 +51,9 @@ struct choice {
     std::string spec = {};
     std::optional<double> score = {};  ///< Absent: none was compared, or the candidate has none.
     std::string lost = {};             ///< Why it did not win; empty for the winner.
+    /// Of the averages, or of the evaluation that decided, if that has both "loss" and "adanet_loss".
+    std::optional<objective_terms> terms = {};
+    std::optional<double> complexity = {};
     friend bool operator==(const entry&, const entry&) = default;
   };
   std::vector<entry> candidates = {};  ///< All of them, in order.

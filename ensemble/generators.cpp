@@ -5,6 +5,7 @@
 
 #include <troupe/nn.hpp>
 #include <troupe/search/generators.hpp>
+#include <troupe/sequential.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -106,21 +107,26 @@ int64_t newest_depth(const simple_dnn_options& o, const generator_input& in) {
 // -- a convolution -------------------------------------------------------------------------
 
 /// The only feature as [batch, height, width, channels].
-symbol image_of(graph& g, const std::string& builder, const features& x) {
-  const symbol image = x.only();
+symbol image_of(graph& g, const std::string& builder, const features& x, const std::vector<int64_t>& input_shape) {
+  symbol image = x.only();
+  if (!image.valid())
+    return image;
+  if (!input_shape.empty())
+    image = sequential_layers(g, x, {.input_shape = input_shape, .name = "the builder " + quoted(builder)},
+                              mode::predict);
   if (!image.valid())
     return image;
   if (image.type() != dtype::float32 || image.rank() < 3 || image.rank() > 4)
     return g.invalid({errc::invalid_argument, "the builder " + quoted(builder)
                                                   + " needs float32 images [height, width] or [height, width, "
-                                                    "channels], not "
+                                                    "channels] (see input_shape), not "
                                                   + std::string{to_string(image.type())} + " of rank "
                                                   + std::to_string(image.rank() - 1)});
   return image.rank() == 3 ? expand_dims(image, -1) : image;
 }
 
 subnetwork build_cnn(graph& g, const simple_cnn_options& o, const build_context& c) {
-  const symbol image = image_of(g, o.name, c.features);
+  const symbol image = image_of(g, o.name, c.features, o.input_shape);
   if (!image.valid())
     return {};
   const symbol filtered = nn::conv2d(image, {.filters = o.filters,

@@ -21,6 +21,7 @@ struct previous_ensemble {
 struct candidate_spec {
   std::string spec = {};
   architecture recipe = {};
+  std::optional<double> complexity = {};  ///< The sum of its members'; absent before their graphs are built.
   friend bool operator==(const candidate_spec&, const candidate_spec&) = default;
 };
 

@@ -17,6 +17,8 @@ struct loss_average {
   float value = 0;
   float biased = 0;
   int64_t count = 0;
+  /// The average, made in the same way, of the regularization that is part of each value.
+  float penalty = 0;
 
   /// `decay` is in [0, 1).
   void update(float v, float decay) {

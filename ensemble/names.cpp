@@ -69,6 +69,9 @@ std::string stop_mark_file(int64_t iteration, std::string_view spec) {
   return text_of({"train_manager/t", std::to_string(iteration), "/", spec, ".json"});
 }
 
+std::string subnetwork_directory(std::string_view spec) { return text_of({"subnetwork/", spec}); }
+std::string ensemble_directory(std::string_view spec) { return text_of({"ensemble/", spec}); }
+
 std::string subnetwork_scope(int64_t iteration, std::string_view builder) {
   return text_of({scope_of(iteration), "subnetwork_", subnetwork_spec_name(iteration, builder)});
 }
@@ -96,7 +99,8 @@ std::string bias_key(int64_t iteration, std::string_view spec, size_t head) {
 
 loss_average_keys loss_average_keys_of(int64_t iteration, std::string_view spec) {
   const auto value = text_of({scope_of(iteration), "candidate_", spec, "/adanet_loss"});
-  return {value, value + "/biased", value + "/local_step"};
+  const auto penalty = text_of({scope_of(iteration), "candidate_", spec, "/adanet_penalty"});
+  return {value, value + "/biased", value + "/local_step", penalty, penalty + "/biased"};
 }
 
 std::string to_text(const head_key& key) {

@@ -19,6 +19,10 @@ inline constexpr std::string_view all_candidate_name = "all";
 /// The previous ensemble in reports. No builder may have this name.
 inline constexpr std::string_view previous_ensemble_name = "previous_ensemble";
 
+/// The group of the previous ensemble in the plan of an iteration. No spec is called so: their names begin with "t0_"
+/// or the like.
+inline constexpr std::string_view previous_group_name = "previous";
+
 /// "linear_grow"
 std::string grow_candidate_name(std::string_view builder);
 /// "linear_solo"
@@ -43,8 +47,18 @@ expected<void> check_name(std::string_view what, std::string_view name);
 std::string architecture_file(int64_t iteration);
 /// "train_manager/t0/t0_linear.json"
 std::string stop_mark_file(int64_t iteration, std::string_view spec);
+/// The directories of event files: "subnetwork/t0_linear", "ensemble/t0_linear_grow_mean"
+std::string subnetwork_directory(std::string_view spec);
+std::string ensemble_directory(std::string_view spec);
 /// "report/iteration_reports.json"
 inline constexpr std::string_view reports_file = "report/iteration_reports.json";
+
+// -- tags of event files, beside those that ensembles record ------------------------
+
+/// The steps that a spec has made in its iteration, and, of the search, the number of the iteration.
+inline constexpr std::string_view own_steps_tag = "iteration_step/adanet/iteration_step",
+                                  iteration_tag = "iteration/adanet/iteration",
+                                  architecture_tag = "architecture/adanet/ensembles";
 
 // -- variables in checkpoints ------------------------------------------------------
 
@@ -66,9 +80,11 @@ std::string bias_key(int64_t iteration, std::string_view spec, size_t head = 0);
 
 /// The variables of a `loss_average`.
 struct loss_average_keys {
-  std::string value;   ///< "adanet/iteration_0/candidate_<spec>/adanet_loss"
-  std::string biased;  ///< The same, followed by "/biased".
-  std::string count;   ///< The same, followed by "/local_step".
+  std::string value;           ///< "adanet/iteration_0/candidate_<spec>/adanet_loss"
+  std::string biased;          ///< The same, followed by "/biased".
+  std::string count;           ///< The same, followed by "/local_step".
+  std::string penalty;         ///< "adanet/iteration_0/candidate_<spec>/adanet_penalty"
+  std::string biased_penalty;  ///< The same, followed by "/biased".
 };
 loss_average_keys loss_average_keys_of(int64_t iteration, std::string_view spec);
 

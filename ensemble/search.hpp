@@ -124,6 +124,8 @@ class search {
   bool has_left(std::string_view spec, int64_t tick) const;
   /// The candidate that wins by the averages of the newest commit, or by the scores at the end; absent if none does.
   std::optional<std::string> leader() const;
+  /// The candidates at the newest commit.
+  std::vector<contender> standing() const { return contenders_of(books_at(last_commit_)); }
   /// How far the search has come at the newest commit, with the leader. Absent while there is no candidate.
   std::optional<search_result> result() const;
   int64_t last_commit() const noexcept { return last_commit_; }  ///< Or the state at which the attempt began.

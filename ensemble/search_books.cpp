@@ -58,11 +58,41 @@ iteration_progress progress_of(const search_books& books, const iteration_specs&
 std::vector<contender> contenders_of(const search_books& books) {
   std::vector<contender> all;
   for (const auto& c : books.candidates) {
-    all.push_back({c.what.spec, c.average});
+    all.push_back({c.what.spec, c.average, c.what.complexity});
     if (c.stop && c.stop->cause == stop_cause::dropped)
       all.back().dropped = to_text(*c.stop);
   }
   return all;
+}
+
+std::map<std::string, loss_average> told_averages(const search_books& books,
+                                                  const std::map<std::string, double>& told) {
+  std::map<std::string, loss_average> all;
+  for (const auto& c : books.candidates) {
+    const auto keys = loss_average_keys_of(books.iteration(), c.what.spec);
+    const auto value = told.find(keys.value), biased = told.find(keys.biased), count = told.find(keys.count);
+    const auto penalty = told.find(keys.penalty);
+    if (value != told.end() && biased != told.end() && count != told.end())
+      all[c.what.spec] = {static_cast<float>(value->second), static_cast<float>(biased->second),
+                          static_cast<int64_t>(count->second),
+                          penalty == told.end() ? 0 : static_cast<float>(penalty->second)};
+  }
+  return all;
+}
+
+std::optional<std::string> leader_by_average(choice_rules rules, search_books books,
+                                             const std::map<std::string, double>& told,
+                                             const std::set<std::string>& left) {
+  rules.evaluator.reset();
+  const auto averages = told_averages(books, told);
+  for (auto& c : books.candidates) {
+    if (const auto known = averages.find(c.what.spec); known != averages.end())
+      c.average = known->second;
+    if (left.contains(c.what.spec))
+      c.stop = spec_stop{.cause = stop_cause::dropped};
+  }
+  const auto chosen = choose(rules, books.iteration(), contenders_of(books));
+  return chosen ? std::optional{books.candidates[chosen->winner].what.spec} : std::nullopt;
 }
 
 expected<void> enter_specs(search_books& books, const iteration_specs& specs) {
@@ -111,6 +141,20 @@ search_books as_begun(const search_books& books) {
                      .reports = books.reports};
   begun.reports.resize(std::min(begun.reports.size(), begun.winners.size()));
   return begun;
+}
+
+std::map<std::string, int64_t> numbers_of(const search_books& books) {
+  const auto t = books.iteration();
+  std::map<std::string, int64_t> all{{std::string{global_step_key}, books.global_step},
+                                     {std::string{current_iteration_key}, t}};
+  for (const auto& s : books.subnetworks)
+    all[subnetwork_step_key(t, s.builder)] = s.step;
+  for (size_t i = books.winners.empty() ? 0 : 1; i < books.candidates.size(); ++i) {
+    const auto& c = books.candidates[i];
+    const auto ticks = books.tick - books.begins_at;
+    all[ensemble_step_key(t, c.what.spec)] = c.stop ? std::min(ticks, c.stop->step) : ticks;
+  }
+  return all;
 }
 
 std::vector<derived_file> derived_files(const search_books& books) {

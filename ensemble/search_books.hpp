@@ -6,6 +6,8 @@
 #include "ensemble/progress.hpp"
 #include "ensemble/reports.hpp"
 
+#include <set>
+
 namespace troupe {
 
 inline constexpr std::string_view search_books_blob = "search";
@@ -58,6 +60,13 @@ iteration_progress progress_of(const search_books& books, const iteration_specs&
 /// The candidates, as `choose` takes them. It also finds the winner of an iteration that is open, by the same rules;
 /// AdaNet 0.9 passes over force_grow there.
 std::vector<contender> contenders_of(const search_books& books);
+/// The moving averages of the candidates whose groups have told all three variables of theirs, by spec.
+std::map<std::string, loss_average> told_averages(const search_books& books, const std::map<std::string, double>& told);
+/// The spec of the candidate that leads by its average, whatever evaluator the rules have. In place of those of the
+/// books, `told` are the averages of now, and the candidates in `left` have left. Absent: all are NaN or have left.
+std::optional<std::string> leader_by_average(choice_rules rules, search_books books,
+                                             const std::map<std::string, double>& told,
+                                             const std::set<std::string>& left);
 /// Enters the specs of the iteration, if its books have none. Otherwise they must be the same. Error:
 /// failed_precondition naming both, which says that generator or strategies are not deterministic.
 expected<void> enter_specs(search_books& books, const iteration_specs& specs);
@@ -67,6 +76,10 @@ search_books grown(const search_books& books, const choice& chosen, std::vector<
 /// The books with which the iteration of these books began, without its specs: where the state of these is lost, it
 /// begins there again.
 search_books as_begun(const search_books& books);
+
+/// What a checkpoint with these books has as tensors, as AdaNet's checkpoints do: the global step, the iteration, and
+/// the steps of each subnetwork and new ensemble in it.
+std::map<std::string, int64_t> numbers_of(const search_books& books);
 
 /// A file that follows from the books, with its path in the model directory. It is written after their commit, and
 /// nothing reads it.
@@ -87,13 +100,13 @@ std::vector<derived_file> derived_files(const search_books& books);
 ///    "candidates": [{"spec": "t1_dnn_grow_mean", "recipe": ARCHITECTURE, "average": AVERAGE, "stop": STOP}],
 ///    "winners": [{"spec": "t0_linear_grow_mean", "made_in": 0, "recipe": ARCHITECTURE, "average": AVERAGE,
 ///                 "why": "the only candidate", "candidates": [{"spec": "t0_linear_grow_mean", "score": 0.5,
-///                 "lost": ""}]}],
+///                 "loss": 0.4, "penalty": 0.1, "complexity": 1, "lost": ""}]}],
 ///    "reports": REPORTS}
 ///
-/// "stop" and "score" are absent where there is none. ARCHITECTURE is the object of `architecture_text`, REPORTS the
-/// array of `reports_text`, AVERAGE {"value": 0.5, "biased": 0.25, "count": 2}; numbers that are not finite are "nan",
-/// "inf" and
-/// "-inf". A stop's cause is a text of `to_string(stop_cause)`.
+/// "stop", "score", "loss" with "penalty", and "complexity", which candidates have too, are absent where there is none.
+/// ARCHITECTURE is the object of `architecture_text`, REPORTS the array of `reports_text`, AVERAGE {"value": 0.5,
+/// "biased": 0.25, "count": 2, "penalty": 0.1}; numbers that are not finite are "nan", "inf" and "-inf". A stop's cause
+/// is a text of `to_string(stop_cause)`.
 std::string books_text(const search_books& books);
 /// Reads such a text. `name` begins the messages. Errors: data_loss naming the key and the value; unimplemented for
 /// another version.

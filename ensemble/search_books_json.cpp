@@ -22,12 +22,18 @@ constexpr int64_t books_version = 1;
 json average_json(const loss_average& x) {
   return {{"value", search_json::as_json(static_cast<double>(x.value))},
           {"biased", search_json::as_json(static_cast<double>(x.biased))},
-          {"count", x.count}};
+          {"count", x.count},
+          {"penalty", search_json::as_json(static_cast<double>(x.penalty))}};
 }
 
 void put_stop(json& into, const std::optional<spec_stop>& stop) {
   if (stop)
     into["stop"] = {{"cause", to_string(stop->cause)}, {"step", stop->step}, {"detail", stop->detail}};
+}
+
+void put_number(json& into, const char* key, const std::optional<double>& x) {
+  if (x)
+    into[key] = search_json::as_json(*x);
 }
 
 json subnetwork_json(const search_books::subnetwork& x) {
@@ -39,6 +45,7 @@ json subnetwork_json(const search_books::subnetwork& x) {
 json candidate_json(const search_books::candidate& x) {
   json j{{"spec", x.what.spec}, {"recipe", search_json::as_json(x.what.recipe)}, {"average", average_json(x.average)}};
   put_stop(j, x.stop);
+  put_number(j, "complexity", x.what.complexity);
   return j;
 }
 
@@ -52,8 +59,12 @@ json list_json(const List& list, AsJson as_json) {
 
 json entry_json(const choice::entry& x) {
   json j{{"spec", x.spec}, {"lost", x.lost}};
-  if (x.score)
-    j["score"] = search_json::as_json(*x.score);
+  put_number(j, "score", x.score);
+  put_number(j, "complexity", x.complexity);
+  if (x.terms) {
+    put_number(j, "loss", x.terms->loss);
+    put_number(j, "penalty", x.terms->penalty);
+  }
   return j;
 }
 
@@ -76,8 +87,8 @@ float single_in(const entry& e) {
 }
 
 loss_average average_in(const entry& e) {
-  e.require_members({"value", "biased", "count"});
-  return {single_in(e.at("value")), single_in(e.at("biased")), e.at("count").count()};
+  e.require_members({"value", "biased", "count", "penalty"});
+  return {single_in(e.at("value")), single_in(e.at("biased")), e.at("count").count(), single_in(e.at("penalty"))};
 }
 
 stop_cause cause_in(const entry& e) {
@@ -105,15 +116,20 @@ std::string name_in(const entry& e) {
   return name;
 }
 
+std::optional<double> number_in(const entry& e, std::string_view key) {
+  return e.has(key) ? std::optional{e.at(key).number()} : std::nullopt;
+}
+
 search_books::subnetwork subnetwork_in(const entry& e) {
   e.require_members({"builder", "step"}, {"stop"});
   return {name_in(e.at("builder")), e.at("step").count(), stop_in(e)};
 }
 
 search_books::candidate candidate_in(const entry& e) {
-  e.require_members({"spec", "recipe", "average"}, {"stop"});
-  return {
-      {name_in(e.at("spec")), search_json::architecture_in(e.at("recipe"))}, average_in(e.at("average")), stop_in(e)};
+  e.require_members({"spec", "recipe", "average"}, {"stop", "complexity"});
+  return {{name_in(e.at("spec")), search_json::architecture_in(e.at("recipe")), number_in(e, "complexity")},
+          average_in(e.at("average")),
+          stop_in(e)};
 }
 
 template <class In>
@@ -125,9 +141,14 @@ auto list_in(const entry& e, In in) {
 }
 
 choice::entry entry_in(const entry& e) {
-  e.require_members({"spec", "lost"}, {"score"});
-  return {name_in(e.at("spec")), e.has("score") ? std::optional{e.at("score").number()} : std::nullopt,
-          e.at("lost").text()};
+  e.require_members({"spec", "lost"}, {"score", "loss", "penalty", "complexity"});
+  if (e.has("loss") != e.has("penalty"))
+    e.refuse("an object with both loss and penalty, or none of them");
+  choice::entry x{.spec = name_in(e.at("spec")), .score = number_in(e, "score"), .lost = e.at("lost").text()};
+  if (e.has("loss"))
+    x.terms = objective_terms{e.at("loss").number(), e.at("penalty").number()};
+  x.complexity = number_in(e, "complexity");
+  return x;
 }
 
 search_books::winner winner_in(const entry& e) {

@@ -6,6 +6,8 @@ namespace troupe {
 
 dataset_iterator::~dataset_iterator() = default;
 std::vector<std::string> dataset_iterator::warnings() const { return {}; }
+std::optional<int64_t> dataset_iterator::source_rows() const { return std::nullopt; }
+void dataset_iterator::last_rows(std::span<int64_t>) const {}
 dataset_stage::~dataset_stage() = default;
 
 expected<dataset> dataset::from_tensors(std::vector<std::pair<std::string, tensor>> features,

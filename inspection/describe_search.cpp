@@ -1,7 +1,9 @@
 #include "inspection/describe_search.hpp"
 
 #include "ensemble/names.hpp"
-#include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/checkpoints/checkpoint_reader.hpp"
+
+#include <cmath>
 
 namespace troupe {
 
@@ -12,15 +14,64 @@ std::string text_of(const std::optional<spec_stop>& stop) { return stop ? to_tex
 finished_iteration describe(const search_books::winner& x) {
   finished_iteration made{.winner = x.recipe, .spec = x.spec, .why = x.why};
   for (const auto& c : x.candidates)
-    made.candidates.push_back({.spec = c.spec, .score = c.score, .lost = c.lost});
+    made.candidates.push_back({.spec = c.spec,
+                               .score = c.score,
+                               .loss = c.terms ? std::optional{c.terms->loss} : std::nullopt,
+                               .penalty = c.terms ? std::optional{c.terms->penalty} : std::nullopt,
+                               .complexity = c.complexity,
+                               .lost = c.lost});
   return made;
 }
 
 candidate_description describe(const search_books::candidate& x) {
   candidate_description made{.spec = x.what.spec, .members = x.what.recipe.members, .stop = text_of(x.stop)};
-  if (x.average.count > 0)
+  made.complexity = x.what.complexity;
+  if (const auto terms = terms_of(x.average)) {
     made.score = static_cast<double>(x.average.value);
+    made.loss = terms->loss;
+    made.penalty = terms->penalty;
+  }
   return made;
+}
+
+template <class T>
+double sum_of_magnitudes(const tensor& x) {
+  double sum = 0;
+  for (const T value : x.as<T>())
+    sum += std::abs(static_cast<double>(value));
+  return sum;
+}
+
+/// The sum of the absolute values of a float variable; absent if there is none of that name. Errors: those of the
+/// reader.
+expected<std::optional<double>> norm_of(const checkpoint_reader& reader, const std::string& name) {
+  const auto found = reader.one(name);
+  if (!found)
+    return fail(found.error());
+  if (*found && (*found)->type() == dtype::float32)
+    return sum_of_magnitudes<float>(**found);
+  if (*found && (*found)->type() == dtype::float64)
+    return sum_of_magnitudes<double>(**found);
+  return std::nullopt;
+}
+
+/// Reads the mixture weights of a candidate that was new in this iteration.
+expected<void> add_weights(const checkpoint_reader& reader, int64_t iteration, candidate_description& to) {
+  for (size_t member = 0; member < to.members.size(); ++member) {
+    double sum = 0;
+    for (size_t head = 0;; ++head) {
+      const auto norm = norm_of(reader, mixture_weight_key(iteration, to.spec, member, head));
+      if (!norm)
+        return fail(norm.error());
+      if (!*norm && head == 0)
+        return {};  // An ensembler without weights, or a candidate that has left.
+      if (!*norm)
+        break;
+      sum += **norm;
+    }
+    to.weights.push_back(sum);
+  }
+  return {};
 }
 
 }  // namespace
@@ -40,16 +91,25 @@ expected<std::optional<search_description>> read_search(const std::shared_ptr<fi
                                                         const std::string& directory) {
   using found = std::optional<search_description>;
   const auto newest = checkpoint_store::open(files, directory, {.read_only = true}).and_then([](const auto& store) {
-    return store->inspect_newest();
+    return store->read_newest();
   });
   if (!newest)
     return fail(newest.error());
-  const auto text = newest->blobs.find(std::string{search_books_blob});
-  if (text == newest->blobs.end())
+  const auto& info = (*newest)->info();
+  const auto text = info.blobs.find(std::string{search_books_blob});
+  if (text == info.blobs.end())
     return found{};
-  return parse_books(text->second, newest->prefix).map([](const search_books& books) {
-    return found{describe_search(books)};
-  });
+  const auto books = parse_books(text->second, info.prefix);
+  if (!books)
+    return fail(books.error());
+  auto made = describe_search(*books);
+  for (auto& candidate : made.candidates) {
+    const auto before = books->previous();
+    const bool is_previous = before && before->spec == candidate.spec;
+    if (auto added = add_weights(**newest, is_previous ? before->made_in : books->iteration(), candidate); !added)
+      return fail(std::move(added.error()));
+  }
+  return found{std::move(made)};
 }
 
 }  // namespace troupe

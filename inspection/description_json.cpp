@@ -145,7 +145,13 @@ std::string to_json(const checkpoint_description& r) {
 }
 
 static json to_object(const candidate_description& c) {
-  json j{{"spec", c.spec}, {"score", or_null(c.score)}};
+  json j{{"spec", c.spec},
+         {"score", or_null(c.score)},
+         {"loss", or_null(c.loss)},
+         {"penalty", or_null(c.penalty)},
+         {"complexity", or_null(c.complexity)}};
+  if (!c.weights.empty())
+    j["weights"] = c.weights;
   if (!c.members.empty())
     j["members"] = array_of(c.members, [](const ensemble_member& m) { return to_object(m); });
   if (!c.lost.empty())

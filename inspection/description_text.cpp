@@ -115,29 +115,57 @@ std::string members_text(const std::vector<ensemble_member>& members) {
 
 }  // namespace
 
+static std::string or_nothing(const std::optional<double>& x) { return x ? number_text(*x) : ""; }
+
+/// The columns that all tables of candidates have.
+static std::vector<std::string> row_of(const candidate_description& c) {
+  return {printable(c.spec), or_nothing(c.score), or_nothing(c.loss), or_nothing(c.penalty), or_nothing(c.complexity)};
+}
+static std::vector<std::vector<std::string>> heading(std::initializer_list<const char*> more) {
+  std::vector<std::string> row{"candidate", "score", "loss", "penalty", "complexity"};
+  row.insert(row.end(), more.begin(), more.end());
+  return {std::move(row)};
+}
+
+/// "t0_linear (0.31) + t1_dnn (0.7)", with the weights in parentheses.
+static std::string weighted_members_text(const candidate_description& c) {
+  std::string text;
+  for (size_t i = 0; i < c.members.size(); ++i)
+    text += (i > 0 ? " + " : "") + members_text({c.members[i]})
+            + (i < c.weights.size() ? " (" + number_text(c.weights[i]) + ")" : "");
+  return text;
+}
+
+static std::string to_text(const finished_iteration& i) {
+  std::string text = "  iteration " + std::to_string(i.winner.iteration) + ", up to global step "
+                     + std::to_string(i.winner.global_step) + ": " + printable(i.spec) + " won ("
+                     + members_text(i.winner.members) + "): " + printable(i.why) + "\n";
+  auto rows = heading({""});
+  for (const auto& c : i.candidates) {
+    rows.push_back(row_of(c));
+    rows.back().push_back(printable(c.lost));
+  }
+  return text + table(rows, "    ", {1, 2, 3, 4});
+}
+
 std::string to_text(const search_description& r) {
   std::string text = "search: iteration " + std::to_string(r.iteration) + " is open at global step "
                      + std::to_string(r.global_step) + "\n";
-  const auto score = [](const candidate_description& c) { return c.score ? number_text(*c.score) : ""; };
-  for (const auto& i : r.finished) {
-    text += "  iteration " + std::to_string(i.winner.iteration) + ", up to global step "
-            + std::to_string(i.winner.global_step) + ": " + printable(i.spec) + " won ("
-            + members_text(i.winner.members) + ")\n";
-    std::vector<std::vector<std::string>> rows;
-    for (const auto& c : i.candidates)
-      rows.push_back({printable(c.spec), score(c), printable(c.lost.empty() ? i.why : c.lost)});
-    text += table(rows, "    ", {1});
-  }
-  if (!r.candidates.empty())
-    text += "  iteration " + std::to_string(r.iteration) + "\n";
-  std::vector<std::vector<std::string>> rows;
+  for (const auto& i : r.finished)
+    text += to_text(i);
+  if (r.candidates.empty())
+    return text;
+  text += "  iteration " + std::to_string(r.iteration) + "\n";
+  std::vector<std::vector<std::string>> subnetworks{{"subnetwork", "steps", ""}};
   for (const auto& s : r.subnetworks)
-    rows.push_back({printable(s.spec), std::to_string(s.steps) + " steps", printable(s.stop)});
-  text += table(rows, "    ", {1});
-  rows.clear();
-  for (const auto& c : r.candidates)
-    rows.push_back({printable(c.spec), score(c), members_text(c.members), printable(c.stop)});
-  return text + table(rows, "    ", {1});
+    subnetworks.push_back({printable(s.spec), std::to_string(s.steps), printable(s.stop)});
+  auto candidates = heading({"members (weights)", ""});
+  for (const auto& c : r.candidates) {
+    candidates.push_back(row_of(c));
+    candidates.back().push_back(weighted_members_text(c));
+    candidates.back().push_back(printable(c.stop));
+  }
+  return text + table(subnetworks, "    ", {1}) + table(candidates, "    ", {1, 2, 3, 4});
 }
 
 std::string to_text(const checkpoint_description& r) {

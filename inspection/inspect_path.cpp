@@ -45,7 +45,7 @@ expected<directory_description> inspect_directory(const std::string& path, const
     return made;
   if (auto search = read_search(posix_file_system(), path))
     made->search = std::move(*search);
-  else if (search.error().category == errc::data_loss)
+  else if (search.error().category == errc::data_loss || search.error().category == errc::unimplemented)
     made->warnings.push_back(search.error().message);
   return made;
 }

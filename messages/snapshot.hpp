@@ -24,11 +24,13 @@ struct snapshot_part {
   std::vector<variable_piece> pieces;
   std::map<std::string, std::string> blobs;
   std::map<std::string, std::string> properties;
-  bool shown = false;  ///< For `show_state`: not to be committed.
+  std::map<std::string, int64_t> numbers = {};  ///< Stored as tensors; "global_step" is the step unless it is here.
+  bool shown = false;                           ///< For `show_state`: not to be committed.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, snapshot_part& x) {
-  return f(caf::meta::type_name("snapshot_part"), x.attempt, x.step, x.part, x.pieces, x.blobs, x.properties, x.shown);
+  return f(caf::meta::type_name("snapshot_part"), x.attempt, x.step, x.part, x.pieces, x.blobs, x.properties, x.numbers,
+           x.shown);
 }
 
 /// From the checkpoint writer, directly to the owner of an arena: the memory lent at `step` is no longer read.
@@ -188,7 +190,7 @@ typename Inspector::result_type inspect(Inspector& f, stored_growth& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, stored_plan& x) {
-  return f(caf::meta::type_name("stored_plan"), x.iteration, x.one_of_several, x.growth, x.parts, x.groups);
+  return f(caf::meta::type_name("stored_plan"), x.iteration, x.one_of_several, x.growth, x.parts, x.groups, x.numbers);
 }
 
 /// The actor that writes the parameter store of a group while its state is restored.

@@ -25,17 +25,28 @@ typename Inspector::result_type inspect(Inspector& f, summary_value& x) {
            caf::meta::load_callback(load));
 }
 
-/// The summary values of state `step`, for the event file of one directory. An outfeed and a chief send records on
-/// credit, numbered from 0 within an attempt; a sender of only a few records leaves `number` unset.
+/// The values of a record for another event file.
+struct record_part {
+  std::string directory;  ///< Relative to the model directory: "ensemble/t0_linear_grow_mean".
+  std::vector<summary_value> values;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, record_part& x) {
+  return f(caf::meta::type_name("record_part"), x.directory, x.values);
+}
+
+/// The summary values of state `step`, for the event files of a job or an evaluation. An outfeed and a chief send
+/// records on credit, numbered from 0 within an attempt; a sender of only a few records leaves `number` unset.
 struct record {
   int32_t attempt = 0;
   int64_t number = -1;
   int64_t step = 0;
-  std::vector<summary_value> values;
+  std::vector<summary_value> values;        ///< For the event file of the model directory.
+  std::vector<record_part> elsewhere = {};  ///< For those of other directories.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, record& x) {
-  return f(caf::meta::type_name("record"), x.attempt, x.number, x.step, x.values);
+  return f(caf::meta::type_name("record"), x.attempt, x.number, x.step, x.values, x.elsewhere);
 }
 
 /// Credit: the writer has room for the records below `until_number`.

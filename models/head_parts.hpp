@@ -27,7 +27,10 @@ head made_head(Options options, int64_t logits, std::optional<error> more, Build
     if (!options.weight_feature.empty())
       made.weight_features = {options.weight_feature};
   made.build = [o = std::move(options), build](graph& g, const head_spec_options& given, std::source_location at) {
-    return build(o, g, given, at);
+    model_spec spec = build(o, g, given, at);
+    if (given.mode == mode::train && spec.predictions.empty() && given.logits.valid())
+      spec.predictions = {{"logits", given.logits}};  // For searches over ordinary models; it costs no operation.
+    return spec;
   };
   return made;
 }

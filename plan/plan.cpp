@@ -146,6 +146,12 @@ std::string to_text(const job_plan& p) {
           .append(": tells ")
           .append(std::to_string(g.told_at_saves.size()))
           .append(" values at saves\n");
+    if (!g.summaries.directory.empty())
+      text.append("group ")
+          .append(g.name)
+          .append(g.summaries.written ? ": summaries in " : ": no summaries in ")
+          .append(g.summaries.directory)
+          .append("\n");
   }
   if (const auto& i = p.iteration; i != plan_iteration{})
     text.append("iteration ")

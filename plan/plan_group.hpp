@@ -19,6 +19,16 @@ enum class leaves_on : uint8_t {
   numbers_and_death,  ///< Also the death of one of its nodes, if no further attempt can cure it.
 };
 
+/// Where the summaries of a group go.
+struct group_summaries {
+  /// Below the model directory. Empty: the event file of the job, where tags begin with "<group>/".
+  std::string directory = {};
+  std::string scope = {};          ///< Is cut off the front of tags, with the '/' behind it.
+  std::string own_steps_tag = {};  ///< Of the number of steps that the group has trained; empty: not recorded.
+  bool written = true;             ///< False: only what the job records of its leader is written.
+  friend bool operator==(const group_summaries&, const group_summaries&) = default;
+};
+
 struct plan_group {
   group_id id{};
   std::string name;  ///< Empty in a job with one group.
@@ -32,6 +42,7 @@ struct plan_group {
   not_finite on_not_finite = not_finite::fail;  ///< `stop` needs a job of one group, which ends before that step.
   /// The names of its variables of one element whose values at each save are told to the chief.
   std::vector<std::string> told_at_saves = {};
+  group_summaries summaries = {};
   friend bool operator==(const plan_group&, const plan_group&) = default;
 };
 

@@ -61,6 +61,8 @@ struct stored_plan {
   stored_growth growth = {};       ///< For a state that comes from the previous iteration.
   std::vector<stored_part> parts;  ///< A snapshot is complete when all of these have arrived.
   std::vector<stored_group> groups;
+  /// The names of tensors that follow from the books: nothing is restored from them.
+  std::vector<std::string> numbers = {};
 };
 
 }  // namespace troupe

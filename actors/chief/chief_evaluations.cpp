@@ -130,7 +130,10 @@ bool evaluate_shown(chief_state& c) {
 static void record_evaluation(chief_state& c, size_t which, const evaluated& x) {
   if (!c.eval_summaries(which))
     return;
-  for (auto& kept : evaluation_records(x)) {
+  auto records = c.searching.on() ? evaluation_records(x, c.searching.evaluated_parts(),
+                                                       c.searching.architecture_of(c.searching.leader_at(x.id.step)))
+                                  : evaluation_records(x);
+  for (auto& kept : records) {
     kept.number = c.evaluations.at(which).number_record();
     c.self->send(c.eval_summaries(which), std::move(kept));
   }

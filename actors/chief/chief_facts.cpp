@@ -97,6 +97,8 @@ void chief_state::show_status() {
   set(known.committed_step, saves.last_commit().value_or(checkpoint_id{-1}).step);
   set(known.evaluations, results.metrics);
   set(known.evaluating, evaluations.under_way());
+  if (searching.on())
+    set(known.candidates, searching.candidates(results.losses.of_groups));
   set(known.paused, wishes.pause);
   if (news)
     options.board->status(known);

@@ -44,6 +44,7 @@ bool enter_search_books(chief_state& c, int64_t step, snapshot_part& part) {
       return false;
     }
   part.blobs.merge(c.searching.blobs_at(step));
+  part.numbers = c.searching.numbers_at(step);
   return true;
 }
 

@@ -1,5 +1,6 @@
 #include "actors/chief/searching.hpp"
 
+#include "ensemble/architecture.hpp"
 #include "ensemble/graphs/models.hpp"
 #include "ensemble/names.hpp"
 #include "words/expect.hpp"
@@ -19,15 +20,6 @@ std::optional<int64_t> steps_of(const std::string& spec, const std::vector<plan_
   if (found == groups.end() || !found->retires_at)
     return std::nullopt;
   return *found->retires_at - found->begins_at;
-}
-
-/// The average that a group tells of itself; absent if it has told none.
-std::optional<loss_average> average_in(const std::map<std::string, double>& values, const loss_average_keys& keys) {
-  const auto value = values.find(keys.value), biased = values.find(keys.biased), count = values.find(keys.count);
-  if (value == values.end() || biased == values.end() || count == values.end())
-    return std::nullopt;
-  return loss_average{static_cast<float>(value->second), static_cast<float>(biased->second),
-                      static_cast<int64_t>(count->second)};
 }
 
 }  // namespace
@@ -60,6 +52,14 @@ expected<void> searching::begin(const std::optional<checkpoint_id>& at, const bl
                                 const std::string& prefix) {
   begun_ = true;
   leaders_.clear();
+  auto done = begin_search(at, of_commit, prefix);
+  if (done)
+    look_at_standing();
+  return done;
+}
+
+expected<void> searching::begin_search(const std::optional<checkpoint_id>& at, const blobs& of_commit,
+                                       const std::string& prefix) {
   if (!at || at->iteration != of_plan_.iteration())
     return search_->begin(as_begun(of_plan_), specs_);  // The plan may be of a later commit, which is damaged.
   const auto text = of_commit.find(key());
@@ -72,11 +72,7 @@ expected<void> searching::begin(const std::optional<checkpoint_id>& at, const bl
 }
 
 expected<void> searching::measured(int64_t step, const std::map<std::string, double>& values) {
-  std::map<std::string, loss_average> averages;
-  for (const auto& candidate : specs_.candidates)
-    if (const auto known = average_in(values, loss_average_keys_of(iteration(), candidate.spec)))
-      averages[candidate.spec] = *known;
-  return search_->measured(step, std::move(averages));
+  return search_->measured(step, told_averages(of_plan_, values));
 }
 
 expected<void> searching::dropped(const std::string& group, int64_t step, const std::string& why) {
@@ -131,17 +127,58 @@ searching::blobs searching::blobs_at(int64_t step) const { return {{key(), books
 
 expected<void> searching::committed(int64_t step) {
   auto heard = search_->committed(step);
-  if (auto leads = search_->leader())
-    leaders_[step] = std::move(*leads);
+  look_at_standing();
+  if (leader_)
+    leaders_[step] = *leader_;
   if (leaders_.size() > leaders_max)
     leaders_.erase(leaders_.begin());
   return heard;
 }
 
+void searching::look_at_standing() {
+  standing_ = search_->standing();
+  leader_ = search_->leader();
+}
+
+std::vector<candidate_progress> searching::candidates(const std::map<std::string, group_loss>& losses) const {
+  std::vector<candidate_progress> all;
+  const auto before = of_plan_.previous();
+  for (const auto& one : standing_) {
+    const bool is_previous = before && before->spec == one.spec;
+    const auto loss = losses.find(is_previous ? std::string{previous_group_name} : one.spec);
+    if (loss == losses.end())
+      continue;  // It has left, or has made no step yet.
+    all.push_back({.spec = one.spec, .loss = loss->second.mean, .leads = one.spec == leader_});
+    if (one.average.count > 0)
+      all.back().average = static_cast<double>(one.average.value);
+  }
+  return all;
+}
+
+std::optional<std::string> searching::leader_at(int64_t step) const {
+  const auto known = leaders_.find(step);
+  return known == leaders_.end() ? search_->leader() : std::optional{known->second};
+}
+
+std::string searching::architecture_of(const std::optional<std::string>& spec) const {
+  for (const auto& x : specs_.candidates)
+    if (x.spec == spec)
+      return ensembles_text(x.recipe);
+  return {};
+}
+
+std::vector<evaluated_part> searching::evaluated_parts() const {
+  std::vector<evaluated_part> all;
+  for (const auto& spec : specs_of_subnetworks())
+    all.push_back({spec, subnetwork_directory(spec)});
+  for (const auto& x : specs_.candidates)
+    all.push_back({x.spec, ensemble_directory(x.spec), ensembles_text(x.recipe)});
+  return all;
+}
+
 std::map<std::string, double> searching::with_leader(int64_t step, std::map<std::string, double> metrics) const {
   erase_metrics_of(metrics, [&](const std::string& spec) { return search_->has_left(spec, step); });
-  const auto known = leaders_.find(step);
-  const auto leads = known == leaders_.end() ? search_->leader() : std::optional{known->second};
+  const auto leads = leader_at(step);
   if (!leads)
     metrics["loss"] = std::numeric_limits<double>::quiet_NaN();  // The evaluation's own is always 0.
   else

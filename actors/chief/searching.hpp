@@ -2,9 +2,13 @@
 // wants decides where training ends and what follows. Plain data.
 #pragma once
 
+#include "actors/evaluation_records.hpp"
 #include "ensemble/search.hpp"
+#include "messages/report.hpp"
 #include "plan/plan_group.hpp"
 #include "words/evaluation_purpose.hpp"
+
+#include <troupe/progress.hpp>
 
 namespace troupe {
 
@@ -47,6 +51,8 @@ class searching {
   int64_t last_commit() const noexcept { return search_->last_commit(); }
   /// The blobs for the save of a state, which was `measured` or is the first one of the attempt.
   blobs blobs_at(int64_t step) const;
+  /// What its checkpoint has as tensors.
+  std::map<std::string, int64_t> numbers_at(int64_t step) const { return numbers_of(search_->books_at(step)); }
   /// Whether iterations end with evaluations.
   bool demands_any() const noexcept { return demands_any_; }
   struct demand {
@@ -66,6 +72,13 @@ class searching {
   /// and those of the candidate that led there under their plain names; if none leads, "loss" is NaN. The evaluation
   /// may end after later commits.
   std::map<std::string, double> with_leader(int64_t step, std::map<std::string, double> metrics) const;
+  /// The spec of the candidate that led at a committed state; absent: none.
+  std::optional<std::string> leader_at(int64_t step) const;
+  /// The candidates and subnetworks, for the records of an evaluation.
+  std::vector<evaluated_part> evaluated_parts() const;
+  std::string architecture_of(const std::optional<std::string>& spec) const;  ///< Empty for no candidate.
+  /// The candidates that have not left. `losses`: the means of the steps that were reported last, by group.
+  std::vector<candidate_progress> candidates(const std::map<std::string, group_loss>& losses) const;
   /// Absent before the first attempt.
   std::optional<search_result> result() const { return begun_ ? search_->result() : std::nullopt; }
   /// The metrics that are not of one candidate or subnetwork alone.
@@ -83,9 +96,14 @@ class searching {
 
   std::vector<subnetwork_report> own_reports_;  ///< What builders say of the subnetworks, in order.
   bool demands_any_ = false;
+  expected<void> begin_search(const std::optional<checkpoint_id>& at, const blobs& of_commit,
+                              const std::string& prefix);
   static constexpr size_t leaders_max = 256;
   std::map<int64_t, std::string> leaders_;  ///< By committed state of this attempt, the newest ones.
-  bool begun_ = false;                      ///< An attempt has begun.
+  std::vector<contender> standing_ = {};    ///< At the newest commit.
+  std::optional<std::string> leader_ = {};  ///< Then.
+  void look_at_standing();
+  bool begun_ = false;  ///< An attempt has begun.
 };
 
 }  // namespace troupe

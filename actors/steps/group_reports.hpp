@@ -4,6 +4,7 @@
 #include "compute/engine/loss_meter.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "messages/report.hpp"
+#include "plan/plan_group.hpp"
 
 #include <deque>
 
@@ -21,6 +22,8 @@ struct reported_group {
   /// In training: the program's outputs, with the mean loss over all replicas.
   std::vector<program_output> outputs = {};
   summary_recipes summaries = {};               ///< How recorded tensors become summary values.
+  group_summaries where = {};                   ///< What becomes of these; their scope is cut off already.
+  std::optional<int64_t> retires_at = {};       ///< In training: see plan_group.
   std::vector<program_output> measured = {};    ///< In training: sums of metrics, made by the replicas.
   metric_functions metrics = {};                ///< The functions of these metrics.
   std::vector<std::string> told_at_saves = {};  ///< In training: see plan_group.

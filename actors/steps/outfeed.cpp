@@ -9,6 +9,8 @@
 
 namespace troupe {
 
+constexpr size_t told_before_max = 16;  // A job recovers at the newest commit, which is seldom many saves back.
+
 void outfeed_state::on_begin(const begin& x) {
   if (x.attempt <= attempt)
     return;
@@ -18,6 +20,7 @@ void outfeed_state::on_begin(const begin& x) {
   for (const auto& g : options.groups)
     groups.emplace_back(g);
   told.clear();
+  told_before.erase(told_before.upper_bound(x.step), told_before.end());
   next_shown = 0;
   records = 0;
   rates = {{x.step, x.rate_factor}};
@@ -167,11 +170,17 @@ void outfeed_state::pass_reports(passing what) {
       if (!g.has_left())
         g.take_loss();
     ++step;
-    auto metrics = measured ? take_metrics() : metric_results{};
+    if (const auto* values = told.find(step)) {  // It has come with the report of this step.
+      told_before[step] = *values;
+      if (told_before.size() > told_before_max)
+        told_before.erase(told_before.begin());
+    }
+    const auto of_groups = measured ? take_metrics() : std::vector<metric_results>(groups.size());
     if (recorded || measured)
-      send_record(recorded, metrics);
+      send_record(recorded, of_groups);
     if (options.log_every > 0 && step % options.log_every == 0) {
       p.logged.push_back(point(&group_reports::meters::since_log));
+      auto metrics = joined(of_groups);
       p.logged.back().metrics = std::move(metrics.numbers);
       p.logged.back().arrays = std::move(metrics.arrays);
       for (auto& g : groups)

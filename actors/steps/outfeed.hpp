@@ -14,6 +14,12 @@ struct outfeed_options {
   /// In the order in which their values are shown. The first group that has not left gives the job's number, and
   /// determines which steps are watched and recorded.
   std::vector<reported_group> groups;
+  /// The name of the group whose loss is that of the job in its event file, from what groups told for the newest save,
+  /// and the names of those that have left. Null: the job has no loss of its own, or its only group's.
+  std::function<std::optional<std::string>(const std::map<std::string, double>& told,
+                                           const std::set<std::string>& left)>
+      leader;
+  std::map<std::string, double> constants = {};   ///< Recorded at every summary step, by tag.
   int64_t log_every = 100;                        ///< Steps between loss points in the log; 0: no log.
   int64_t records_ahead = initial_record_credit;  ///< The summary writer's initial credit.
 };
@@ -32,6 +38,8 @@ struct outfeed_state {
   int64_t step = 0;                   ///< The state that all replicas have reached.
   std::vector<group_reports> groups;  ///< One for each group, in the order of the options.
   told_states told;
+  /// What was told for the newest saves up to `step`, by state. An attempt may begin at one of these.
+  std::map<int64_t, std::map<std::string, double>> told_before;
   int64_t next_shown = 0;  ///< Values of earlier states were passed on, or will not be.
   bool end_passed = false;
   early_messages<step_report, stream_end> early;  ///< From replicas that have already begun the next attempt.
@@ -66,12 +74,17 @@ struct outfeed_state {
   loss_point point(loss_meter group_reports::meters::*meter);
   void take_watched(group_reports& first, std::vector<step_values>& into);  ///< Up to state `step`.
 
-  // outfeed_records.cpp: what a step writes to the event file
+  // outfeed_records.cpp: what a step writes to event files
   double rate_factor();  ///< Of the step that led to `step`.
-  /// Of all groups, at state `step`. Throws if a function of the model fails, which ends the job.
-  metric_results take_metrics();
-  void send_record(bool recorded, const metric_results& metrics);
-  void record_group(size_t group, bool is_lead, record& into);
+  /// Of each group, at state `step`. Throws if a function of the model fails, which ends the job.
+  std::vector<metric_results> take_metrics();
+  metric_results joined(const std::vector<metric_results>& of_groups) const;  ///< With the names that users see.
+  void send_record(bool recorded, const std::vector<metric_results>& metrics);
+  std::vector<summary_value> take_summaries(size_t group);
+  /// Adds what the group records to the record, where it belongs.
+  void record_group(size_t group, std::vector<summary_value> values, record& into) const;
+  void record_speed(record& into);
+  std::optional<std::string> shown_group() const;  ///< See outfeed_options::leader.
 };
 
 outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_state> self, outfeed_options options,

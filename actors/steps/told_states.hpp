@@ -25,6 +25,11 @@ class told_states {
     }
     return taken;
   }
+  /// What was told of that state until now; null if nothing was.
+  const std::map<std::string, double>* find(int64_t step) const {
+    const auto found = states_.find(step);
+    return found == states_.end() ? nullptr : &found->second;
+  }
   void clear() { states_.clear(); }
 
  private:

@@ -94,12 +94,15 @@ expected<loaded_state> fill(parameter_store& store, const start_values& start, u
 
 }  // namespace
 
-expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, bool exact) {
+expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, bool exact,
+                             std::span<const std::string> numbers) {
   const auto wanted = wanted_tensors(groups);
   checkpoint_info found{.id = from.id, .prefix = from.prefix};
-  for (const auto& t : from.tensors)
-    if (exact || std::binary_search(wanted.begin(), wanted.end(), component{.name = t.name}, by_name))
+  for (const auto& t : from.tensors) {
+    const bool counts = exact && std::find(numbers.begin(), numbers.end(), t.name) == numbers.end();
+    if (counts || std::binary_search(wanted.begin(), wanted.end(), component{.name = t.name}, by_name))
       found.tensors.push_back(t);
+  }
   if (auto all = differences(wanted, found); !all.empty()) {
     error e{errc::failed_precondition, from.prefix + " is a checkpoint of another model: " + std::to_string(all.size())
                                            + (all.size() == 1 ? " variable differs: " : " variables differ: ")};

@@ -29,8 +29,9 @@ const stored_entry* find_entry(const stored_group& in, std::string_view name);
 std::vector<component> wanted_tensors(stored_groups groups);
 
 /// failed_precondition listing every variable that is missing, has another shape or dtype, or (if `exact`) belongs to
-/// none of the groups.
-expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, bool exact);
+/// none of the groups and is not one of `numbers` (see `stored_plan`).
+expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, bool exact,
+                             std::span<const std::string> numbers = {});
 
 /// As `check_tensors`, for the state from which an iteration grows: fresh tensors are absent, renamed ones have their
 /// old names, and dropped ones may be present, if the growth says so any others too.

@@ -115,7 +115,7 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::load(const 
   const bool grows = stored.one_of_several && content.id.iteration < span.number;
   // In that case, a group that has left belongs to the previous iteration.
   const auto there = grows ? stored.groups : groups_in(content.properties);
-  auto same = grows ? check_growth(there, stored.growth, content) : check_tensors(there, content, true);
+  auto same = grows ? check_growth(there, stored.growth, content) : check_tensors(there, content, true, stored.numbers);
   if (!same)
     return fail(same.error());
   auto warnings = (*found)->warnings;

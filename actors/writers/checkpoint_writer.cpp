@@ -130,12 +130,15 @@ expected<commit_result> checkpoint_writer_state::commit(checkpoint_id id, pendin
   const std::chrono::duration<double> since_origin = self->clock().now().time_since_epoch();
   checkpoint_content content{id, {}, {}, options.properties, options.wall_offset + since_origin.count()};
   content.properties.merge(write_books({.warm_start = warm_start}));
+  std::map<std::string, int64_t> numbers;
   for (auto& [owner, part] : snapshot.parts) {
     for (const auto& piece : part.pieces)
       pieces.push_back(&piece);
     content.blobs.insert(part.blobs.begin(), part.blobs.end());
     content.properties.insert(part.properties.begin(), part.properties.end());
+    numbers.insert(part.numbers.begin(), part.numbers.end());
   }
+  numbers.emplace(global_step_name, id.step);
   for (const auto& d : departures)
     if (id.step >= d.first_state)
       content.properties.insert(d.properties.begin(), d.properties.end());
@@ -145,7 +148,8 @@ expected<commit_result> checkpoint_writer_state::commit(checkpoint_id id, pendin
   if (!joined)
     return fail(joined.error());
   content.tensors = std::move(*joined);
-  content.tensors.push_back({std::string{global_step_name}, tensor::scalar<int64_t>(id.step)});
+  for (const auto& [name, number] : numbers)
+    content.tensors.push_back({name, tensor::scalar<int64_t>(number)});
   auto result = store->commit(content);
   if (result)
     for (auto& warning : write_derived_files(*options.files, options.directory, content.blobs))

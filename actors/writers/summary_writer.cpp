@@ -14,8 +14,12 @@ void summary_writer_state::on_record(const early_record& came) {
     return early.push_back(came);
   const auto& x = came.what;
   // A recovered job makes steps again whose records are already in the file, with the same values.
-  if (options.of_evaluations || !newest || x.step > *newest)
-    write({.step = x.step, .values = x.values});
+  if (options.of_evaluations || !newest || x.step > *newest) {
+    if (!x.values.empty())
+      write({}, {.step = x.step, .values = x.values});
+    for (const auto& part : x.elsewhere)
+      write(part.directory, {.step = x.step, .values = part.values});
+  }
   newest = std::max(newest.value_or(x.step), x.step);
   if (options.of_evaluations)
     flush();
@@ -25,10 +29,13 @@ void summary_writer_state::on_record(const early_record& came) {
 
 void summary_writer_state::on_note(const note& x) {
   if (x.what == note::checkpoint)
-    return write({.step = x.step, .note = session_note{session_note::kind::checkpoint, x.path, {}}});
-  // Readers of the file drop their values of this step and later ones. State `step` itself was reached before, so its
+    return write({}, {.step = x.step, .note = session_note{session_note::kind::checkpoint, x.path, {}}});
+  // Readers of a file drop their values of this step and later ones. State `step` itself was reached before, so its
   // values stay.
-  write({.step = x.step + 1, .note = session_note{session_note::kind::start, {}, {}}});
+  const log_event start{.step = x.step + 1, .note = session_note{session_note::kind::start, {}, {}}};
+  write({}, start);
+  if (!failed)
+    logs->begin_with(start);
   options.awaits_start = false;
   for (const auto& came : std::exchange(early, {}))
     on_record(came);
@@ -40,37 +47,34 @@ void summary_writer_state::on_part(const snapshot_part& x) {
   self->send(parts, x);
 }
 
-void summary_writer_state::write(log_event event) {
+void summary_writer_state::write(const std::string& directory, log_event event) {
   if (failed)
     return;
   event.wall_time = wall_time();
-  if (!log) {
-    auto made = event_log_writer::create(options.files, options.directory,
-                                         {options.host, event.wall_time, options.claim});
-    if (!made)
-      return fail_with(made.error());
-    log = std::move(*made);
-  }
-  if (auto added = log->add(event); !added)
+  std::string path = options.directory;
+  for (const auto& part : {directory, options.folder})
+    if (!part.empty())
+      path = join_path(path, part);
+  if (auto added = logs->add(path, event); !added)
     return fail_with(added.error());
-  if (log->unflushed_bytes() >= options.unflushed_bytes_max)
+  if (logs->unflushed_bytes() >= options.unflushed_bytes_max)
     return flush();
   if (!std::exchange(flush_planned, true))
     self->delayed_send(self, options.flush_period, deadline{});
 }
 
 void summary_writer_state::flush() {
-  if (failed || !log)
+  if (failed)
     return;
-  if (auto flushed = log->flush(); !flushed)
+  if (auto flushed = logs->flush(); !flushed)
     return fail_with(flushed.error());
-  if (auto remark = log->take_remark())
-    self->send(driver, log_replaced{std::move(*remark)});
+  for (auto& remark : logs->take_remarks())
+    self->send(driver, log_replaced{std::move(remark)});
 }
 
 void summary_writer_state::fail_with(error cause) {
   failed = true;
-  log.reset();
+  logs.reset();
   cause.source = options.name;
   self->send(driver, failure{0, options.id, std::move(cause)});
 }
@@ -80,6 +84,7 @@ summary_writer_actor::behavior_type summary_writer(summary_writer_actor::statefu
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
+  state.logs.emplace(state.options.files, event_logs_options{state.options.host, state.options.claim});
   state.driver = std::move(driver);
   return {
       [&state](const snapshot_part& x) { state.on_part(x); },
@@ -95,8 +100,8 @@ summary_writer_actor::behavior_type summary_writer(summary_writer_actor::statefu
       },
       [&state](const finish_log&) {
         state.flush();
-        if (!state.failed && state.log)
-          if (auto closed = state.log->close(); !closed)
+        if (!state.failed)
+          if (auto closed = state.logs->close(); !closed)
             state.fail_with(closed.error());
         state.self->quit();
       },

@@ -1,8 +1,8 @@
-// The summary writer: one open event file.
+// The summary writer: event files of a job, or of an evaluation.
 #pragma once
 
 #include "messages/interfaces.hpp"
-#include "storage/events/event_log.hpp"
+#include "storage/events/event_logs.hpp"
 
 #include <caf/actor_clock.hpp>
 
@@ -12,7 +12,8 @@ struct summary_writer_options {
   node_id id{};
   std::string name = "summary_writer";
   std::shared_ptr<file_system> files;
-  std::string directory;
+  std::string directory;    ///< The model directory.
+  std::string folder = {};  ///< Where event files are in a directory: "eval_test"; empty: in the directory itself.
   std::shared_ptr<const directory_claim> claim;  ///< Shows whether the directory is still this job's; may be null.
   std::string host = "localhost";                ///< Part of the file's name.
   double wall_offset = 0;                        ///< Unix time, in seconds, at which the actor clock was 0.
@@ -25,9 +26,10 @@ struct summary_writer_options {
   std::chrono::milliseconds flush_period{2'000};
 };
 
-/// Writes the event file of one directory, which is created at the first message. Whole records are handed to the
+/// Writes the event files of the model directory, and of the directories below it that records name. A file is created
+/// at the first event for it; those of training all begin with the note of the start. Whole records are handed to the
 /// system at most two seconds later, or at once if the options say so, and always before a part of a snapshot is passed
-/// on. If the event file was removed, replaced or truncated from outside, the writer reports `log_replaced` and
+/// on. If an event file was removed, replaced or truncated from outside, the writer reports `log_replaced` and
 /// continues in a new file. The first write that fails is reported as a `failure`; later records are dropped, so that
 /// no sender waits for room.
 struct summary_writer_state {
@@ -37,7 +39,7 @@ struct summary_writer_state {
   log_listener_actor driver;
   part_sink_actor parts;
 
-  std::unique_ptr<event_log_writer> log;
+  std::optional<event_logs> logs;
   bool failed = false;
   bool flush_planned = false;
   std::optional<int64_t> newest;  ///< The step of the newest record.
@@ -51,7 +53,7 @@ struct summary_writer_state {
   void on_record(const early_record& x);
   void on_note(const note& x);
   void on_part(const snapshot_part& x);
-  void write(log_event event);
+  void write(const std::string& directory, log_event event);  ///< See record_part::directory.
   void flush();
   void fail_with(error cause);
   double wall_time();

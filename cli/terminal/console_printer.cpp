@@ -80,13 +80,24 @@ void console_printer::redraw(const job_progress& progress) {
       || now - last_progress_ < redraw_every)
     return;
   last_progress_ = now;
-  line_drawn_ = true;
   auto shown = progress;
   if (stopping_)
     shown.max_steps = {};  // Its progress does not say where the job will now end.
   const size_t width = options_.window().value_or(80);
   const auto line = progress_line(shown, scale_, now - began_, last_evaluation_, width, last_training_);
-  reader_gone_ = !options_.out("\r" + line + "\x1b[K");
+  std::string text = back_to_first_line();
+  const auto candidates = candidate_lines(progress.candidates, width);
+  for (const auto& one : candidates)
+    text += one + "\x1b[K\n";
+  text += line + "\x1b[K";
+  if (candidates.size() + 1 < lines_drawn_)
+    text += "\x1b[J";  // Lines of candidates that there are no more.
+  lines_drawn_ = candidates.size() + 1;
+  reader_gone_ = !options_.out(text);
+}
+
+std::string console_printer::back_to_first_line() const {
+  return lines_drawn_ > 1 ? "\x1b[" + std::to_string(lines_drawn_ - 1) + "A\r" : "\r";
 }
 
 void console_printer::measure_by(const job_scale& scale) {
@@ -181,8 +192,10 @@ void console_printer::say(const std::string& text) {
 }
 
 void console_printer::erase_line() {
-  if (std::exchange(line_drawn_, false) && !reader_gone_)
-    reader_gone_ = !options_.out("\r\x1b[K");
+  const auto begin = back_to_first_line();
+  const auto drawn = std::exchange(lines_drawn_, 0);
+  if (drawn > 0 && !reader_gone_)
+    reader_gone_ = !options_.out(begin + (drawn > 1 ? "\x1b[J" : "\x1b[K"));
 }
 
 }  // namespace troupe::cli

@@ -43,7 +43,8 @@ class console_printer final : public hook {
   void measure_by(const job_scale& scale);
   /// Takes the class names of the model, for tables of classes.
   void name_classes(const model& m);
-  /// Redraws the terminal's line, at most five times a second. Does nothing elsewhere.
+  /// Redraws the terminal's line, in a search with lines of its candidates above it, at most five times a second. Does
+  /// nothing elsewhere.
   void redraw(const job_progress& progress);
 
   void warn(std::string_view text, int64_t step = 0);
@@ -62,14 +63,15 @@ class console_printer final : public hook {
  private:
   /// Prints above the terminal's progress line; wrapped in a window.
   void say(const std::string& text);
-  void erase_line();
+  void erase_line();  ///< With the lines of candidates.
+  std::string back_to_first_line() const;
   const text_style& style();  ///< With the current width of the window.
 
   console_options options_;
   std::mutex guard_;
   bool reader_gone_ = false;
   bool told_all_ = false;
-  bool line_drawn_ = false;
+  size_t lines_drawn_ = 0;  ///< The progress line, with the lines of candidates above it.
   bool stopping_ = false;
   double began_;
   double last_progress_ = -1e9;

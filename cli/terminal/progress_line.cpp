@@ -1,11 +1,13 @@
 #include "cli/terminal/progress_line.hpp"
 
 #include "cli/terminal/columns.hpp"
+#include "cli/terminal/output.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace troupe::cli {
 
@@ -89,6 +91,34 @@ std::string progress_line(const job_progress& now, const job_scale& scale, doubl
                           const std::string& evaluation, size_t width, const std::string& training) {
   // The last column stays free: some terminals wrap as soon as it is written to.
   return line_of(fitting(fields_of(now, scale, elapsed, evaluation, training), width > 0 ? width - 1 : 0));
+}
+
+std::vector<std::string> candidate_lines(const std::vector<candidate_progress>& candidates, size_t width) {
+  auto shown = candidates;
+  const auto by_average = [](const candidate_progress& c) {
+    return c.average && !std::isnan(*c.average) ? *c.average : std::numeric_limits<double>::infinity();
+  };
+  if (shown.size() > candidates_shown_max) {
+    std::stable_sort(shown.begin(), shown.end(), [&](const candidate_progress& a, const candidate_progress& b) {
+      return by_average(a) < by_average(b);
+    });
+    shown.resize(candidates_shown_max);
+  }
+  size_t name_columns = 0;
+  for (const auto& c : shown)
+    name_columns = std::max(name_columns, columns_of(visible(c.spec)));
+  std::vector<std::string> lines;
+  for (const auto& c : shown) {
+    const auto numbers = c.average ? fmt::format("  loss {:<8.4g}  average {:.4g}", c.loss, *c.average)
+                                   : fmt::format("  loss {:.4g}", c.loss);
+    const size_t room = width > numbers.size() + 3 ? width - numbers.size() - 3 : 0;
+    auto name = shortened(visible(c.spec), std::min(room, name_columns));
+    name.resize(name.size() + std::min(room, name_columns) - columns_of(name), ' ');
+    lines.push_back(shortened((c.leads ? "* " : "  ") + name + numbers, width > 0 ? width - 1 : 0));
+  }
+  if (const size_t more = candidates.size() - shown.size(); more > 0)
+    lines.push_back(shortened(fmt::format("  and {} more", more), width > 0 ? width - 1 : 0));
+  return lines;
 }
 
 }  // namespace troupe::cli

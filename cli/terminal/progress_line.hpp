@@ -19,4 +19,10 @@ struct job_scale {
 std::string progress_line(const job_progress& now, const job_scale& scale, double elapsed,
                           const std::string& evaluation, size_t width, const std::string& training = {});
 
+/// Lines of less than `width` columns about the candidates of a search, to be shown above the line: "* t0_dnn_grow_mean
+/// loss 0.4321  average 0.4512", where the star marks the one that leads. At most `candidates_shown_max` of them, those
+/// with the least average; a last line counts the others. Long names are shortened. Empty for other jobs.
+std::vector<std::string> candidate_lines(const std::vector<candidate_progress>& candidates, size_t width);
+inline constexpr size_t candidates_shown_max = 8;
+
 }  // namespace troupe::cli

@@ -143,8 +143,7 @@ class program_engine final : public step_engine {
   }
 
   summary_recipes summaries() const override {
-    summary_recipes recipes{
-        {}, model_->what == mode::train ? model_->spec.optimizer : std::nullopt, options_.first_step};
+    summary_recipes recipes{{}, has_rate() ? model_->spec.optimizer : std::nullopt, options_.first_step};
     // Tensors first, texts last: `recorded` numbers its tensors in this order and has none for texts.
     for (const bool texts : {false, true}) {
       for (const auto& s : contents_of(model_->g).summaries)
@@ -228,6 +227,12 @@ class program_engine final : public step_engine {
   }
 
  private:
+  /// Whether a step changes any variable by the optimizer's rate.
+  bool has_rate() const {
+    const auto& variables = contents_of(model_->g).variables;
+    return model_->what == mode::train
+           && std::any_of(variables.begin(), variables.end(), [](const auto& v) { return v.options.trainable; });
+  }
   /// The variables whose histograms are recorded by default: trainable ones, unless the model itself records a summary
   /// of that name.
   std::vector<const variable_options*> shown_variables() const {

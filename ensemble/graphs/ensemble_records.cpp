@@ -29,23 +29,32 @@ std::vector<symbol> shares_of(const std::vector<symbol>& norms) {
 
 }  // namespace
 
-symbol keep_loss_average(graph& g, const ensemble_place& where, symbol adanet_loss, float decay) {
+symbol keep_loss_average(graph& g, const ensemble_place& where, symbol adanet_loss, symbol regularization,
+                         float decay) {
   const auto keys = loss_average_keys_of(where.iteration, where.spec);
-  const symbol value = kept(g, keys.value), biased = kept(g, keys.biased), count = kept(g, keys.count);
-  const symbol v = as_float(adanet_loss), one = number(g, 1);
-  const symbol next_biased = biased - (biased - v) * number(g, 1 - decay);
-  const symbol next_count = count + one;
-  const symbol debiased = next_biased / (one - pow(number(g, decay), next_count));
-  const symbol next = select(equal(next_count, one), v, debiased);
-  g.assign(value, next);
-  g.assign(biased, next_biased);
+  const symbol count = kept(g, keys.count), one = number(g, 1), next_count = count + one;
+  const symbol unbiased = one - pow(number(g, decay), next_count), is_first = equal(next_count, one);
+  const auto keep = [&](const std::string& key, const std::string& biased_key, symbol now) {
+    const symbol value = kept(g, key), biased = kept(g, biased_key), v = as_float(now);
+    const symbol next_biased = biased - (biased - v) * number(g, 1 - decay);
+    const symbol next = select(is_first, v, next_biased / unbiased);
+    g.assign(value, next);
+    g.assign(biased, next_biased);
+    return next;
+  };
+  const symbol average = keep(keys.value, keys.biased, adanet_loss);
+  keep(keys.penalty, keys.biased_penalty, regularization.valid() ? regularization : number(g, 0));
   g.assign(count, next_count);
-  return next;
+  return average;
 }
 
-void record_ensemble(graph& g, const ensemble_place& where, const built_ensemble& made, symbol loss, symbol average) {
+void record_loss(graph& g, const ensemble_place& where, symbol loss) {
   const fixed_scope scope{g, ensemble_scope(where.iteration, where.spec)};
   g.scalar("loss", loss);
+}
+
+void record_ensemble(graph& g, const ensemble_place& where, const built_ensemble& made, symbol average) {
+  const fixed_scope scope{g, ensemble_scope(where.iteration, where.spec)};
   g.scalar(adanet_loss_tag, average);
   for (const auto& head : made.weights) {
     g.scalar(std::string{regularization_tag} + head.suffix, head.regularization);

@@ -6,8 +6,9 @@
 namespace troupe {
 
 /// Adds the variables of a `loss_average` with these keys to the graph of an ensemble, all float32 and assigned at
-/// every step of training. Returns the average after the step, which has the bits of `loss_average::update`.
-symbol keep_loss_average(graph& g, const ensemble_place& where, symbol adanet_loss, float decay);
+/// every step of training. Returns the average after the step, which has the bits of `loss_average::update`. An invalid
+/// `regularization` is 0.
+symbol keep_loss_average(graph& g, const ensemble_place& where, symbol adanet_loss, symbol regularization, float decay);
 
 /// The tags of an ensemble, below its scope.
 inline constexpr std::string_view adanet_loss_tag = "adanet_loss/adanet/adanet_weighted_ensemble",
@@ -16,8 +17,10 @@ inline constexpr std::string_view adanet_loss_tag = "adanet_loss/adanet/adanet_w
                                   norms_tag = "mixture_weight_norms/adanet/adanet_weighted_ensemble/subnetwork",
                                   fractions_tag = "mixture_weight_fractions/adanet/adanet_weighted_ensemble/subnetwork";
 
-/// Records the loss of the head, the moving average, and for each head the regularization and the members' norms, as
-/// numbers, as shares of their sum, and as a histogram. The scope of the ensemble is opened.
-void record_ensemble(graph& g, const ensemble_place& where, const built_ensemble& made, symbol loss, symbol average);
+/// Records the loss of the head, without regularization, in the scope of the ensemble.
+void record_loss(graph& g, const ensemble_place& where, symbol loss);
+/// Records the moving average, and for each head the regularization and the members' norms, as numbers, as shares of
+/// their sum, and as a histogram, in the scope of the ensemble.
+void record_ensemble(graph& g, const ensemble_place& where, const built_ensemble& made, symbol average);
 
 }  // namespace troupe

@@ -170,11 +170,13 @@ model_spec build_ensemble_group(const iteration_basis& basis, const candidate_sp
   const symbol loss = spec.loss;
   spec.loss = with_regularization(loss, made.regularization);
   if (m == mode::train) {
-    const symbol average = keep_loss_average(g, where, spec.loss, o.adanet_loss_decay);
-    record_ensemble(g, where, made, loss, average);
+    const symbol average = keep_loss_average(g, where, spec.loss, made.regularization, o.adanet_loss_decay);
+    if (o.enable_ensemble_summaries)
+      record_ensemble(g, where, made, average);
+    else
+      drop_summaries(g);
+    record_loss(g, where, loss);  // The search records that of its leader.
   }
-  if (!o.enable_ensemble_summaries)
-    drop_summaries(g);
   return spec;
 }
 
@@ -199,6 +201,19 @@ model_spec build_previous_group(const iteration_basis& basis, graph& g, const fe
     for (const auto& [output, value] : outputs_of(search.member(who)))
       spec.predictions[port_name(subnetwork_spec_name(who.iteration, who.builder), output)] = value;
   freeze(g);
+  drop_summaries(g);
+  return spec;
+}
+
+model_spec build_previous_loss(const iteration_basis& basis, graph& g, const features& all, const labels& labels_in,
+                               mode m) {
+  const auto& o = basis.options;
+  const auto x = data_features(g, all);
+  const symbol logits = all[port_name(basis.previous()->spec, logits_output)];
+  auto spec = headed(o, g, m, logits, x, labels_in);
+  spec.optimizer = gradient_descent{};
+  spec.export_outputs.clear();
+  spec.predictions.clear();
   drop_summaries(g);
   return spec;
 }
@@ -264,6 +279,12 @@ model ensemble_model(shared_basis basis, const candidate_spec& candidate) {
 model previous_model(shared_basis basis) {
   return {"previous", [basis = std::move(basis)](graph& g, const features& x, const labels& y, mode m) {
             return build_previous_group(*basis, g, x, y, m);
+          }};
+}
+
+model previous_loss_model(shared_basis basis) {
+  return {"previous loss", [basis = std::move(basis)](graph& g, const features& x, const labels& y, mode m) {
+            return build_previous_loss(*basis, g, x, y, m);
           }};
 }
 

@@ -24,6 +24,9 @@ model ensemble_model(shared_basis basis, const candidate_spec& candidate);
 /// outputs of all members and the logits of the ensemble are predictions under the names of their ports.
 model previous_model(shared_basis basis);
 
+/// The loss of that group from the logits of its ensemble, a feature with the name of their port.
+model previous_loss_model(shared_basis basis);
+
 /// The names of the features that a group reads from others, sorted; `data` is what the infeed gives. Errors: those of
 /// the graph.
 expected<std::vector<std::string>> ports_of_subnetwork(const shared_basis& basis, const std::string& builder,
@@ -57,6 +60,9 @@ std::map<std::string, double> metrics_of(const std::map<std::string, double>& al
 /// Signatures "subnetwork_logits" and "subnetwork_last_layer", by head with "_<head>", have the members' outputs by
 /// spec, if the options want them. To train it is an error of the graph (failed_precondition).
 model winner_model(shared_basis basis, const candidate_spec& winner);
+
+/// Enters the complexities of the candidates. Errors: those of the graph.
+expected<void> enter_complexities(const shared_basis& basis, const element_spec& data, iteration_specs& specs);
 
 /// What the builders of the open iteration report, with their evaluated metrics among those of a composite model.
 expected<std::vector<subnetwork_report>> own_reports(const shared_basis& basis, const element_spec& data);

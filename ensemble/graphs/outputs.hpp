@@ -48,6 +48,9 @@ shape shape_of(symbol s);
 
 // -- contents --------------------------------------------------------------------------
 
+/// A feature that is no port, and that models do not see: the source row of each example.
+inline constexpr std::string_view source_row_feature = "adanet/source_row";
+
 /// Names created while it lives begin with `<scope>/`; an empty scope adds nothing. Unlike `graph::scope` it may be
 /// opened again. Scopes that are open do not matter.
 class fixed_scope {

@@ -154,6 +154,20 @@ model winner_model(shared_basis basis, const candidate_spec& winner) {
           std::move(texts)};
 }
 
+expected<void> enter_complexities(const shared_basis& basis, const element_spec& data, iteration_specs& specs) {
+  const model probe{"complexities", [&](graph& g, const features& x, const labels& y, mode m) {
+                      search_graph search{*basis, g, x, y, m};
+                      for (auto& candidate : specs.candidates) {
+                        double sum = 0;
+                        for (const auto& who : candidate.recipe.members)
+                          sum += search.member(who).complexity.value_or(0);
+                        candidate.complexity = sum;
+                      }
+                      return model_spec{.mode = m};
+                    }};
+  return build_graph(probe, data, mode::evaluate).map([](const auto&) {});
+}
+
 expected<std::vector<subnetwork_report>> own_reports(const shared_basis& basis, const element_spec& data) {
   std::vector<subnetwork_report> reports;
   const model probe{"reports", [&](graph& g, const features& x, const labels& y, mode m) {

@@ -31,6 +31,11 @@ class TROUPE_API dataset_iterator {
   /// Problems that the last `restore` found but that are no errors, one sentence each, such as a file whose data have
   /// changed since the position was saved. Empty unless overridden.
   virtual std::vector<std::string> warnings() const;
+  /// The number of rows of an indexed source, if each example is one of them and the same in every epoch: what is
+  /// computed from it can then be kept. Absent: it is not so, or not known. Absent unless overridden.
+  virtual std::optional<int64_t> source_rows() const;
+  /// Writes the source row of each example of the last batch. Called only where `source_rows` has a value.
+  virtual void last_rows(std::span<int64_t> into) const;
 };
 
 struct iterate_options {

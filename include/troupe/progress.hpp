@@ -21,6 +21,15 @@ struct evaluation_progress {
   bool operator==(const evaluation_progress&) const = default;
 };
 
+/// A candidate of the open iteration of a search that has not left.
+struct candidate_progress {
+  std::string spec = {};               ///< "t1_1_layer_dnn_grow_mean"
+  double loss = 0;                     ///< The mean of adanet_loss over the steps that were reported last.
+  std::optional<double> average = {};  ///< The moving average of adanet_loss at the newest commit; absent: none yet.
+  bool leads = false;                  ///< It would win by these averages.
+  bool operator==(const candidate_progress&) const = default;
+};
+
 struct job_progress {
   enum class phase : uint8_t { starting, restoring, training, draining, recovering, finished, failed };
   phase now = phase::starting;
@@ -31,7 +40,9 @@ struct job_progress {
   int64_t committed_step = -1;  ///< The step of this job's last commit; -1: none yet.
   std::map<std::string, std::map<std::string, double>> evaluations;  ///< Last metrics, by the name of the evaluation.
   std::vector<evaluation_progress> evaluating = {};  ///< Evaluations under way, in the order of their eval_specs.
-  bool paused = false;                               ///< After `job::pause`, until `job::resume` or a stop.
+  /// Of a search: the candidates of its open iteration, in their order.
+  std::vector<candidate_progress> candidates = {};
+  bool paused = false;  ///< After `job::pause`, until `job::resume` or a stop.
 };
 TROUPE_API std::string_view to_string(job_progress::phase p) noexcept;
 

@@ -47,6 +47,11 @@ class guarded_iterator final : public dataset_iterator {
     return {};
   }
   std::vector<std::string> warnings() const override { return warnings_; }
+  std::optional<int64_t> source_rows() const override {
+    const auto known = guarded("source_rows()", [&] { return inner_->source_rows(); });
+    return known ? *known : std::nullopt;
+  }
+  void last_rows(std::span<int64_t> into) const override { inner_->last_rows(into); }
 
  private:
   dataset input_;  ///< For its text in errors.

@@ -45,6 +45,17 @@ expected<int64_t> position_iterator::read(std::span<std::byte* const> into, cons
   return rows / rows_per_example_;
 }
 
+std::optional<int64_t> position_iterator::source_rows() const {
+  return rows_per_example_ == 1 ? stage_->source_size() : std::nullopt;
+}
+
+void position_iterator::last_rows(std::span<int64_t> into) const {
+  auto at = into.begin();
+  for (const auto& r : ranges_)
+    for (int64_t i = 0; i < r.count && at != into.end(); ++i)
+      *at++ = r.first + i;
+}
+
 std::vector<std::string> position_iterator::stages() const {
   std::vector<std::string> stages;
   stage_->describe(stages, &reading_);

@@ -15,6 +15,8 @@ class position_iterator final : public dataset_iterator {
   expected<std::string> save() const override;
   expected<void> restore(std::string_view state) override;
   std::vector<std::string> warnings() const override { return warnings_; }
+  std::optional<int64_t> source_rows() const override;
+  void last_rows(std::span<int64_t> into) const override;
 
  private:
   std::vector<std::string> stages() const;

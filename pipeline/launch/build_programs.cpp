@@ -1,7 +1,9 @@
 #include "pipeline/launch/build_programs.hpp"
 
+#include "compute/engine/row_cache.hpp"
 #include "compute/graph/graph.hpp"
 #include "compute/graph/model_graph.hpp"
+#include "compute/operations/stored_graph.hpp"
 
 #include <algorithm>
 
@@ -148,8 +150,79 @@ shared_threads threads_of(const prepared_job& job, const plan_program& of) {
   return {std::max(1, job.basis().processors / static_cast<int32_t>(beside)), true};
 }
 
+/// What the engines of a program need to keep its outputs.
+struct usable_cache {
+  program_engine_options loss;  ///< Of the program that computes the loss from an output.
+  std::string loss_reads;       ///< The name of that output.
+  size_t rows_component = 0;
+  int64_t source_rows = 0;
+
+  expected<std::unique_ptr<step_engine>> make_engine(program_engine_options options) const {
+    const auto shown = options.expose.size();
+    const auto read = std::find(options.expose.begin(), options.expose.end(), loss_reads) - options.expose.begin();
+    if (static_cast<size_t>(read) == shown)
+      options.expose.push_back(loss_reads);
+    const auto extra = options.expose.size() - shown;
+    auto computed = make_program_engine(std::move(options));
+    if (!computed)
+      return computed;
+    auto of_loss = make_program_engine(loss);
+    if (!of_loss)
+      return of_loss;
+    return make_cached_engine({.computed = std::move(*computed),
+                               .extra = extra,
+                               .loss = std::move(*of_loss),
+                               .loss_reads = static_cast<size_t>(read),
+                               .rows_component = rows_component,
+                               .source_rows = source_rows});
+  }
+};
+
+/// Absent where outputs cannot be kept: a row depends on others, or all rows need too much memory.
+expected<std::optional<usable_cache>> cache_of(const row_cache_plan& wanted, const fed& in, const model_graph& built,
+                                               std::vector<std::string> exposed, const program_engine_options& of,
+                                               built_graphs& graphs) {
+  if (std::find(exposed.begin(), exposed.end(), wanted.loss_reads) == exposed.end())
+    exposed.push_back(wanted.loss_reads);
+  std::vector<int32_t> roots;
+  std::vector<component> kept;
+  for (const auto& name : exposed) {
+    const symbol value = built.spec.predictions.at(name);
+    roots.push_back(value.node());
+    std::vector<int64_t> dims;
+    for (size_t axis = 1; axis < value.dims().size(); ++axis)
+      dims.push_back(value.dims()[axis].coefficient);
+    kept.push_back({name, value.type(), shape{std::span<const int64_t>{dims}}});
+  }
+  const auto rows = std::find_if(in.delivered.begin(), in.delivered.end(),
+                                 [&](const component& c) { return c.name == wanted.rows_feature; });
+  if (rows == in.delivered.end() || !rows_are_apart(built.g, roots)
+      || row_cache_bytes(kept, wanted.source_rows) > wanted.bytes_max)
+    return std::nullopt;
+  const auto reads = *std::find_if(kept.begin(), kept.end(),
+                                   [&](const component& c) { return c.name == wanted.loss_reads; });
+  auto element = in.element;
+  element.features.push_back(reads);
+  const auto graph = graphs.get(wanted.loss, element, mode::train, nullptr);
+  if (!graph)
+    return fail(graph.error());
+  auto layout = layout_of(**graph);
+  if (!layout)
+    return fail(layout.error());
+  auto store = parameter_store::create(std::move(*layout), 1);
+  if (!store)
+    return fail(store.error());
+  usable_cache made{of, wanted.loss_reads, static_cast<size_t>(rows - in.delivered.begin()), wanted.source_rows};
+  made.loss.graph = *graph;
+  made.loss.delivered.push_back(reads);
+  made.loss.store = std::move(*store);
+  made.loss.measure = measuring::never;
+  return made;
+}
+
 expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source,
-                                           std::vector<int64_t>& rows_of_programs, built_graphs& graphs) {
+                                           const row_cache_plan* cache, std::vector<int64_t>& rows_of_programs,
+                                           built_graphs& graphs) {
   const auto& config = job.basis().config;
   const auto& planned = job.plan->programs[number];
   const auto& replicas = job.plan.replicas_of(number);
@@ -188,11 +261,18 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
                                        {},
                                        planned.mode == mode::train ? job.plan.group(planned.group).begins_at : 0,
                                        job.switches.at(replicas.front()->driver).cancel};
-  program.make_engine = [for_all](const plan_node& replica) {
+  std::optional<usable_cache> keeps;
+  if (cache && count == 1) {
+    auto usable = cache_of(*cache, *in, *built, replicas.front()->out_ports, for_all, graphs);
+    if (!usable)
+      return fail(usable.error());
+    keeps = std::move(*usable);
+  }
+  program.make_engine = [for_all, keeps](const plan_node& replica) {
     auto options = for_all;
     options.replica = replica.index;
     options.expose = replica.out_ports;
-    return make_program_engine(std::move(options));
+    return keeps ? keeps->make_engine(std::move(options)) : make_program_engine(std::move(options));
   };
   for (const auto* n : replicas) {
     auto engine = program.make_engine(*n);
@@ -215,14 +295,17 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
 }  // namespace
 
 /// Builds each program after the programs whose outputs it reads.
-expected<void> build_programs(prepared_job& job, const std::vector<std::shared_ptr<const model>>& models) {
+expected<void> build_programs(prepared_job& job, const plan_resources& from) {
+  const auto& models = from.models;
   std::vector<int64_t> rows_of_programs(models.size());
   job.programs.resize(models.size());
   built_graphs graphs;
   for (size_t built = 0; built < models.size();)
     for (size_t p = 0; p < models.size(); ++p)
       if (rows_of_programs[p] == 0 && is_ready(job, p, rows_of_programs)) {
-        auto program = plan_program_of(job, p, models[p], rows_of_programs, graphs);
+        const auto cache = from.caches.find(p);
+        auto program = plan_program_of(job, p, models[p], cache == from.caches.end() ? nullptr : &cache->second,
+                                       rows_of_programs, graphs);
         if (!program)
           return fail(program.error());
         job.programs[p] = std::move(*program);

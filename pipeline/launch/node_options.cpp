@@ -1,8 +1,11 @@
 #include "pipeline/launch/node_options.hpp"
 
 #include "compute/kernels/numerics.hpp"
+#include "ensemble/names.hpp"
 #include "input/streams/open_input.hpp"
+#include "pipeline/plan/search_groups.hpp"
 #include "pipeline/plan/search_plan.hpp"
+#include "words/expect.hpp"
 
 #include <algorithm>
 
@@ -97,10 +100,22 @@ reported_group reported_group_of(const prepared_job& job, size_t program, node_i
     group.observables = engine.observables();
     group.measured = engine.measured();
     group.metrics = engine.metrics();
+    group.where = of.summaries;
+    group.retires_at = of.retires_at;
   }
   if (job.plan.find(role::summary_writer, driver))
     group.summaries = engine.summaries();
+  for (auto& recipe : group.summaries.all)
+    if (const auto scope = group.where.scope + "/"; recipe.tag.starts_with(scope) && scope != "/")
+      recipe.tag.erase(0, scope.size());
   return group;
+}
+
+/// The books of a search with which its plan was made.
+static search_books books_of_plan(const prepared_job& job) {
+  const auto books = parse_books(job.blobs.at(std::string{search_books_blob}), "the plan");
+  expect(books.has_value(), "the books of a plan cannot be read");
+  return *books;
 }
 
 outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& node) {
@@ -109,6 +124,11 @@ outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& nod
   options.log_every = job.basis().config.log_steps;
   for (const auto program : job.plan.reported_by(node.driver))
     options.groups.push_back(reported_group_of(job, program, node.driver));
+  if (const auto* training = std::get_if<training_job>(&job.job); training && training->search) {
+    const auto books = books_of_plan(job);
+    options.leader = leading_group(choice_rules_of(*training->search), books);
+    options.constants = {{std::string{iteration_tag}, static_cast<double>(books.iteration())}};
+  }
   return options;
 }
 
@@ -121,8 +141,9 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
   options.of_evaluations = of_evaluations;
   options.awaits_start = !of_evaluations;
   options.files = basis.files;
-  options.directory = of_evaluations ? join_path(*basis.config.model_dir, job.evaluation(node.index).folder())
-                                     : *basis.config.model_dir;
+  options.directory = *basis.config.model_dir;
+  if (of_evaluations)
+    options.folder = job.evaluation(node.index).folder();
   options.claim = job.claim;
   options.host = job.host;
   options.wall_offset = job.wall_offset;
@@ -211,6 +232,9 @@ attempt_plan attempt_plan_of(const std::shared_ptr<const prepared_job>& job) {
     made.stored.parts.push_back({part->id, part->name});
   for (const auto& group : layouts_of(*job))
     made.stored.groups.push_back(stored_of(*group.layout, group.group, group.name));
+  if (job->training().search)
+    for (const auto& [name, number] : numbers_of(books_of_plan(*job)))
+      made.stored.numbers.push_back(name);
   made.evaluated_groups = job->evaluated_groups;
   const auto chief = job->plan.find(role::chief, no_node)->id;
   for (const auto program : job->plan.reported_by(chief)) {

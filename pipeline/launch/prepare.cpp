@@ -101,8 +101,7 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
       return fail(data.error());
     job->datasets.push_back(std::move(*data));
   }
-  if (auto possible = build_programs(*job, planned.resources.models).and_then([&] { return check_prepared(*job); });
-      !possible)
+  if (auto possible = build_programs(*job, planned.resources).and_then([&] { return check_prepared(*job); }); !possible)
     return fail(possible.error());
   return job;
 }

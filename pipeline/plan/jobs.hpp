@@ -114,10 +114,21 @@ struct prediction_job {
 using any_job = std::variant<training_job, evaluation_job, prediction_job>;
 const job_basis& basis_of(const any_job& job) noexcept;
 
+/// What it takes to keep the outputs of a group without updates, row by row of the source
+/// (compute/engine/row_cache.hpp).
+struct row_cache_plan {
+  std::string rows_feature;           ///< The feature with the source row of each example.
+  int64_t source_rows = 0;            ///< Rows of the source.
+  int64_t bytes_max = 0;              ///< If all rows need more, none are kept.
+  std::shared_ptr<const model> loss;  ///< The loss of the group from one of its outputs, a feature.
+  std::string loss_reads;             ///< The name of that output.
+};
+
 /// A model for each program and a dataset for each dataset of a plan, in the plan's order.
 struct plan_resources {
   std::vector<std::shared_ptr<const model>> models;
   std::vector<dataset> datasets;
+  std::map<size_t, row_cache_plan> caches = {};  ///< By program.
 };
 
 struct planned_job {

@@ -64,7 +64,9 @@ class group_list {
     auto& g = add(candidate.spec, ensemble_model(basis_, candidate), std::move(*ports));
     begin(g, books_.candidates[index].stop, {});
     const auto keys = loss_average_keys_of(basis_->iteration(), candidate.spec);
-    g.told_at_saves = {keys.value, keys.biased, keys.count};
+    g.told_at_saves = {keys.value, keys.biased, keys.count, keys.penalty};
+    g.summaries = {ensemble_directory(candidate.spec), ensemble_scope(basis_->iteration(), candidate.spec),
+                   std::string{own_steps_tag}, basis_->options.enable_ensemble_summaries};
     return {};
   }
 
@@ -76,11 +78,16 @@ class group_list {
     auto& g = add(subnetwork_spec_name(basis_->iteration(), spec.builder), subnetwork_model(basis_, spec.builder),
                   std::move(*ports));
     begin(g, books_.subnetworks[index].stop, spec.steps_max);
+    g.summaries = {subnetwork_directory(g.name), subnetwork_scope(basis_->iteration(), spec.builder),
+                   std::string{own_steps_tag}, basis_->options.enable_subnetwork_summaries};
     return {};
   }
 
   void add_previous() {
-    add(std::string{previous_group_name}, previous_model(basis_), {}).retires_at = books_.begins_at;
+    auto& g = add(std::string{previous_group_name}, previous_model(basis_), {});
+    g.retires_at = books_.begins_at;
+    g.summaries = {.directory = ensemble_directory(basis_->previous()->spec),
+                   .written = basis_->options.enable_ensemble_summaries};
   }
 
   /// `first`: the index of the first subnetwork.
@@ -128,6 +135,20 @@ const search_group& source_of(const std::vector<search_group>& all, std::string_
 expected<std::vector<search_group>> groups_of(const shared_basis& basis, const iteration_specs& specs,
                                               const search_books& books, const element_spec& data) {
   return group_list{basis, specs, books, data}.make();
+}
+
+std::function<std::optional<std::string>(const std::map<std::string, double>& told, const std::set<std::string>& left)>
+leading_group(choice_rules rules, search_books books) {
+  return
+      [rules = std::move(rules), books = std::move(books)](
+          const std::map<std::string, double>& told, const std::set<std::string>& left) -> std::optional<std::string> {
+        const auto before = books.previous();
+        auto left_specs = left;
+        if (before && left.contains(std::string{previous_group_name}))
+          left_specs.insert(before->spec);
+        const auto spec = leader_by_average(rules, books, told, left_specs);
+        return before && spec == before->spec ? std::optional{std::string{previous_group_name}} : spec;
+      };
 }
 
 }  // namespace troupe

@@ -16,9 +16,6 @@ struct search_group {
   std::vector<std::string> out = {};  ///< Those of its ports that others read, sorted.
 };
 
-/// The name of the group of the previous ensemble. No spec is called so: their names begin with "t0_" or the like.
-inline constexpr std::string_view previous_group_name = "previous";
-
 /// The groups of the open iteration in the order in which they are shown, which is that of their numbers: the new
 /// candidates, the subnetworks, the previous ensemble. The books have the specs of the iteration; `data` is what the
 /// infeed gives. Errors: those of the graphs.
@@ -26,5 +23,10 @@ expected<std::vector<search_group>> groups_of(const shared_basis& basis, const i
                                               const search_books& books, const element_spec& data);
 /// The group that a port of these groups is of.
 const search_group& source_of(const std::vector<search_group>& all, std::string_view port);
+
+/// Finds the group of the candidate that leads by its moving average, from what groups told of themselves and the names
+/// of those that have left. Absent: none leads. `books` are those of the plan.
+std::function<std::optional<std::string>(const std::map<std::string, double>& told, const std::set<std::string>& left)>
+leading_group(choice_rules rules, search_books books);
 
 }  // namespace troupe

@@ -1,6 +1,9 @@
 #include "pipeline/plan/search_plan.hpp"
 
+#include "ensemble/graphs/outputs.hpp"
+#include "ensemble/names.hpp"
 #include "input/streams/open_input.hpp"
+#include "input/streams/row_numbers.hpp"
 #include "pipeline/plan/plan_maker.hpp"
 #include "pipeline/plan/search_groups.hpp"
 #include "pipeline/plan/search_growth.hpp"
@@ -34,12 +37,30 @@ expected<search_books> read_books(const job_books& books) {
   return read;
 }
 
-/// The features and labels of training.
-expected<element_spec> element_of(const training_job& job) {
+/// The data of training.
+struct training_data {
+  element_spec element;                ///< Features and labels.
+  std::optional<int64_t> source_rows;  ///< See `dataset_iterator::source_rows`.
+};
+expected<training_data> data_of(const training_job& job) {
   const auto opened = open_input(job.input, {.seed = job.basis.config.seed, .drop_remainder = true});
   if (!opened)
     return fail(opened.error());
-  return (*opened)->spec();
+  return training_data{(*opened)->spec(), (*opened)->source_rows()};
+}
+
+/// How the outputs of the previous ensemble are kept; absent: they are computed in every epoch.
+std::optional<row_cache_plan> cache_of(const shared_basis& basis, const training_data& data,
+                                       const settled_config& config) {
+  const auto& o = *basis;
+  if (!o.previous() || o.options.replicate_ensemble_in_training || o.options.cache_bytes_max == 0 || !data.source_rows
+      || config.replicas > 1)
+    return std::nullopt;
+  return row_cache_plan{.rows_feature = std::string{source_row_feature},
+                        .source_rows = *data.source_rows,
+                        .bytes_max = o.options.cache_bytes_max,
+                        .loss = std::make_shared<const model>(previous_loss_model(basis)),
+                        .loss_reads = port_name(o.previous()->spec, logits_output)};
 }
 
 /// The next iteration begins once every subnetwork has stopped, unless this one is the last.
@@ -70,8 +91,9 @@ std::string text_of_own(const iteration_specs& specs, std::vector<subnetwork_rep
 /// The nodes of an iteration, with their resources.
 class search_nodes {
  public:
-  search_nodes(const training_job& job, const std::vector<search_group>& groups, planned_job& made)
-    : job_(job), config_(job.basis.config), groups_(groups), made_(made), add_(made.plan) {}
+  search_nodes(const training_job& job, const std::vector<search_group>& groups, std::optional<row_cache_plan> cache,
+               planned_job& made)
+    : job_(job), config_(job.basis.config), groups_(groups), cache_(std::move(cache)), made_(made), add_(made.plan) {}
 
   /// `evaluated` makes the model of an evaluation; `reports`: with the metrics that builders report.
   expected<void> make(const std::function<model(bool reports)>& evaluated) {
@@ -111,7 +133,7 @@ class search_nodes {
     feed.out_ports = {std::string{data_port}};
     feed.stops_at_infeeds = true;
     const auto infeed = feed.id;
-    made_.resources.datasets.push_back(job_.input);
+    made_.resources.datasets.push_back(cache_ ? with_row_numbers(job_.input, cache_->rows_feature) : job_.input);
     std::map<group_id, std::vector<node_id>> replicas;
     for (const auto& g : groups_)
       replicas[g.what.id] = replicas_of(g);
@@ -130,6 +152,8 @@ class search_nodes {
     made_.plan.shown.push_back(g.what.id);
     made_.resources.models.push_back(g.source);
     const auto program = add_.program(g.source->name, mode::train, g.what.id);
+    if (cache_ && g.what.name == previous_group_name)
+      made_.resources.caches[program] = *cache_;
     std::vector<node_id> all;
     for (int32_t r = 0; r < config_.replicas; ++r) {
       auto& n = add_.node(role::replica, g.what.name + "/replica/" + std::to_string(r), chief_, r);
@@ -166,6 +190,7 @@ class search_nodes {
   const training_job& job_;
   const settled_config& config_;
   const std::vector<search_group>& groups_;
+  const std::optional<row_cache_plan> cache_;
   planned_job& made_;
   plan_maker add_;
   node_id chief_ = no_node;
@@ -212,33 +237,39 @@ expected<planned_job> plan_search(const training_job& job, const job_books& foun
   auto basis = basis_of(*job.search, *books);
   if (!basis)
     return fail(std::move(basis.error()));
-  const auto specs = specs_of(**basis);
+  auto specs = specs_of(**basis);
   if (!specs)
     return fail(specs.error());
   if (auto right = check_replay(rules_of(job).choice, books->iteration(), specs->candidates.size()); !right)
     return fail(std::move(right.error()));
   if (auto same = enter_specs(*books, *specs); !same)
     return fail(std::move(same.error()));
-  const auto data = element_of(job);
-  if (!data)
-    return fail(data.error());
-  const auto groups = groups_of(*basis, *specs, *books, *data);
+  const auto found_data = data_of(job);
+  if (!found_data)
+    return fail(found_data.error());
+  const auto& data = found_data->element;
+  if (auto known = enter_complexities(*basis, data, *specs); !known)
+    return fail(std::move(known.error()));
+  for (size_t i = 0; i < specs->candidates.size(); ++i)
+    books->candidates[i].what.complexity = specs->candidates[i].complexity;
+  const auto groups = groups_of(*basis, *specs, *books, data);
   if (!groups)
     return fail(groups.error());
   planned_job made;
   const auto evaluated = [&](bool reports) { return composite_model(*basis, everything_in(*specs, reports)); };
-  if (auto done = search_nodes{job, *groups, made}.make(evaluated); !done)
+  if (auto done = search_nodes{job, *groups, cache_of(*basis, *found_data, job.basis.config), made}.make(evaluated);
+      !done)
     return fail(std::move(done.error()));
   made.plan.iteration = span_of(*books, *specs, rules_of(job).limits);
   if (books->iteration() > 0) {
-    auto growth = growth_of(*basis, *specs, *data);
+    auto growth = growth_of(*basis, *specs, data);
     if (!growth)
       return fail(std::move(growth.error()));
     made.growth = std::move(*growth);
   }
   made.blobs[std::string{search_books_blob}] = books_text(*books);
   if (job.search->report_materializer) {
-    auto own = own_reports(*basis, *data);
+    auto own = own_reports(*basis, data);
     if (!own)
       return fail(std::move(own.error()));
     made.blobs[std::string{own_reports_blob}] = text_of_own(*specs, std::move(*own));

@@ -67,6 +67,26 @@ expected<std::optional<checkpoint_reader::piece>> checkpoint_reader::next(int64_
   return std::nullopt;
 }
 
+expected<std::optional<tensor>> checkpoint_reader::one(const std::string& name) const {
+  const auto found = std::find_if(info_.tensors.begin(), info_.tensors.end(),
+                                  [&](const stored_tensor_info& t) { return t.name == name; });
+  if (found == info_.tensors.end())
+    return std::nullopt;
+  const auto& t = *found;
+  if (t.bytes == 0)
+    return tensor::zeros(t.type, t.dims);
+  const std::string path = join_path(directory_, t.file);
+  auto memory = allocate_buffer(t.bytes);
+  if (!memory)
+    return fail(errc::resource_exhausted,
+                path + ": no memory for " + std::to_string(t.bytes) + " bytes of tensor " + t.name);
+  const auto crc = read_bytes(*files_.at(t.file), path, {t.name, t.type, t.dims, t.offset, t.bytes}, 0,
+                              {memory.get(), static_cast<size_t>(t.bytes)}, 0);
+  if (!crc)
+    return fail(crc.error());
+  return check_checksum(path, t, *crc).map([&] { return std::optional{tensor{t.type, t.dims, std::move(memory)}}; });
+}
+
 expected<restored_checkpoint> checkpoint_reader::all() {
   checkpoint_content content{
       .id = info_.id, .blobs = info_.blobs, .properties = info_.properties, .wall_time = info_.wall_time};

@@ -39,6 +39,8 @@ class checkpoint_reader {
   /// `info().tensors`; empty tensors have no piece. Absent after the last piece, when every checksum was right. Errors:
   /// data_loss naming file, tensor and offset; resource_exhausted.
   expected<std::optional<piece>> next(int64_t bytes_max);
+  /// Reads one tensor, whatever `next` has read. Absent if there is none of that name. Errors: as for `next`.
+  expected<std::optional<tensor>> one(const std::string& name) const;
   /// Reads the whole checkpoint. `next` must not have been called before.
   expected<restored_checkpoint> all();
 

@@ -74,9 +74,13 @@ class event_log_writer {
   /// can be read: every later call returns the same error, and only a new writer with a new file helps. If somebody has
   /// removed, replaced or truncated the file, the records go to a new file, and there is a remark.
   expected<void> flush();
+  /// Flushes, and closes the file until there is more to write, so that many writers need few open files. A file that
+  /// somebody changes meanwhile is treated as one that was replaced.
+  expected<void> release();
   expected<void> close();  ///< Flushes, and syncs the file and its name. Later calls return an error (state).
 
   const std::string& path() const noexcept;
+  bool is_released() const noexcept;
   int64_t unflushed_bytes() const noexcept;
   /// A remark, each time that the file was lost and a new one was made; absent if there is none.
   std::optional<std::string> take_remark();

@@ -74,9 +74,10 @@ struct event_log_writer::impl {
   event_log_options options;  // `wall_time` is that of the newest event.
   std::string directory;
   std::string path = {};
-  std::unique_ptr<writable_file> file = {};
-  proto::Event message = {};  // A member, since clearing a message keeps its memory.
-  std::string pending = {};   // Whole records that are not yet written.
+  std::unique_ptr<writable_file> file = {};  // Null while it is released.
+  int64_t released = 0;                      // `file_info::changed` of the released file.
+  proto::Event message = {};                 // A member, since clearing a message keeps its memory.
+  std::string pending = {};                  // Whole records that are not yet written.
   std::optional<error> failed = {};
   std::optional<std::string> remark = {};
 
@@ -91,10 +92,26 @@ struct event_log_writer::impl {
     pending += waiting;
     return begun;
   }
-  /// Starts a new file if the present one is no longer in its place. If that cannot be checked, the next write will
-  /// show the problem.
+  /// Opens the released file again. False if somebody has changed, replaced or removed it.
+  expected<bool> reopen() {
+    const auto there = files->info(path);
+    if (!there && there.error().category != errc::not_found)
+      return fail(there.error());
+    if (!there || there->changed != released)
+      return false;
+    return files->open_to_append(path).map([&](std::unique_ptr<writable_file> opened) {
+      file = std::move(opened);
+      return true;
+    });
+  }
+  /// Whether the file is open and in its place. If that cannot be checked, the next write will show the problem.
+  expected<bool> is_in_place() { return file ? expected<bool>{file->is_in_place().value_or(true)} : reopen(); }
+  /// Starts a new file if the present one is no longer in its place.
   expected<void> stay_in_place() {
-    if (file->is_in_place().value_or(true))
+    const auto stays = is_in_place();
+    if (!stays)
+      return fail(stays.error());
+    if (*stays)
       return {};
     const auto lost = path;
     return begin_file().map([&] {
@@ -119,6 +136,15 @@ struct event_log_writer::impl {
   }
   expected<void> write() {
     return file->append(std::as_bytes(std::span{pending})).map([&] { pending.clear(); });
+  }
+  expected<void> finish() {
+    if (!file)
+      if (const auto opened = reopen(); !opened)
+        return fail(opened.error());
+    // A released file that is not in its place any more has nothing to sync.
+    const auto last = std::exchange(file, nullptr);
+    auto done = last ? last->sync().and_then([&] { return last->close(); }) : expected<void>{};
+    return done.and_then([&] { return files->sync_directory(directory); });
   }
   /// Remembers the first failure: nothing after an incomplete record can be read, so every later call fails too.
   expected<void> attempt(expected<void> done) {
@@ -167,11 +193,20 @@ expected<void> event_log_writer::flush() {
   }));
 }
 
+expected<void> event_log_writer::release() {
+  return flush().and_then([&]() -> expected<void> {
+    if (!impl_->file)
+      return {};
+    return impl_->attempt(std::exchange(impl_->file, nullptr)
+                              ->close()
+                              .and_then([&] { return impl_->files->info(impl_->path); })
+                              .map([&](const file_info& there) { impl_->released = there.changed; }));
+  });
+}
+
 expected<void> event_log_writer::close() {
   return flush().and_then([&] {
-    auto done = impl_->attempt(impl_->file->sync().and_then([&] { return impl_->file->close(); }).and_then([&] {
-      return impl_->files->sync_directory(impl_->directory);
-    }));
+    auto done = impl_->attempt(impl_->finish());
     if (done)
       impl_->failed = error{errc::state, impl_->path + " is closed"};
     return done;
@@ -180,6 +215,7 @@ expected<void> event_log_writer::close() {
 
 const std::string& event_log_writer::path() const noexcept { return impl_->path; }
 std::optional<std::string> event_log_writer::take_remark() { return std::exchange(impl_->remark, {}); }
+bool event_log_writer::is_released() const noexcept { return !impl_->file; }
 int64_t event_log_writer::unflushed_bytes() const noexcept { return std::ssize(impl_->pending); }
 
 }  // namespace troupe

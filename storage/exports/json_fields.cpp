@@ -12,9 +12,9 @@ namespace troupe::export_fields {
 
 namespace {
 
-constexpr std::pair<std::string_view, double> not_finite[] = {{"inf", std::numeric_limits<double>::infinity()},
-                                                              {"-inf", -std::numeric_limits<double>::infinity()},
-                                                              {"nan", std::numeric_limits<double>::quiet_NaN()}};
+constexpr std::pair<std::string_view, double> not_finite_texts[] = {{"inf", std::numeric_limits<double>::infinity()},
+                                                                    {"-inf", -std::numeric_limits<double>::infinity()},
+                                                                    {"nan", std::numeric_limits<double>::quiet_NaN()}};
 
 /// Upper limit for extents and coefficients of a graph.
 constexpr int64_t extent_most = int64_t{1} << 48;
@@ -122,7 +122,7 @@ dtype dtype_in(const tree& j, const std::string& where) {
 }
 
 json as_json(double x) {
-  for (const auto& [text, number] : not_finite)
+  for (const auto& [text, number] : not_finite_texts)
     if (std::isnan(number) ? std::isnan(x) : x == number)
       return text;
   return x;
@@ -132,7 +132,7 @@ double number_in(const tree& j, const std::string& where) {
   if (j.is_number_float())
     return j.get<double>();
   if (j.is_string())
-    for (const auto& [text, number] : not_finite)
+    for (const auto& [text, number] : not_finite_texts)
       if (j == text)
         return number;
   throw damage_found{where + " is not a number with a point"};

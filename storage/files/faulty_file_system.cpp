@@ -135,6 +135,13 @@ class faulty final : public faulty_file_system {
           return std::make_unique<faulty_writable_file>(trouble_, std::move(file), path);
         });
   }
+  expected<std::unique_ptr<writable_file>> open_to_append(const std::string& path) override {
+    return trouble_->admit(file_operation::open, path)
+        .and_then([&] { return inner_->open_to_append(path); })
+        .map([&](std::unique_ptr<writable_file> file) -> std::unique_ptr<writable_file> {
+          return std::make_unique<faulty_writable_file>(trouble_, std::move(file), path);
+        });
+  }
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
     return trouble_->admit(file_operation::open, path)
         .and_then([&] { return inner_->open(path); })

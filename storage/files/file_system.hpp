@@ -64,6 +64,8 @@ class file_system {
   virtual expected<std::unique_ptr<writable_file>> create(const std::string& path) = 0;
   /// Creates a new file; null, without effect, if the name exists.
   virtual expected<std::unique_ptr<writable_file>> create_new(const std::string& path) = 0;
+  /// Opens a file to write behind what it has. Errors: not_found; failed_precondition for a directory.
+  virtual expected<std::unique_ptr<writable_file>> open_to_append(const std::string& path) = 0;
   /// Opens a file for reading at any position. Error: failed_precondition for a directory, a pipe or a device; it does
   /// not wait for a pipe's writer.
   virtual expected<std::unique_ptr<readable_file>> open(const std::string& path) = 0;

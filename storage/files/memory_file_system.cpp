@@ -33,13 +33,19 @@ class disk final : public memory_disk {
     return place->found ? nullptr : begin(*place, path);
   }
 
-  expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
+  expected<std::unique_ptr<writable_file>> open_to_append(const std::string& path) override {
     const std::lock_guard guard{world_->mutex};
-    auto place = existing("open", path);
+    auto place = existing_file(path);
     if (!place)
       return fail(std::move(place.error()));
-    if (place->found->directory)
-      return fail_in_memory(errc::failed_precondition, "open", path, "it is a directory");
+    return std::make_unique<memory_writable_file>(world_, place->found, path);
+  }
+
+  expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto place = existing_file(path);
+    if (!place)
+      return fail(std::move(place.error()));
     return std::make_unique<memory_readable_file>(world_, place->found->content, path);
   }
 
@@ -266,6 +272,13 @@ class disk final : public memory_disk {
     auto p = place_of(operation, path);
     if (p && !p->found)
       return fail_in_memory(errc::not_found, operation, path, "no such file or directory");
+    return p;
+  }
+
+  expected<found_place> existing_file(const std::string& path) {
+    auto p = existing("open", path);
+    if (p && p->found->directory)
+      return fail_in_memory(errc::failed_precondition, "open", path, "it is a directory");
     return p;
   }
 

@@ -17,8 +17,10 @@ inline tl::unexpected<error> fail_in_memory(errc category, const char* operation
 
 class memory_writable_file final : public writable_file {
  public:
+  /// What the node has already stays in front.
   memory_writable_file(std::shared_ptr<world> w, node_ptr n, std::string path)
-    : world_(std::move(w)), node_(std::move(n)), path_(std::move(path)), life_(world_->life) {}
+    : world_(std::move(w)), node_(std::move(n)), path_(std::move(path)), life_(world_->life),
+      written_(node_->content->size()) {}
 
   expected<void> append(std::span<const std::byte> bytes) override {
     return use("write", [&] {
@@ -57,7 +59,7 @@ class memory_writable_file final : public writable_file {
   node_ptr node_;
   std::string path_;
   uint64_t life_;
-  size_t written_ = 0;
+  size_t written_;
   bool closed_ = false;
 };
 

@@ -1,4 +1,4 @@
-#include "storage/files/posix_descriptor.hpp"
+#include "storage/files/posix_handles.hpp"
 #include "words/text.hpp"
 
 #include <climits>
@@ -16,133 +16,9 @@
 
 namespace troupe {
 
+using namespace posix;
+
 namespace {
-
-/// The status of `path`, if it still leads to the open file `fd`; absent if that was removed, or replaced by another
-/// file.
-expected<std::optional<struct stat>> status_if_named(const descriptor& fd, const std::string& path) {
-  struct stat held, named;
-  if (::fstat(fd.get(), &held) < 0)
-    return fail_at("look at", path, errno);
-  if (::stat(path.c_str(), &named) < 0) {
-    if (errno == ENOENT || errno == ENOTDIR)
-      return std::nullopt;
-    return fail_at("look at", path, errno);
-  }
-  return held.st_dev == named.st_dev && held.st_ino == named.st_ino ? std::optional{named} : std::nullopt;
-}
-
-expected<bool> is_named(const descriptor& fd, const std::string& path) {
-  return status_if_named(fd, path).map([](const auto& status) { return status.has_value(); });
-}
-
-class posix_writable_file final : public writable_file {
- public:
-  posix_writable_file(descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
-
-  expected<void> append(std::span<const std::byte> bytes) override {
-    while (!bytes.empty()) {
-      const auto n = uninterrupted([&] { return ::write(fd_.get(), bytes.data(), bytes.size()); });
-      if (n < 0)
-        return fail_at("write", path_, errno);
-      bytes = bytes.subspan(static_cast<size_t>(n));
-      started(n);
-    }
-    return {};
-  }
-  expected<void> sync() override {
-    if (uninterrupted([&] { return ::fsync(fd_.get()); }) < 0)
-      return fail_at("sync", path_, errno);
-    return {};
-  }
-  expected<void> close() override {
-    if (fd_.valid() && fd_.close() < 0)
-      return fail_at("close", path_, errno);
-    return {};
-  }
-  expected<bool> is_in_place() const override {
-    return status_if_named(fd_, path_).map([&](const auto& status) {
-      return status && (!S_ISREG(status->st_mode) || status->st_size >= begun_ + unstarted_);
-    });
-  }
-
- private:
-  /// Starts writeback while later bytes are still being checksummed and copied, so that `sync` waits only for the last
-  /// part. This is a hint; its failure does not matter.
-  void started(ssize_t n) {
-    unstarted_ += n;
-#ifdef SYNC_FILE_RANGE_WRITE
-    constexpr int64_t part = int64_t{8} << 20;
-    if (unstarted_ < part)
-      return;
-    ::sync_file_range(fd_.get(), begun_, unstarted_, SYNC_FILE_RANGE_WRITE);
-#endif
-    begun_ += std::exchange(unstarted_, 0);
-  }
-
-  descriptor fd_;
-  std::string path_;
-  int64_t begun_ = 0, unstarted_ = 0;  ///< Bytes whose writeback was started; bytes written since.
-};
-
-class posix_readable_file final : public readable_file {
- public:
-  posix_readable_file(descriptor fd, std::string path, int64_t size)
-    : fd_(std::move(fd)), path_(std::move(path)), size_(size) {}
-
-  expected<void> read(int64_t offset, std::span<std::byte> into) const override {
-    for (size_t done = 0; done < into.size();) {
-      const auto n = uninterrupted([&] {
-        return ::pread(fd_.get(), into.data() + done, into.size() - done, offset + static_cast<int64_t>(done));
-      });
-      if (n < 0)
-        return fail_at("read", path_, errno);
-      if (n == 0)
-        return fail(errc::data_loss, path_ + " ends at byte " + std::to_string(offset + static_cast<int64_t>(done))
-                                         + ": wanted " + std::to_string(into.size()) + " bytes at "
-                                         + std::to_string(offset) + ", found " + std::to_string(done));
-      done += static_cast<size_t>(n);
-    }
-    return {};
-  }
-  int64_t size() const noexcept override { return size_; }
-
- private:
-  descriptor fd_;
-  std::string path_;
-  int64_t size_;
-};
-
-/// The lock belongs to the open file description: a second open in the same process is refused too, and the owner can
-/// be queried without locking. The lock file is not removed when the lock ends: otherwise two processes could lock two
-/// files of the same name.
-class posix_lock final : public directory_lock {
- public:
-  posix_lock(descriptor fd, std::string directory, std::string path)
-    : fd_(std::move(fd)), directory_(std::move(directory)), path_(std::move(path)) {}
-
-  expected<void> check() const override {
-    const auto same = is_named(fd_, path_);
-    if (same && !*same)
-      return fail(errc::failed_precondition, directory_ + " is not the directory that was locked: " + path_
-                                                 + " was removed or replaced, and another process may own it now");
-    return same ? expected<void>{} : fail(same.error());
-  }
-
- private:
-  descriptor fd_;
-  std::string directory_;
-  std::string path_;
-};
-
-/// A shared flock on the file itself. Closing the descriptor releases it.
-class posix_hold final : public file_hold {
- public:
-  explicit posix_hold(descriptor fd) : fd_(std::move(fd)) {}
-
- private:
-  descriptor fd_;
-};
 
 /// Whether the file system has no locks. Files can then not be held, and no removal is refused.
 bool without_locks(int code) { return code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL; }
@@ -183,7 +59,7 @@ file_info to_info(std::string name, const struct stat& s) {
               ^ (static_cast<int64_t>(s.st_ino & 0xfffff) << 40)};
 }
 
-class posix final : public file_system {
+class posix_disk final : public file_system {
  public:
   expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
     auto fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
@@ -199,6 +75,14 @@ class posix final : public file_system {
     if (!fd.valid())
       return fail_at("create", path, errno);
     return std::make_unique<posix_writable_file>(std::move(fd), path);
+  }
+
+  expected<std::unique_ptr<writable_file>> open_to_append(const std::string& path) override {
+    auto fd = open_file(path, O_WRONLY | O_APPEND);
+    struct stat s;
+    if (!fd.valid() || ::fstat(fd.get(), &s) < 0)
+      return fail_at("open", path, errno);
+    return std::make_unique<posix_writable_file>(std::move(fd), path, s.st_size);
   }
 
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
@@ -388,6 +272,6 @@ class posix final : public file_system {
 
 }  // namespace
 
-std::shared_ptr<file_system> posix_file_system() { return std::make_shared<posix>(); }
+std::shared_ptr<file_system> posix_file_system() { return std::make_shared<posix_disk>(); }
 
 }  // namespace troupe

@@ -11,6 +11,7 @@
 #include <troupe/options/spec_fields.hpp>
 #include <troupe/prediction_file.hpp>
 #include <troupe/run_description.hpp>
+#include <troupe/search/auto_ensemble.hpp>
 #include <troupe/search/generators.hpp>
 #include <troupe/search/options.hpp>
 #include <troupe/search/searcher.hpp>
@@ -98,6 +99,7 @@ void of_searches() {
                      custom_ensembler{.name = "a"}, custom_ensemble{.regularization = {}},
                      ensembled_member{.is_new = true}, ensemble_context{.logits_dimension = 1},
                      generators::simple_dnn_options{.seed = 1}, generators::simple_cnn_options{.units = 1},
+                     pool_member{.name = "a"}, generators::auto_ensemble_options{.pool = {}},
                      generators::linear_options{.name = "a"}, search_result{.iteration = 1}, searcher{.search = {}});
 }
 

@@ -44,6 +44,7 @@ class forgetful_file_system final : public file_system {
     return std::make_unique<forgetful_file>();
   }
   expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override { return create(path); }
+  expected<std::unique_ptr<writable_file>> open_to_append(const std::string& path) override { return create(path); }
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override { return none(path); }
   expected<void> rename(const std::string&, const std::string&) override { return {}; }
   expected<void> remove(const std::string&) override { return {}; }

@@ -144,8 +144,11 @@ TEST_CASE("where all new candidates have left, the previous ensemble wins, also 
 TEST_CASE("a choice says why its winner has won and why each other candidate has not") {
   const auto c = chosen(by_averages, 1, with_averages({.5f, .25f, .25f, not_a_number}));
   CHECK(c.why == "the least moving average of the AdaNet loss, 0.25");
-  CHECK(c.candidates[0] == choice::entry{"a", .5, "its moving average of the AdaNet loss is 0.5, that of 'b' is 0.25"});
-  CHECK(c.candidates[1] == choice::entry{"b", .25, ""});
+  CHECK(c.candidates[0].spec == "a");
+  CHECK(c.candidates[0].score == .5);
+  CHECK(c.candidates[0].lost == "its moving average of the AdaNet loss is 0.5, that of the winner 0.25");
+  CHECK(c.candidates[1].score == .25);
+  CHECK(c.candidates[1].lost.empty());
   CHECK(c.candidates[2].lost == "its moving average of the AdaNet loss is equal to that of 'b', which comes first");
   CHECK(c.candidates[3].lost == "its moving average of the AdaNet loss is not a number");
 
@@ -165,6 +168,23 @@ TEST_CASE("rules that cannot be are refused with their value") {
   refused(validate(choice_rules{.replay = {0, -1}}), errc::invalid_argument,
           "an index of the replay must be at least 0, not -1");
   refused(validate(choice_rules{.evaluator = metric_rule{""}}), errc::invalid_argument, "the evaluator has no metric");
+}
+
+TEST_CASE("a choice has the parts of each AdaNet loss, of the averages or of the evaluation that decided") {
+  auto all = with_averages({.5f, .75f, .625f});
+  all[0].average.penalty = .125f;
+  all[1].complexity = 3;
+  all[2].average = {};
+  using terms = objective_terms;
+  const auto by_average = chosen(by_averages, 0, all);
+  CHECK(by_average.candidates[0].terms == terms{.375, .125});
+  CHECK(by_average.candidates[1].terms == terms{.75, 0});
+  CHECK(by_average.candidates[1].complexity == 3);
+  CHECK_FALSE(by_average.candidates[2].terms);
+  const auto by_scores = chosen(by_evaluator, 0, all,
+                                {{{"adanet_loss", 1.}, {"loss", .75}}, {{"adanet_loss", 2.}}, {{"adanet_loss", 3.}}});
+  CHECK(by_scores.candidates[0].terms == terms{.75, .25});
+  CHECK_FALSE(by_scores.candidates[1].terms);
 }
 
 }  // namespace troupe::test

@@ -120,9 +120,23 @@ TEST_CASE("features of another kind are refused with the builder and the feature
   refuse(generators::linear({}), "linear", data, errc::type,
          "the builder 'linear': feature 'n' must be float32, not int32");
   refuse(generators::simple_dnn({.features = {"z"}}), "linear", data, errc::key_missing, "no component is called 'z'");
-  refuse(generators::simple_cnn({}), "simple_cnn", small_data(), errc::invalid_argument,
-         "the builder 'simple_cnn' needs float32 images [height, width] or [height, width, channels], not float32 of "
-         "rank 1");
+  refuse(
+      generators::simple_cnn({}), "simple_cnn", small_data(), errc::invalid_argument,
+      "the builder 'simple_cnn' needs float32 images [height, width] or [height, width, channels] (see input_shape), "
+      "not float32 of rank 1");
+  refuse(generators::simple_cnn({.input_shape = {28, 28}}), "simple_cnn", small_data(), errc::invalid_argument,
+         "the builder 'simple_cnn': an input_shape of [28, 28] does not hold the 2 numbers of an example");
+}
+
+TEST_CASE("a flat feature is an image for simple_cnn, if its shape is given") {
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{4, 4}, {4, 4, 1}}) {
+    graph g;
+    const symbol flat = g.placeholder("pixels", dtype::float32, {g.unknown("batch"), 16});
+    const build_context c{{&g, {{"pixels", flat}}}, {&g, {}}, mode::train, 3, 0};
+    const auto made = generators::simple_cnn({.input_shape = dims})({})[0].build(g, c);
+    REQUIRE_MESSAGE(g.status(), (g.status() ? "" : to_text(g.status().error())));
+    CHECK(made.last_layer.one().dims()[1] == extent{64});
+  }
 }
 
 }  // namespace troupe::test

@@ -15,17 +15,18 @@ search_books second_iteration() {
   const architecture first{"a_grow", "mean", {{0, "a"}}, {0}, 0, 100};
   search_books books{.begins_at = 100, .tick = 150, .global_step = 140};
   books.subnetworks = {{"a", 30, spec_stop{stop_cause::end_of_input, 30, "bag \"x\""}}, {"b", 50}};
-  books.candidates = {{{"t0_a_grow_mean", first}, {.5f, .25f, 9}},
+  books.candidates = {{{"t0_a_grow_mean", first, 1.5}, {.5f, .25f, 9}},
                       {{"t1_a_grow_mean", {"a_grow", "mean", {{0, "a"}, {1, "a"}}, {}, 1, 0}}, {.1f, -.2f, 3}},
                       {{"t1_b_grow_mean", {"b_grow", "mean", {{0, "a"}, {1, "b"}}, {}, 1, 0}},
                        {},
                        spec_stop{stop_cause::dropped, 20, "it reads t1_b"}}};
-  books.winners = {{"t0_a_grow_mean",
-                    0,
-                    first,
-                    {.5f, .25f, 9},
-                    "the least loss, 0.5",
-                    {{"t0_a_grow_mean", .5, ""}, {"t0_b_grow_mean", {}, "it was dropped"}}}};
+  books.winners = {
+      {"t0_a_grow_mean",
+       0,
+       first,
+       {.5f, .25f, 9, .125f},
+       "the least loss, 0.5",
+       {{"t0_a_grow_mean", .5, "", objective_terms{.375, .125}, 1.5}, {"t0_b_grow_mean", {}, "it was dropped"}}}};
   books.reports = {{{.iteration = 0, .name = "a", .hparams = {{"rate", .1}}, .included = true}}};
   return books;
 }
@@ -84,8 +85,9 @@ TEST_CASE("the text of books is what is documented") {
             R"({"builder": "a", "step": 30, "stop": {"cause": "end_of_input", "detail": "bag \"x\"", "step": 30}})"));
   CHECK(has(
       text,
-      R"({"average": {"biased": 0.25, "count": 9, "value": 0.5}, "candidates": [{"lost": "", "score": 0.5, "spec": )"
-      R"("t0_a_grow_mean"}, {"lost": "it was dropped", "spec": "t0_b_grow_mean"}], "made_in": 0, "recipe": {)"));
+      R"({"average": {"biased": 0.25, "count": 9, "penalty": 0.125, "value": 0.5}, "candidates": [{"complexity": 1.5, )"
+      R"("loss": 0.375, "lost": "", "penalty": 0.125, "score": 0.5, "spec": "t0_a_grow_mean"}, {"lost": )"
+      R"("it was dropped", "spec": "t0_b_grow_mean"}], "made_in": 0, "recipe": {)"));
   CHECK(has(text, R"("spec": "t0_a_grow_mean", "why": "the least loss, 0.5"})"));
 }
 
@@ -105,6 +107,8 @@ TEST_CASE("books that were damaged, or that contradict themselves, are refused w
   without_index.winners[0].recipe.replay_indices.clear();
   damaged_books(books_text(without_index),
                 "winners[0].recipe must be of iteration 0, with an index for each iteration up to it");
+  damaged_books(changed_books(R"("loss": 0.375, )", ""),
+                "winners[0].candidates[0] must be an object with both loss and penalty, or none of them");
   damaged_books(changed_books("0.25", "1e300"), "candidates[0].average.biased must be a number of 32 bits");
 }
 
@@ -175,6 +179,34 @@ TEST_CASE("what has left is told to the choice with its cause; what has only sto
   CHECK_FALSE(all[0].dropped);
   CHECK_FALSE(all[1].dropped);
   CHECK(all[2].dropped == "dropped after 20 steps: it reads t1_b");
+}
+
+TEST_CASE("checkpoints of a search have its steps and its iteration as tensors") {
+  CHECK(numbers_of(second_iteration())
+        == std::map<std::string, int64_t>{{"global_step", 140},
+                                          {"adanet/current_iteration", 1},
+                                          {"adanet/iteration_1/subnetwork_t1_a/step", 30},
+                                          {"adanet/iteration_1/subnetwork_t1_b/step", 50},
+                                          {"adanet/iteration_1/ensemble_t1_a_grow_mean/step", 50},
+                                          {"adanet/iteration_1/ensemble_t1_b_grow_mean/step", 20}});
+  CHECK(numbers_of({}).size() == 2);
+}
+
+TEST_CASE("what groups tell of their averages decides who leads, among those that have not left") {
+  auto books = second_iteration();
+  books.candidates[2].stop.reset();
+  std::map<std::string, double> told;
+  const auto tell = [&](const std::string& spec, double value) {
+    const auto keys = loss_average_keys_of(1, spec);
+    told.insert({{keys.value, value}, {keys.biased, value / 2}, {keys.count, 7}});
+  };
+  CHECK(leader_by_average({}, books, {}, {}) == "t1_a_grow_mean");
+  CHECK(leader_by_average({}, books, {}, {"t1_a_grow_mean"}) == "t0_a_grow_mean");
+  tell("t1_b_grow_mean", 0.05);
+  CHECK(told_averages(books, told) == std::map<std::string, loss_average>{{"t1_b_grow_mean", {0.05f, 0.025f, 7}}});
+  CHECK(leader_by_average({}, books, told, {}) == "t1_b_grow_mean");
+  CHECK(leader_by_average({.evaluator = metric_rule{}}, books, told, {"t1_b_grow_mean"}) == "t1_a_grow_mean");
+  CHECK_FALSE(leader_by_average({}, books, told, {"t0_a_grow_mean", "t1_a_grow_mean", "t1_b_grow_mean"}));
 }
 
 TEST_CASE(

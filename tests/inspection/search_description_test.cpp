@@ -17,25 +17,32 @@ search_books two_iterations() {
                     .recipe = {"a_grow", "mean", {{0, "a"}}, {0}, 0, 100},
                     .average = {.5f, .25f, 9},
                     .why = "the least loss, 0.5",
-                    .candidates = {{"t0_a_grow_mean", .5, ""}, {"t0_c_grow_mean", .75, "its loss is 0.75"}}}};
+                    .candidates = {{"t0_a_grow_mean", .5, "", objective_terms{.375, .125}, 2},
+                                   {"t0_c_grow_mean", .75, "its loss is 0.75"}}}};
   books.subnetworks = {{.builder = "b", .step = 50, .stop = spec_stop{stop_cause::complete, 50}}};
-  books.candidates = {{.what = {"t0_a_grow_mean", {"a_grow", "mean", {{0, "a"}}, {}, 1, 0}}, .average = {.5f, .25f, 9}},
-                      {.what = {"t1_b_grow_mean", {"b_grow", "mean", {{0, "a"}, {1, "b"}}, {}, 1, 0}}}};
+  books.candidates = {
+      {.what = {"t0_a_grow_mean", {"a_grow", "mean", {{0, "a"}}, {}, 1, 0}, 2}, .average = {.5f, .25f, 9, .125f}},
+      {.what = {"t1_b_grow_mean", {"b_grow", "mean", {{0, "a"}, {1, "b"}}, {}, 1, 0}}}};
   return books;
 }
 
 }  // namespace
 
 TEST_CASE("a search is told with its winners, the scores of all candidates, why they lost, and what trains") {
-  CHECK(to_text(describe_search(two_iterations()))
+  auto described = describe_search(two_iterations());
+  described.candidates[0].weights = {.75};
+  CHECK(to_text(described)
         == "search: iteration 1 is open at global step 150\n"
-           "  iteration 0, up to global step 100: t0_a_grow_mean won (t0_a)\n"
-           "    t0_a_grow_mean   0.5  the least loss, 0.5\n"
-           "    t0_c_grow_mean  0.75  its loss is 0.75\n"
+           "  iteration 0, up to global step 100: t0_a_grow_mean won (t0_a): the least loss, 0.5\n"
+           "    candidate       score   loss  penalty  complexity\n"
+           "    t0_a_grow_mean    0.5  0.375    0.125           2\n"
+           "    t0_c_grow_mean   0.75                              its loss is 0.75\n"
            "  iteration 1\n"
-           "    t1_b  50 steps  completed 50 steps\n"
-           "    t0_a_grow_mean  0.5  t0_a\n"
-           "    t1_b_grow_mean       t0_a + t1_b\n");
+           "    subnetwork  steps\n"
+           "    t1_b           50  completed 50 steps\n"
+           "    candidate       score   loss  penalty  complexity  members (weights)\n"
+           "    t0_a_grow_mean    0.5  0.375    0.125           2  t0_a (0.75)\n"
+           "    t1_b_grow_mean                                     t0_a + t1_b\n");
   CHECK(to_text(describe_search({})) == "search: iteration 0 is open at global step 0\n");
 }
 
@@ -46,6 +53,9 @@ TEST_CASE("the JSON of a search has what the text has, and null where nothing wa
   CHECK(j["finished"][0]["members"][0]["builder"] == "a");
   CHECK(j["finished"][0]["candidates"][1]["score"] == 0.75);
   CHECK(j["finished"][0]["candidates"][1]["lost"] == "its loss is 0.75");
+  CHECK(j["finished"][0]["candidates"][0]["penalty"] == 0.125);
+  CHECK(j["finished"][0]["candidates"][1]["loss"].is_null());
+  CHECK(j["candidates"][0]["complexity"] == 2);
   CHECK(j["subnetworks"][0]["stop"] == "completed 50 steps");
   CHECK(j["candidates"][1]["score"].is_null());
   CHECK(j["candidates"][1]["members"].size() == 2);

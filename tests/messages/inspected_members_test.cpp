@@ -101,7 +101,8 @@ TEST_CASE("the inspection of a message shows every member") {
             + check_type<state_owner>() + check_type<checkpoint_choice>() + check_type<checkpoint_id>()
             + check_type<error>() + check_type<job_event>() + check_type<need>() + check_type<named_node>()
             + check_type<started::node>() + check_type<plan_iteration>() + check_type<stored_growth>()
-        == 17);
+            + check_type<record_part>()
+        == 18);
 }
 
 }  // namespace troupe::test

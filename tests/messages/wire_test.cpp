@@ -27,7 +27,8 @@ stored_plan a_stored_plan() {
           {{4_node, "replica/0"}},
           {{1_group,
             "a",
-            {{"a/kernel", dtype::float32, {2, 3}, true, false}, {"a/kernel/Adam", dtype::int32, {2}, false, true}}}}};
+            {{"a/kernel", dtype::float32, {2, 3}, true, false}, {"a/kernel/Adam", dtype::int32, {2}, false, true}}}},
+          {"global_step"}};
 }
 
 template <class M>
@@ -130,7 +131,7 @@ template <> note sample(simulation&) { return {note::checkpoint, 55, "/m/model.c
 template <> record sample(simulation&) {
   const histogram counts{-1, 2, 3, 4, 5, {0, 2.5}, {1, 2}, 6};
   return {27, 56, 57, {{summary_value::kind::text, "notes", 0.5, counts, tensor::of<uint8_t>({1, 2, 1}, {3, 4}),
-            "words"}}};
+            "words"}}, {{"ensemble/t0_a", {{.tag = "loss", .scalar = 0.25}}}}};
 }
 template <> record_credit sample(simulation&) { return {28, 58, node_id{3}}; }
 template <> released sample(simulation&) { return {18, 45}; }
@@ -154,7 +155,7 @@ template <> save_failed sample(simulation&) { return {24, 50, trouble()}; }
 template <> settle sample(simulation&) { return {67, {68, 69}}; }
 template <> snapshot_part sample(simulation&) {
   return {25, 51, 1_node, {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}},
-          {{"infeed/0", std::string("\xff\0", 2)}}, {{"finished", "false"}}, true};
+          {{"infeed/0", std::string("\xff\0", 2)}}, {{"finished", "false"}}, {{"global_step", 90}}, true};
 }
 template <> scale_rate sample(simulation&) { return {113, 114, 0.25}; }
 template <> show_state sample(simulation& s) {

@@ -52,7 +52,7 @@ TEST_CASE("a head trains on the mean cross-entropy, and measures what it does wh
   CHECK(check(h.spec, h.g, mode::train));
   CHECK(h.spec.optimizer);
   CHECK((h.spec.metrics.size() == 2 && h.spec.metrics.contains("accuracy") && h.spec.metrics.contains("average_loss")));
-  CHECK(h.spec.predictions.empty());
+  CHECK((h.spec.predictions.size() == 1 && h.spec.predictions.contains("logits")));
 }
 
 TEST_CASE("accuracy and average_loss are sums over rows, the loss is the mean of the batch") {

@@ -13,6 +13,9 @@ class delegating_file_system : public file_system {
   expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override {
     return inner_->create_new(path);
   }
+  expected<std::unique_ptr<writable_file>> open_to_append(const std::string& path) override {
+    return inner_->open_to_append(path);
+  }
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override { return inner_->open(path); }
   expected<void> rename(const std::string& from, const std::string& to) override { return inner_->rename(from, to); }
   expected<void> remove(const std::string& path) override { return inner_->remove(path); }

@@ -179,11 +179,11 @@ inline hand_written two_candidates_evaluated(const dataset& input, int32_t repli
   return w;
 }
 
-/// The tensors whose names begin with `prefix`, by name.
+/// The tensors whose names begin with `prefix`, by name, without the steps of specs of a search.
 inline std::map<std::string, tensor> variables(const checkpoint_content& c, const std::string& prefix) {
   std::map<std::string, tensor> found;
   for (const auto& t : c.tensors)
-    if (t.name.starts_with(prefix))
+    if (t.name.starts_with(prefix) && !t.name.ends_with("/step"))
       found.emplace(t.name, t.value);
   return found;
 }

@@ -108,6 +108,8 @@ struct option_fields<generators::simple_cnn_options> {
   static constexpr std::tuple all{
       TROUPE_FIELD(filters, "outputs of the convolution at each place", field_range::at_least(1)),
       TROUPE_FIELD(units, "outputs of the dense layer", field_range::at_least(1)),
+      TROUPE_FIELD(input_shape, "the image in an example, as [28, 28, 1]; the shape of the data unless given",
+                   field_range::at_least(1)),
       option_field{"name", &options::name, generator_purposes::name}};
 };
 template <>

@@ -34,6 +34,9 @@ struct simple_cnn_options {
   troupe::optimizer optimizer = adam{};
   int64_t filters = 16;  ///< Of the convolution, at least 1.
   int64_t units = 64;    ///< Of the dense layer, at least 1.
+  /// The image in each example, as {28, 28} or {28, 28, 1}, with as many elements as the feature. Empty: the feature
+  /// has this shape already.
+  std::vector<int64_t> input_shape = {};
   std::string name = "simple_cnn";
 };
 /// One network in each iteration for the only feature, an image [height, width, channels] or [height, width]: 3 × 3

@@ -74,7 +74,9 @@ struct search_options {
   bool export_subnetwork_last_layer = true;    ///< Exports have a signature "subnetwork_last_layer".
   /// The index of the winner of each iteration, for a search that repeats another one.
   std::vector<int64_t> replay_indices = {};
-  /// The most bytes of outputs of frozen members that are kept between epochs; rows beyond are computed again.
+  /// The most bytes of outputs of the previous ensemble's members that are kept between epochs; if those of all
+  /// examples need more, they are computed again. They can be kept where each example is one row of an indexed source,
+  /// with one replica a group, and the results have the same bits.
   int64_t cache_bytes_max = int64_t{1} << 30;
   std::string report_dir = {};  ///< Empty: "report" in the model directory.
 

@@ -15,6 +15,13 @@ struct candidate_description {
   /// What was compared: of a finished iteration the number that decided, of an open one the moving average of
   /// adanet_loss. Absent: none was compared, or there is none yet.
   std::optional<double> score = {};
+  /// The parts of adanet_loss = loss + penalty, of the same averages or the same evaluation (Cortes et al. 2017,
+  /// equation 4). Absent: there are none yet.
+  std::optional<double> loss = {}, penalty = {};
+  std::optional<double> complexity = {};  ///< The sum of the complexities of its members.
+  /// Open iteration: the sum of the absolute values of each member's mixture weights, in the order of `members`. Empty
+  /// for an ensembler without such weights.
+  std::vector<double> weights = {};
   std::string lost = {};  ///< Why it did not win; empty for the winner, and while the iteration is open.
   std::string stop = {};  ///< "complete, after 400 steps"; empty while it trains, and in a finished iteration.
 };

@@ -132,6 +132,25 @@ TEST_CASE("the metrics of the candidate that leads are those of the job, and can
   CHECK((s.without_candidates(all) == std::map<std::string, double>{{"accuracy", 0.2}, {"loss", 3}}));
 }
 
+TEST_CASE(
+    "the progress of a search has its candidates with their losses of now and their averages of the newest commit") {
+  auto s = begun();
+  CHECK_MESSAGE(s.candidates({}).empty(), "none has made a step");
+  const std::map<std::string, group_loss> losses{
+      {"t0_a_grow_mean", {1, 2}}, {"t0_b_grow_mean", {3, 4}}, {"t0_a", {5, 6}}};
+  using all = std::vector<candidate_progress>;
+  CHECK((s.candidates(losses)
+         == all{{.spec = "t0_a_grow_mean", .loss = 2, .leads = true}, {.spec = "t0_b_grow_mean", .loss = 4}}));
+  auto values = told("t0_a_grow_mean", 0.5f, 5);
+  values.merge(told("t0_b_grow_mean", 0.25f, 5));
+  REQUIRE(s.measured(5, values));
+  REQUIRE(s.committed(5));
+  CHECK((s.candidates(losses)
+         == all{{.spec = "t0_a_grow_mean", .loss = 2, .average = 0.5},
+                {.spec = "t0_b_grow_mean", .loss = 4, .average = 0.25, .leads = true}}));
+  CHECK_MESSAGE(s.candidates({{"t0_b_grow_mean", {3, 4}}}).size() == 1, "the other has left");
+}
+
 TEST_CASE("an evaluation that ends after a later commit shows the candidate that led at its own") {
   auto s = begun();
   auto values = told("t0_a_grow_mean", 0.5f, 5);

@@ -63,6 +63,58 @@ TEST_CASE_FIXTURE(outfeed_alone,
 }
 
 TEST_CASE_FIXTURE(outfeed_alone,
+                  "groups with directories of their own record there, and the job the loss of the group that leads by "
+                  "what was told for the newest save") {
+  const auto in = [](const std::string& directory, bool written = true) {
+    return group_summaries{.directory = directory, .own_steps_tag = "own", .written = written};
+  };
+  options.groups = {
+      {.name = "a", .replicas = {{0_node, "a/0"}}, .where = in("ensemble/a"), .told_at_saves = {"a/loss"}},
+      {.name = "b", .replicas = {{1_node, "b/0"}}, .where = in("ensemble/b", false)},
+      {.name = "c", .replicas = {{2_node, "c/0"}}, .where = in("subnetwork/c"), .retires_at = 3}};
+  options.leader = [](const std::map<std::string, double>& told, const std::set<std::string>& left) {
+    const auto known = told.find("a/loss");
+    const bool a_leads = known != told.end() && known->second < 1;
+    return left.contains("a") || !a_leads ? std::optional<std::string>{"b"} : "a";
+  };
+  options.constants = {{"iteration", 7}};
+  start(0);
+  const auto recorded = [&](int32_t replica, int64_t step, std::vector<double> losses, std::vector<told_state> told) {
+    const int64_t at = step + static_cast<int64_t>(losses.size());
+    tell(drain, step_report{1, node_id{replica}, step, std::move(losses), {}, {{at, {}}}, 0, {}, std::move(told)});
+  };
+  const auto last = [&] {
+    std::map<std::string, std::map<std::string, double>> all;
+    const auto& r = writer.last<troupe::record>();
+    for (const auto& v : r.values)
+      all[""][v.tag] = v.scalar;
+    for (const auto& part : r.elsewhere)
+      for (const auto& v : part.values)
+        all[part.directory][v.tag] = v.scalar;
+    return all;
+  };
+  using values = std::map<std::string, std::map<std::string, double>>;
+  recorded(0, 0, {1, 2}, {});
+  recorded(1, 0, {3, 4}, {});
+  recorded(2, 0, {5, 6}, {});
+  CHECK_MESSAGE((last()
+                 == values{{"", {{"loss", 4}, {"iteration", 7}}},
+                           {"ensemble/a", {{"loss", 2}, {"own", 2}}},
+                           {"subnetwork/c", {{"loss", 6}, {"own", 2}}}}),
+                "b leads, although its own values are not written");
+  advance_time(std::chrono::seconds{4});
+  recorded(1, 2, {8, 8}, {});
+  recorded(2, 2, {9, 9}, {});
+  recorded(0, 2, {7, 7.5}, {{3, {{"a/loss", 0.5}}}});
+  CHECK(last()[""] == values::mapped_type{{"loss", 7.5}, {"iteration", 7}, {"global_step/sec", 0.5}});
+  CHECK_MESSAGE(last()["subnetwork/c"]["own"] == 3, "it retired at state 3");
+  tell(drain, departed{1, 4, {{0_node}}});
+  recorded(1, 4, {1}, {});
+  recorded(2, 4, {2}, {});
+  CHECK(last() == values{{"", {{"loss", 1}, {"iteration", 7}}}, {"subnetwork/c", {{"loss", 2}, {"own", 3}}}});
+}
+
+TEST_CASE_FIXTURE(outfeed_alone,
                   "the failure of one group is passed on when all of it has said so and the others have got there") {
   options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}}},
                     {.name = "a", .replicas = {{1_node, "a/0"}, {2_node, "a/1"}}}};

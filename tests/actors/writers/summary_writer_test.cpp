@@ -109,6 +109,38 @@ TEST_CASE_FIXTURE(summary_writer_alone,
   CHECK(all[2].step == 50);
 }
 
+TEST_CASE_FIXTURE(
+    summary_writer_alone,
+    "records for other directories are in files of these, each of which begins with the session's start") {
+  options = {.directory = "/run", .folder = "eval", .host = "here", .wall_offset = 1'700'000'000};
+  options.awaits_start = true;
+  start();
+  const auto record_to = [&](int64_t number, int64_t step, const std::string& directory) {
+    tell_as(outfeed.handle(), writer,
+            troupe::record{1, number, step, {}, {{directory, {{.tag = "loss", .scalar = 0.5}}}}});
+  };
+  record_to(0, 50, "ensemble/a");
+  CHECK_MESSAGE(list_event_logs(*files, "/run/ensemble/a/eval")->empty(), "it waits for the note");
+  tell(writer, note{note::start, 40, {}});
+  tell(writer, note{note::checkpoint, 50, "/run/model.ckpt-50"});
+  record_to(1, 60, "ensemble/b");
+  record_to(2, 60, "ensemble/a");
+  tell(writer, finish_log{});
+  CHECK_MESSAGE(events().size() == 3, "the start and the checkpoint, after the version");
+  const auto events_of = [&](const std::string& directory) {
+    const auto log = read_whole_log(*files, list_event_logs(*files, directory)->at(0));
+    REQUIRE(log);
+    return log->events;
+  };
+  CHECK(events_of("/run/ensemble/a/eval").size() == 3);
+  CHECK(events_of("/run/ensemble/b/eval").size() == 3);
+  for (const auto& directory : {"/run/ensemble/a/eval", "/run/ensemble/b/eval"}) {
+    REQUIRE(events_of(directory)[1].note);
+    CHECK(events_of(directory)[1].step == 41);
+    CHECK(events_of(directory)[2].values.at(0).tag == "loss");
+  }
+}
+
 TEST_CASE_FIXTURE(summary_writer_alone,
                   "asked to finish, it writes what it holds and ends; without a word it leaves no file") {
   start();

@@ -92,6 +92,37 @@ TEST_CASE("a layer that does not fit the data is told with file, line, number, t
   CHECK(has(shaped.err, "an input_shape of [28, 27] does not hold the 784 numbers of an example"));
 }
 
+TEST_CASE("the tutorials in examples/tutorials/ search and are evaluated on data of their kind") {
+  const small_project project;
+  int64_t count = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator{std::string{TROUPE_SOURCE_ROOT} + "/examples/tutorials"}) {
+    CAPTURE(file.path().string());
+    ++count;
+    const auto run = [&](std::string command, std::vector<std::string> more = {}) {
+      std::vector<std::string> all{std::move(command),
+                                   "--config",
+                                   file.path(),
+                                   "--model-dir",
+                                   project.path(file.path().stem().string()),
+                                   "--set",
+                                   "input.data=" + project.path("data"),
+                                   "--set",
+                                   "input.batch_size=4"};
+      all.insert(all.end(), more.begin(), more.end());
+      return run_program(all);
+    };
+    const auto searched = run("search",
+                              {"--set", "search.max_iteration_steps=2", "--set", "run.save_checkpoints_steps=2"});
+    CHECK_MESSAGE(searched.status == 0, searched.err);
+    CHECK(has(searched.out, "winner in iteration"));
+    const auto evaluated = run("evaluate");
+    CHECK_MESSAGE(evaluated.status == 0, evaluated.err);
+    CHECK(has(evaluated.out, "accuracy"));
+  }
+  CHECK(count == 3);
+}
+
 TEST_CASE("the configurations in examples/ are planned on data of their kind") {
   const small_project project;
   int64_t count = 0;

@@ -332,7 +332,7 @@ TEST_CASE("the example of a search is one, with the data, batches and evaluation
   REQUIRE_MESSAGE(setup, (setup ? "" : setup.error().message));
   REQUIRE(setup->search);
   CHECK(setup->search->options.max_iterations == 3);
-  CHECK(setup->search->options.max_iteration_steps == 1563);
+  CHECK(setup->search->options.max_iteration_steps == 4690);
   CHECK(regularized(*setup->search).adanet_lambda == 0.005);
   CHECK(regularized(*setup->search).optimizer);
   CHECK(setup->input.batch_size == 128);

@@ -269,4 +269,25 @@ TEST_CASE("what a job tells is printed visibly, but for JSON, which has escapes 
   CHECK_FALSE(has(json.err, "\x1b"));
 }
 
+TEST_CASE("the lines of candidates are redrawn in place with the progress line, and go with it") {
+  recorded r{speech::terminal};
+  r.width = 80;
+  job_progress now{.now = job_progress::phase::training, .step = 5, .loss = 0.25};
+  now.candidates = {{.spec = "a", .loss = 1, .leads = true}, {.spec = "b", .loss = 2}};
+  r.console.redraw(now);
+  CHECK(r.out == "\r* a  loss 1\x1b[K\n  b  loss 2\x1b[K\nstep 5  loss 0.25  after 0:00\x1b[K");
+  r.out.clear();
+  r.now += 1;
+  now.candidates.pop_back();
+  r.console.redraw(now);
+  CHECK_MESSAGE(r.out == "\x1b[2A\r* a  loss 1\x1b[K\nstep 5  loss 0.25  after 0:01\x1b[K\x1b[J",
+                "the line of a candidate that has left is taken away");
+  r.out.clear();
+  r.event(evaluated_at(5));
+  CHECK(r.out == "\x1b[1A\r\x1b[Jevaluated step 5: accuracy 0.5, loss 1.25\n");
+  r.out.clear();
+  r.event(evaluated_at(6));
+  CHECK(r.out == "evaluated step 6: accuracy 0.5, loss 1.25\n");
+}
+
 }  // namespace troupe::cli

@@ -85,4 +85,28 @@ TEST_CASE("the line omits values that are not known: the end, the rate, the epoc
   CHECK(progress_line({}, {}, 3'725, "", 80) == "starting  after 1:02:05");
 }
 
+TEST_CASE("candidates of a search are lines of their own, in columns, with a star before the one that leads") {
+  const std::vector<candidate_progress> two{{.spec = "t0_linear_grow_mean", .loss = 0.5, .average = 0.75},
+                                            {.spec = "t0_1_layer_dnn_grow_mean", .loss = 0.25, .leads = true}};
+  using lines = std::vector<std::string>;
+  CHECK(candidate_lines({}, 80).empty());
+  CHECK(candidate_lines(two, 80)
+        == lines{"  t0_linear_grow_mean       loss 0.5       average 0.75", "* t0_1_layer_dnn_grow_mean  loss 0.25"});
+  for (size_t width = 0; width < 100; ++width)
+    for (const auto& line : candidate_lines(two, width))
+      CHECK(line.size() < std::max<size_t>(width, 1));
+  CHECK(candidate_lines(two, 46)[0] == "  t0_linear_g...  loss 0.5       average 0.75");
+}
+
+TEST_CASE("of many candidates those with the least average are shown, and the others are counted") {
+  std::vector<candidate_progress> many;
+  for (int i = 0; i < 12; ++i)
+    many.push_back({.spec = "t0_" + std::to_string(i), .loss = 1, .average = 12.0 - i});
+  many[3].average.reset();
+  const auto lines = candidate_lines(many, 80);
+  REQUIRE(lines.size() == candidates_shown_max + 1);
+  CHECK(lines.front().starts_with("  t0_11"));
+  CHECK(lines.back() == "  and 4 more");
+}
+
 }  // namespace troupe::cli

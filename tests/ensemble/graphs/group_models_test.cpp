@@ -59,11 +59,12 @@ TEST_CASE("groups have AdaNet's variables, and expose each output under the name
   s.train(1);
   using texts = std::vector<std::string>;
   const std::string a = "adanet/iteration_0/subnetwork_t0_a/", mixture = "adanet/iteration_0/ensemble_" + a_grow + "/",
-                    average = "adanet/iteration_0/candidate_" + a_grow + "/adanet_loss";
+                    average = "adanet/iteration_0/candidate_" + a_grow + "/adanet_loss",
+                    penalty = "adanet/iteration_0/candidate_" + a_grow + "/adanet_penalty";
   CHECK(names_of(s.subnetworks.at("a").variables())
         == texts{a + "hidden/bias", a + "hidden/kernel", a + "logits/bias", a + "logits/kernel"});
   CHECK(names_of(s.ensembles.at(a_grow).variables())
-        == texts{average, average + "/biased", average + "/local_step", mixture + "bias",
+        == texts{average, average + "/biased", average + "/local_step", penalty, penalty + "/biased", mixture + "bias",
                  mixture + "weighted_subnetwork_0/logits/mixture_weight"});
   CHECK(names_of(s.exposed)
         == texts{"adanet/t0_a/hidden", "adanet/t0_a/last_layer", "adanet/t0_a/logits", "adanet/t0_b/hidden",
@@ -108,18 +109,23 @@ TEST_CASE("the summaries of an ensemble and a subnetwork have AdaNet's tags belo
   auto off = small_options();
   off.enable_ensemble_summaries = off.enable_subnetwork_summaries = false;
   small_search silent{off};
-  CHECK(silent.ensembles.at(a_grow).tags().empty());
+  CHECK_MESSAGE(silent.ensembles.at(a_grow).tags() == std::set<std::string>{scope + "loss"}, "for the search itself");
   CHECK(silent.subnetworks.at("a").tags().empty());
 }
 
 TEST_CASE("the moving average of a group has the bits of loss_average, and is exactly the loss at the first step") {
   small_search s{small_options()};
   const auto keys = loss_average_keys_of(0, a_grow);
-  loss_average wanted;
+  loss_average wanted, penalty;
   for (int64_t step = 0; step < 40; ++step) {
     s.train(1);
     const auto& group = s.ensembles.at(a_grow);
     wanted.update(static_cast<float>(group.loss()), .9f);
+    const auto regularization = group.recorded().at(ensemble_scope(0, a_grow)
+                                                    + "/complexity_regularization/adanet/adanet_weighted_ensemble");
+    penalty.update(static_cast<float>(regularization), .9f);
+    CHECK(group.number(keys.penalty) == penalty.value);
+    CHECK(group.number(keys.biased_penalty) == penalty.biased);
     CHECK(group.number(keys.value) == wanted.value);
     CHECK(group.number(keys.biased) == wanted.biased);
     CHECK(group.number(keys.count) == static_cast<float>(wanted.count));

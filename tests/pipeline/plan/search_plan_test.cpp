@@ -71,16 +71,21 @@ edge infeed/0 => t0_linear/replica/0, broadcast
 edge infeed/0 => t0_1_layer_dnn/replica/0, broadcast
 shown: t0_linear_grow_cr, t0_1_layer_dnn_grow_cr, t0_linear, t0_1_layer_dnn
 group t0_linear_grow_cr: falls with t0_linear
-group t0_linear_grow_cr: tells 3 values at saves
+group t0_linear_grow_cr: tells 4 values at saves
+group t0_linear_grow_cr: summaries in ensemble/t0_linear_grow_cr
 group t0_1_layer_dnn_grow_cr: falls with t0_1_layer_dnn
-group t0_1_layer_dnn_grow_cr: tells 3 values at saves
+group t0_1_layer_dnn_grow_cr: tells 4 values at saves
+group t0_1_layer_dnn_grow_cr: summaries in ensemble/t0_1_layer_dnn_grow_cr
+group t0_linear: summaries in subnetwork/t0_linear
+group t0_1_layer_dnn: summaries in subnetwork/t0_1_layer_dnn
 iteration 0: to state 10
 )");
   const auto& g = group_called(planned, dnn_grows);
   CHECK(g.told_at_saves
         == std::vector<std::string>{"adanet/iteration_0/candidate_t0_1_layer_dnn_grow_cr/adanet_loss",
                                     "adanet/iteration_0/candidate_t0_1_layer_dnn_grow_cr/adanet_loss/biased",
-                                    "adanet/iteration_0/candidate_t0_1_layer_dnn_grow_cr/adanet_loss/local_step"});
+                                    "adanet/iteration_0/candidate_t0_1_layer_dnn_grow_cr/adanet_loss/local_step",
+                                    "adanet/iteration_0/candidate_t0_1_layer_dnn_grow_cr/adanet_penalty"});
   CHECK(group_called(planned, "t0_linear").told_at_saves.empty());
   CHECK(checked(planned).saves());
   CHECK(parse_books(planned.blobs.at("search"), "the plan")->candidates.size() == 2);
@@ -113,13 +118,18 @@ edge infeed/0 => previous/replica/0, broadcast
 shown: t1_1_layer_dnn_grow_cr, t1_2_layer_dnn_grow_cr, t1_1_layer_dnn, t1_2_layer_dnn, previous
 group t1_1_layer_dnn_grow_cr: falls with t1_1_layer_dnn
 group t1_1_layer_dnn_grow_cr: begins at step 10
-group t1_1_layer_dnn_grow_cr: tells 3 values at saves
+group t1_1_layer_dnn_grow_cr: tells 4 values at saves
+group t1_1_layer_dnn_grow_cr: summaries in ensemble/t1_1_layer_dnn_grow_cr
 group t1_2_layer_dnn_grow_cr: falls with t1_2_layer_dnn
 group t1_2_layer_dnn_grow_cr: begins at step 10
-group t1_2_layer_dnn_grow_cr: tells 3 values at saves
+group t1_2_layer_dnn_grow_cr: tells 4 values at saves
+group t1_2_layer_dnn_grow_cr: summaries in ensemble/t1_2_layer_dnn_grow_cr
 group t1_1_layer_dnn: begins at step 10
+group t1_1_layer_dnn: summaries in subnetwork/t1_1_layer_dnn
 group t1_2_layer_dnn: begins at step 10
+group t1_2_layer_dnn: summaries in subnetwork/t1_2_layer_dnn
 group previous: retires at step 10
+group previous: summaries in ensemble/t0_1_layer_dnn_grow_cr
 iteration 1: from state 10 to state 20
 )");
   CHECK(group_called(planned, "t1_2_layer_dnn").begins_at == 10);

@@ -19,6 +19,9 @@ class slow_disk final : public delegating_file_system {
   expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override {
     return slowed((spend_(), delegating_file_system::create_new(path)));
   }
+  expected<std::unique_ptr<writable_file>> open_to_append(const std::string& path) override {
+    return slowed((spend_(), delegating_file_system::open_to_append(path)));
+  }
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
     return spend_(), delegating_file_system::open(path);
   }

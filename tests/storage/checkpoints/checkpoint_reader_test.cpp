@@ -55,6 +55,37 @@ TEST_CASE("the pieces of a checkpoint, however long they may be, are its tensors
   }
 }
 
+TEST_CASE("one tensor is read and verified by itself, and a tensor of no such name is absent") {
+  const auto disk = memory_disk::make();
+  {
+    auto store = open_store(disk, {.shard_bytes_max = 40});
+    commit(*store, 7);
+    const auto reader = store->read_newest();
+    REQUIRE(reader);
+    for (const auto& t : sample(7).tensors) {
+      const auto found = (*reader)->one(t.name);
+      REQUIRE(found);
+      CHECK(*found == t.value);
+    }
+    CHECK_FALSE((*reader)->one("nothing").value());
+  }
+  const auto whole = open_store(disk);
+  commit(*whole, 8);
+  damage(*disk, shard_of(8));
+  const auto reader = whole->read_newest();
+  REQUIRE(reader);
+  int damaged = 0;
+  for (const auto& t : sample(8).tensors)
+    if (const auto found = (*reader)->one(t.name); !found) {
+      ++damaged;
+      CHECK(found.error().category == errc::data_loss);
+      CHECK(has(found.error().message, t.name));
+    } else {
+      CHECK(*found == t.value);
+    }
+  CHECK(damaged == 1);
+}
+
 TEST_CASE(
     "a checkpoint that was found damaged by reading it is passed over where the reader says so, and is written anew by "
     "a save") {
