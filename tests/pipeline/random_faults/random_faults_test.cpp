@@ -119,27 +119,32 @@ void run_growing(const std::string& variables, const std::string& title, growth_
 }  // namespace
 
 TEST_CASE(
-    "random faults leave no wrong state, no one behind, no fact out of order, no other cause and no end that is late") {
+    "random faults leave no wrong state, no one behind, no fact out of order, no other cause and no end that is late"
+    * doctest::test_suite("random faults")) {
   run({"random faults", draw_recipe, "TROUPE_FAULT_SEED", "TROUPE_FAULT_FIRST", "TROUPE_FAULT_SEEDS", 500});
 }
 
-TEST_CASE("timed faults do no more where turns and messages take time, links are cut and hosts die") {
+TEST_CASE("timed faults do no more where turns and messages take time, links are cut and hosts die"
+          * doctest::test_suite("timed faults")) {
   run({"timed faults", draw_timed_recipe, "TROUPE_TIMED_SEED", "TROUPE_TIMED_FIRST", "TROUPE_TIMED_SEEDS", 300});
 }
 
-TEST_CASE("group faults do no more in a job of several groups, of which some leave and some fall with them") {
+TEST_CASE("group faults do no more in a job of several groups, of which some leave and some fall with them"
+          * doctest::test_suite("group faults")) {
   run({"group faults", draw_group_recipe, "TROUPE_GROUP_SEED", "TROUPE_GROUP_FIRST", "TROUPE_GROUP_SEEDS", 300});
 }
 
 TEST_CASE(
     "growth faults: whatever happens while a job grows, it ends in the bits of an undisturbed one, or another process "
-    "does") {
+    "does"
+    * doctest::test_suite("growth faults")) {
   run_growing("TROUPE_GROWTH_", "growth faults", draw_growth);
 }
 
 TEST_CASE(
     "search faults: whatever happens in a search, it ends in the bits and architecture of an undisturbed one, or "
-    "another process does") {
+    "another process does"
+    * doctest::test_suite("search faults")) {
   run_growing("TROUPE_SEARCH_", "search faults", draw_search);
 }
 
