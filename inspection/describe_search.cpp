@@ -55,23 +55,39 @@ expected<std::optional<double>> norm_of(const checkpoint_reader& reader, const s
   return std::nullopt;
 }
 
-/// Reads the mixture weights of a candidate that was new in this iteration.
-expected<void> add_weights(const checkpoint_reader& reader, int64_t iteration, candidate_description& to) {
-  for (size_t member = 0; member < to.members.size(); ++member) {
+/// The mixture weights of a candidate that was new in this iteration, see `candidate_description`.
+expected<std::vector<double>> weights_of(const checkpoint_reader& reader, int64_t iteration,
+                                         const candidate_description& candidate) {
+  std::vector<double> weights;
+  for (size_t member = 0; member < candidate.members.size(); ++member) {
     double sum = 0;
     for (size_t head = 0;; ++head) {
-      const auto norm = norm_of(reader, mixture_weight_key(iteration, to.spec, member, head));
+      const auto norm = norm_of(reader, mixture_weight_key(iteration, candidate.spec, member, head));
       if (!norm)
         return fail(norm.error());
       if (!*norm && head == 0)
-        return {};  // An ensembler without weights, or a candidate that has left.
+        return std::vector<double>{};  // An ensembler without weights, or a candidate that has left.
       if (!*norm)
         break;
       sum += **norm;
     }
-    to.weights.push_back(sum);
+    weights.push_back(sum);
   }
-  return {};
+  return weights;
+}
+
+/// Adds the weights, as far as they can be read: what is damaged is told with the checkpoint.
+void add_weights(const checkpoint_store& store, const checkpoint_info& of, const search_books& books,
+                 search_description& to) {
+  const auto reader = store.read(of.id);
+  if (!reader)
+    return;
+  const auto before = books.previous();
+  for (auto& candidate : to.candidates) {
+    const bool is_previous = before && before->spec == candidate.spec;
+    candidate.weights = weights_of(**reader, is_previous ? before->made_in : books.iteration(), candidate)
+                            .value_or(candidate.weights);
+  }
 }
 
 }  // namespace
@@ -90,26 +106,20 @@ search_description describe_search(const search_books& books) {
 expected<std::optional<search_description>> read_search(const std::shared_ptr<file_system>& files,
                                                         const std::string& directory) {
   using found = std::optional<search_description>;
-  const auto newest = checkpoint_store::open(files, directory, {.read_only = true}).and_then([](const auto& store) {
-    return store->read_newest();
-  });
+  const auto store = checkpoint_store::open(files, directory, {.read_only = true});
+  if (!store)
+    return fail(store.error());
+  const auto newest = (*store)->inspect_newest();
   if (!newest)
     return fail(newest.error());
-  const auto& info = (*newest)->info();
-  const auto text = info.blobs.find(std::string{search_books_blob});
-  if (text == info.blobs.end())
+  const auto text = newest->blobs.find(std::string{search_books_blob});
+  if (text == newest->blobs.end())
     return found{};
-  const auto books = parse_books(text->second, info.prefix);
-  if (!books)
-    return fail(books.error());
-  auto made = describe_search(*books);
-  for (auto& candidate : made.candidates) {
-    const auto before = books->previous();
-    const bool is_previous = before && before->spec == candidate.spec;
-    if (auto added = add_weights(**newest, is_previous ? before->made_in : books->iteration(), candidate); !added)
-      return fail(std::move(added.error()));
-  }
-  return found{std::move(made)};
+  return parse_books(text->second, newest->prefix).map([&](const search_books& books) {
+    auto made = describe_search(books);
+    add_weights(**store, *newest, books, made);
+    return found{std::move(made)};
+  });
 }
 
 }  // namespace troupe

@@ -13,13 +13,13 @@ namespace {
 
 class cached_engine final : public step_engine {
  public:
-  explicit cached_engine(row_cache_options o)
+  /// `memory`: of each exposed component, for all rows.
+  cached_engine(row_cache_options o, std::vector<std::shared_ptr<std::byte>> memory)
     : computed_(std::move(o.computed)), loss_(std::move(o.loss)), loss_reads_(o.loss_reads),
       rows_component_(o.rows_component), source_rows_(o.source_rows), shown_(computed_->exposed().size() - o.extra) {
     const auto all = computed_->exposed();
-    for (const auto& c : all)
-      kept_.push_back({c.row_bytes(),
-                       std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(c.row_bytes() * source_rows_))});
+    for (size_t c = 0; c < all.size(); ++c)
+      kept_.push_back({all[c].row_bytes(), std::move(memory[c])});
     scratch_.resize(all.size());
     is_kept_.resize(static_cast<size_t>(source_rows_));
   }
@@ -27,6 +27,9 @@ class cached_engine final : public step_engine {
   step_status expose(int64_t step, const batch_feeds& in, int arena) override {
     const auto to = destinations(in);
     const auto rows = rows_of(in);
+    wrong_ = find_wrong(rows);
+    if (wrong_)
+      return step_status::bad_input;
     if (!all_kept(rows)) {
       auto whole = in;
       whole.exposed = to;
@@ -47,7 +50,7 @@ class cached_engine final : public step_engine {
     return loss_->expose(step, of_loss, 0);
   }
   double loss() const override { return last_->loss(); }
-  error last_error() const override { return last_->last_error(); }
+  error last_error() const override { return wrong_ ? *wrong_ : last_->last_error(); }
 
   void initialise(uint64_t seed) override {
     forget();
@@ -95,7 +98,7 @@ class cached_engine final : public step_engine {
  private:
   struct kept_component {
     int64_t row_bytes = 0;
-    std::unique_ptr<std::byte[]> memory;
+    std::shared_ptr<std::byte> memory;
   };
 
   std::span<const int64_t> rows_of(const batch_feeds& in) const {
@@ -111,11 +114,18 @@ class cached_engine final : public step_engine {
     }
     return to;
   }
+  /// The rows come from an iterator, which may be the user's.
+  std::optional<error> find_wrong(std::span<const int64_t> rows) const {
+    for (const int64_t row : rows)
+      if (row < 0 || row >= source_rows_)
+        return error{errc::invalid_argument, "the input says that an example is row " + std::to_string(row)
+                                                 + " of its source (last_rows), which has "
+                                                 + std::to_string(source_rows_) + " rows"};
+    return std::nullopt;
+  }
   bool all_kept(std::span<const int64_t> rows) const {
-    return std::all_of(rows.begin(), rows.end(), [&](int64_t row) {
-      expect(row >= 0 && row < source_rows_, "an example has a row that its source does not have");
-      return static_cast<bool>(is_kept_[static_cast<size_t>(row)]);
-    });
+    return std::all_of(rows.begin(), rows.end(),
+                       [&](int64_t row) { return static_cast<bool>(is_kept_[static_cast<size_t>(row)]); });
   }
   const std::byte* kept_row(size_t component, int64_t row) const {
     return kept_[component].memory.get() + row * kept_[component].row_bytes;
@@ -138,6 +148,7 @@ class cached_engine final : public step_engine {
   std::vector<std::vector<std::byte>> scratch_;
   std::vector<bool> is_kept_;
   std::vector<const std::byte*> feeds_;
+  std::optional<error> wrong_;                 ///< Of the last step.
   const step_engine* last_ = computed_.get();  ///< The engine that has made the last step.
 };
 
@@ -150,8 +161,15 @@ int64_t row_cache_bytes(std::span<const component> exposed, int64_t source_rows)
   return row > 0 && source_rows > INT64_MAX / row ? INT64_MAX : row * source_rows;
 }
 
-std::unique_ptr<step_engine> make_cached_engine(row_cache_options options) {
-  return std::make_unique<cached_engine>(std::move(options));
+expected<std::unique_ptr<step_engine>> make_cached_engine(row_cache_options options) {
+  std::vector<std::shared_ptr<std::byte>> memory;
+  for (const auto& c : options.computed->exposed())
+    if (auto rows = allocate_buffer(row_cache_bytes({&c, 1}, options.source_rows)))
+      memory.push_back(std::move(rows));
+    else
+      return fail(errc::resource_exhausted,
+                  "there is no memory to keep " + std::to_string(options.source_rows) + " rows of '" + c.name + "'");
+  return std::make_unique<cached_engine>(std::move(options), std::move(memory));
 }
 
 }  // namespace troupe

@@ -21,7 +21,8 @@ struct row_cache_options {
 int64_t row_cache_bytes(std::span<const component> exposed, int64_t source_rows);
 
 /// An engine with the bits of `computed`. A batch whose rows are all kept costs their copies and the loss; a batch with
-/// a missing row is computed whole. Loading values empties the cache.
-std::unique_ptr<step_engine> make_cached_engine(row_cache_options options);
+/// a missing row is computed whole. Loading values empties the cache. A step whose example has a row that the source
+/// does not have is bad input (invalid_argument). Error: resource_exhausted, if there is no memory for the rows.
+expected<std::unique_ptr<step_engine>> make_cached_engine(row_cache_options options);
 
 }  // namespace troupe

@@ -157,7 +157,9 @@ struct usable_cache {
   size_t rows_component = 0;
   int64_t source_rows = 0;
 
-  expected<std::unique_ptr<step_engine>> make_engine(program_engine_options options) const {
+  /// Without memory for the rows, an engine that computes them again: it has the same bits.
+  expected<std::unique_ptr<step_engine>> make_engine(const program_engine_options& plain) const {
+    auto options = plain;
     const auto shown = options.expose.size();
     const auto read = std::find(options.expose.begin(), options.expose.end(), loss_reads) - options.expose.begin();
     if (static_cast<size_t>(read) == shown)
@@ -169,12 +171,13 @@ struct usable_cache {
     auto of_loss = make_program_engine(loss);
     if (!of_loss)
       return of_loss;
-    return make_cached_engine({.computed = std::move(*computed),
-                               .extra = extra,
-                               .loss = std::move(*of_loss),
-                               .loss_reads = static_cast<size_t>(read),
-                               .rows_component = rows_component,
-                               .source_rows = source_rows});
+    auto made = make_cached_engine({.computed = std::move(*computed),
+                                    .extra = extra,
+                                    .loss = std::move(*of_loss),
+                                    .loss_reads = static_cast<size_t>(read),
+                                    .rows_component = rows_component,
+                                    .source_rows = source_rows});
+    return made || made.error().category != errc::resource_exhausted ? std::move(made) : make_program_engine(plain);
   }
 };
 
@@ -272,7 +275,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
     auto options = for_all;
     options.replica = replica.index;
     options.expose = replica.out_ports;
-    return keeps ? keeps->make_engine(std::move(options)) : make_program_engine(std::move(options));
+    return keeps ? keeps->make_engine(options) : make_program_engine(std::move(options));
   };
   for (const auto* n : replicas) {
     auto engine = program.make_engine(*n);

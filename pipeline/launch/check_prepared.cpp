@@ -23,6 +23,18 @@ expected<std::map<std::string, group_id>> variable_owners(const prepared_job& jo
   return owners;
 }
 
+/// A checkpoint of a search has its steps as tensors, which no variable may replace.
+expected<void> check_numbers(const prepared_job& job, const std::map<std::string, group_id>& owners) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  if (!training || !training->search)
+    return {};
+  for (const auto& [name, number] : numbers_of(books_of_plan(job)))
+    if (const auto owner = owners.find(name); owner != owners.end())
+      return fail(errc::invalid_argument, "variable '" + name + "' of '" + job.plan.group(owner->second).name
+                                              + "' has a name that checkpoints of a search keep: rename it");
+  return {};
+}
+
 /// Finds, for each evaluation beside training, the groups whose variables it loads.
 expected<void> find_evaluated_groups(prepared_job& job, const std::map<std::string, group_id>& owners) {
   const auto* training = std::get_if<training_job>(&job.job);
@@ -151,7 +163,9 @@ expected<void> check_start(const prepared_job& job) {
 
 expected<void> check_prepared(prepared_job& job) {
   return variable_owners(job)
-      .and_then([&](const auto& owners) { return find_evaluated_groups(job, owners); })
+      .and_then([&](const auto& owners) {
+        return check_numbers(job, owners).and_then([&] { return find_evaluated_groups(job, owners); });
+      })
       .and_then([&] { return check_start(job); })
       .and_then([&] { return check_choice(job); })
       .and_then([&] { return check_judgements(job); })

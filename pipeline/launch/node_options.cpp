@@ -5,7 +5,6 @@
 #include "input/streams/open_input.hpp"
 #include "pipeline/plan/search_groups.hpp"
 #include "pipeline/plan/search_plan.hpp"
-#include "words/expect.hpp"
 
 #include <algorithm>
 
@@ -109,13 +108,6 @@ reported_group reported_group_of(const prepared_job& job, size_t program, node_i
     if (const auto scope = group.where.scope + "/"; recipe.tag.starts_with(scope) && scope != "/")
       recipe.tag.erase(0, scope.size());
   return group;
-}
-
-/// The books of a search with which its plan was made.
-static search_books books_of_plan(const prepared_job& job) {
-  const auto books = parse_books(job.blobs.at(std::string{search_books_blob}), "the plan");
-  expect(books.has_value(), "the books of a plan cannot be read");
-  return *books;
 }
 
 outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& node) {

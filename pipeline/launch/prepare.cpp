@@ -26,6 +26,12 @@ const prepared_program& prepared_job::driven_by(node_id driver) const {
   return programs[*replicas.front()->program];
 }
 
+search_books books_of_plan(const prepared_job& job) {
+  const auto books = parse_books(job.blobs.at(std::string{search_books_blob}), "the plan");
+  expect(books.has_value(), "the books of a plan cannot be read");
+  return *books;
+}
+
 namespace {
 
 /// Opens a dataset and determines the structure and batch size of its elements, which planning needs. If an input

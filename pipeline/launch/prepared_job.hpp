@@ -7,6 +7,7 @@
 #include "actors/writers/start_values.hpp"
 #include "compute/engine/gradient_reduction.hpp"
 #include "compute/engine/step_engine.hpp"
+#include "ensemble/search_books.hpp"
 #include "pipeline/plan/jobs.hpp"
 #include "plan/attempt_plan.hpp"
 #include "storage/files/directory_claim.hpp"
@@ -108,6 +109,8 @@ struct prepared_job {
 
 /// The plan, with what the chief needs to know of its models.
 attempt_plan attempt_plan_of(const std::shared_ptr<const prepared_job>& job);
+/// The books of a search with which its plan was made.
+search_books books_of_plan(const prepared_job& job);
 /// The layouts of all groups that train.
 std::vector<group_layout> layouts_of(const prepared_job& job);
 /// The components of each row that an edge carries. The program or dataset that it comes from must be prepared.

@@ -75,12 +75,14 @@ struct engines {
                                      .shards = shards,
                                      .batch_rows = rows});
     REQUIRE_MESSAGE(loss, (loss ? "" : to_text(loss.error())));
-    cached = make_cached_engine({.computed = engine_of(frozen_model(), element, store, shards, {"hidden", "logits"}),
-                                 .extra = 1,
-                                 .loss = std::move(*loss),
-                                 .loss_reads = 1,
-                                 .rows_component = 0,
-                                 .source_rows = source_rows});
+    auto made = make_cached_engine({.computed = engine_of(frozen_model(), element, store, shards, {"hidden", "logits"}),
+                                    .extra = 1,
+                                    .loss = std::move(*loss),
+                                    .loss_reads = 1,
+                                    .rows_component = 0,
+                                    .source_rows = source_rows});
+    REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
+    cached = std::move(*made);
   }
 };
 
@@ -149,6 +151,24 @@ TEST_CASE("loading values empties the cache") {
   const auto ones = tensor::of<float>({width * 16}, std::vector<float>(width * 16, 1.f));
   REQUIRE(e.cached->assign("w", 0, ones));
   REQUIRE(e.plain->assign("w", 0, ones));
+  CHECK(expose(*e.cached, batch_from(0)) == expose(*e.plain, batch_from(0)));
+}
+
+TEST_CASE("an example with a row that the source does not have is bad input, and the next batch is computed") {
+  engines e;
+  for (const int64_t row : {source_rows, int64_t{-1}, INT64_MAX}) {
+    const std::vector<int64_t> from{0, row};
+    const std::vector<float> x(2 * width);
+    const std::vector<int32_t> y(2);
+    std::vector<float> hidden(2 * 16);
+    const std::byte* const feeds[] = {reinterpret_cast<const std::byte*>(from.data()),
+                                      reinterpret_cast<const std::byte*>(x.data()),
+                                      reinterpret_cast<const std::byte*>(y.data())};
+    std::byte* const into[] = {reinterpret_cast<std::byte*>(hidden.data())};
+    CHECK(e.cached->expose(0, {.components = feeds, .rows = 2, .exposed = into}, 0) == step_status::bad_input);
+    CHECK(e.cached->last_error().category == errc::invalid_argument);
+    CHECK(e.cached->last_error().message.find("row " + std::to_string(row) + " of its source") != std::string::npos);
+  }
   CHECK(expose(*e.cached, batch_from(0)) == expose(*e.plain, batch_from(0)));
 }
 

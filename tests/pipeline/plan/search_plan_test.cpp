@@ -317,6 +317,21 @@ TEST_CASE("a builder that throws while its ports are looked for is an error of t
   CHECK(has(refusal_of(search_job(o)).message, "no idea"));
 }
 
+TEST_CASE("a variable with the name of a number that checkpoints of a search have is refused") {
+  auto o = small_search_options();
+  o.subnetwork_generator = generators::list({{.name = "a",
+                                              .build = [](graph& g, const build_context& c) -> subnetwork {
+                                                g.variable({.name = "step", .trainable = false});
+                                                const auto logits = nn::dense(c.features["x"], {.units = 3});
+                                                return {.last_layer = logits, .logits = logits, .complexity = 1};
+                                              },
+                                              .optimizer = adam{}}});
+  const auto made = prepare(search_job(o));
+  REQUIRE_FALSE(made);
+  CHECK(made.error().category == errc::invalid_argument);
+  CHECK(has(made.error().message, "variable 'adanet/iteration_0/subnetwork_t0_a/step' of 't0_a' has a name that "));
+}
+
 TEST_CASE("the rules of a search are those of its options, with the steps of the job") {
   auto o = small_search_options();
   o.max_iterations = 3;
