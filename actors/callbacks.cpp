@@ -19,6 +19,7 @@ class control final : public job_control {
   void scale_rate(double factor) override {
     caf::anon_send(state_.driver, request{request::scale_rate, false, factor});
   }
+  void retire(group_id group) { caf::anon_send(state_.driver, request{request::retire_group, false, 0, group}); }
 
  private:
   callbacks_state& state_;
@@ -45,14 +46,14 @@ void callbacks_state::show(const fact& x) {
   if (options.log && (x.what == fact::event || x.what == fact::end_at))
     if (auto told = guarded("the job's logger", [&] { options.log->on_event(x.news, job); }); !told)
       fail_at(x.at, std::move(told.error()));
-  if (hooks.empty() && listeners.empty())
+  if (hooks.empty() && listeners.empty() && !x.of_plan)
     return;
   // This actor waits for the call, so the calling thread may use its state; the actor sends nothing before the call
   // returns.
   std::vector<error> thrown;
   const auto called = options.hook_thread->call([&] {
     thrown = listeners.show(x, job);
-    for (auto& e : hooks.show(x, job))
+    for (auto& e : hooks.show(x, job, [&job](group_id group) { job.retire(group); }))
       thrown.push_back(std::move(e));
   });
   for (auto& e : thrown)

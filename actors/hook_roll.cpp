@@ -2,8 +2,10 @@
 
 #include "words/guarded.hpp"
 #include "words/need.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace troupe {
 
@@ -13,11 +15,60 @@ bool wants(const std::vector<need>& needs, int64_t step) {
   return std::any_of(needs.begin(), needs.end(), [step](const need& n) { return next_need(step - 1, n) == step; });
 }
 
+/// What a hook of a group may ask for.
+class group_control final : public job_control {
+ public:
+  group_control(job_control& job, const hook_roll::retire& stops, const group_hook& of)
+    : job_(job), stops_(stops), of_(of) {}
+  void save() override { job_.save(); }
+  void stop() override { stops_(of_.group); }
+  void scale_rate(double) override {
+    throw std::logic_error("a hook of " + quoted(of_.name)
+                           + " cannot scale its learning rate alone: use a hook of the search, or a schedule");
+  }
+
+ private:
+  job_control& job_;
+  const hook_roll::retire& stops_;
+  const group_hook& of_;
+};
+
+/// Calls with the control that the hook gets.
+template <class Call>
+void with_control(const std::optional<group_hook>& of, job_control& job, const hook_roll::retire& stops, Call call) {
+  if (!of)
+    return call(job);
+  group_control own{job, stops, *of};
+  call(static_cast<job_control&>(own));
+}
+
 }  // namespace
 
 hook_roll::hook_roll(std::vector<std::shared_ptr<hook>> hooks, name_values names) : names_(std::move(names)) {
   for (auto& h : hooks)
-    hooks_.push_back({std::move(h), false, {}});
+    hooks_.push_back({std::move(h), "hooks[" + std::to_string(hooks_.size()) + "]"});
+}
+
+void hook_roll::replace_groups(const fact& x, std::vector<error>& thrown) {
+  for (auto& h : hooks_)
+    if (h.of && h.begun && x.news.failure)
+      tell(h, "on_abort()", thrown, [&](hook& who) { who.on_abort(*x.news.failure); });
+    else if (h.of && h.begun)
+      tell(h, "end()", thrown, [&](hook& who) { who.end(h.own(x.at)); });
+  std::erase_if(hooks_, [](const entry& h) { return h.of.has_value(); });
+  std::map<group_id, size_t> numbers;
+  for (const auto& of : *x.of_plan)
+    hooks_.push_back({of.who, "hooks[" + std::to_string(numbers[of.group]++) + "] of " + quoted(of.name), of});
+}
+
+void hook_roll::begin(int64_t at, std::vector<error>& thrown) {
+  for (auto& h : hooks_)
+    if (!h.begun)
+      tell(h, "begin()", thrown, [&](hook& who) {
+        h.needs = who.begin(h.own(at));
+        h.begun = true;
+        check_values(h, thrown);
+      });
 }
 
 template <class Call>
@@ -25,65 +76,86 @@ void hook_roll::tell(const entry& h, std::string_view what, std::vector<error>& 
   try {
     call(*h.who);
   } catch (...) {
-    thrown.push_back(thrown_by(std::string{what} + " of " + name_of(h)));
+    thrown.push_back(thrown_by(std::string{what} + " of " + text_of(h)));
   }
 }
 
-std::string hook_roll::name_of(const entry& h) const {
+std::string hook_roll::text_of(const entry& h) const {
   const auto& who = *h.who;
-  return "hooks[" + std::to_string(&h - hooks_.data()) + "] (" + type_name(typeid(who)) + ")";
+  return h.name + " (" + type_name(typeid(who)) + ")";
+}
+
+std::optional<std::string> hook_roll::own_name(const entry& h, const std::string& value) const {
+  if (!h.of)
+    return value;
+  const auto prefix = h.of->name + "/";
+  return value.starts_with(prefix) ? std::optional{value.substr(prefix.size())} : std::nullopt;
 }
 
 void hook_roll::check_values(const entry& h, std::vector<error>& wrong) const {
+  std::vector<std::string> observed;
+  for (const auto& name : names_.observed)
+    if (auto own = own_name(h, name))
+      observed.push_back(std::move(*own));
   for (const auto& value : h.needs.values) {
-    if (std::find(names_.observed.begin(), names_.observed.end(), value) != names_.observed.end())
+    if (std::find(observed.begin(), observed.end(), value) != observed.end())
       continue;
-    std::string known;
-    for (const auto& name : names_.observed)
-      known.append(known.empty() ? "'" : ", '").append(name).append("'");
-    wrong.push_back(error{errc::invalid_argument, name_of(h) + " asks for the value '" + value
+    const auto known = joined(observed, ", ", [](const std::string& name) { return quoted(name); });
+    wrong.push_back(error{errc::invalid_argument, text_of(h) + " asks for the value '" + value
                                                       + "', and the model observes "
                                                       + (known.empty() ? "nothing (graph::observe)" : known)});
   }
 }
 
-void hook_roll::show_step(const fact& x, job_control& job, std::vector<error>& thrown) {
-  const auto& values = x.values.values;
+void hook_roll::show_event(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown) {
   for (const auto& h : hooks_) {
-    if (!h.begun || !(wants(h.needs.steps, x.at) || (x.last && h.needs.last)))
+    if (!h.begun)
       continue;
-    step_facts facts{x.at, x.news.seconds, {}};
-    for (size_t i = 0; i < std::min(names_.outputs.size(), values.size()); ++i)
-      facts.values[names_.outputs[i]] = values[i];
-    for (size_t i = 0; i < names_.observed.size() && names_.outputs.size() + i < values.size(); ++i)
-      if (std::find(h.needs.values.begin(), h.needs.values.end(), names_.observed[i]) != h.needs.values.end())
-        facts.values[names_.observed[i]] = values[names_.outputs.size() + i];
-    tell(h, "on_step()", thrown, [&](hook& who) { who.on_step(facts, job); });
+    auto own = h.of ? std::optional{x.news} : std::nullopt;
+    if (own) {
+      own->step = h.own(own->step);
+      if (own->max_steps)
+        own->max_steps = h.own(*own->max_steps);
+    }
+    with_control(h.of, job, stops, [&](job_control& control) {
+      tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(own ? *own : x.news, control); });
+    });
   }
 }
 
-std::vector<error> hook_roll::show(const fact& x, job_control& job) {
+void hook_roll::show_step(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown) {
+  const auto& values = x.values.values;
+  for (const auto& h : hooks_) {
+    if (!h.begun || !(wants(h.needs.steps, h.own(x.at)) || (x.last && h.needs.last)))
+      continue;
+    step_facts facts{h.own(x.at), x.news.seconds, {}};
+    for (size_t i = 0; i < std::min(names_.outputs.size(), values.size()); ++i)
+      if (const auto own = own_name(h, names_.outputs[i]))
+        facts.values[*own] = values[i];
+    for (size_t i = 0; i < names_.observed.size() && names_.outputs.size() + i < values.size(); ++i) {
+      const auto own = own_name(h, names_.observed[i]);
+      if (own && std::find(h.needs.values.begin(), h.needs.values.end(), *own) != h.needs.values.end())
+        facts.values[*own] = values[names_.outputs.size() + i];
+    }
+    with_control(h.of, job, stops, [&](job_control& control) {
+      tell(h, "on_step()", thrown, [&](hook& who) { who.on_step(facts, control); });
+    });
+  }
+}
+
+std::vector<error> hook_roll::show(const fact& x, job_control& job, const retire& stops) {
   std::vector<error> thrown;
   switch (x.what) {
     case fact::begin_at:
-      for (auto& h : hooks_)
-        tell(h, "begin()", thrown, [&](hook& who) {
-          h.needs = who.begin(x.at);
-          h.begun = true;
-          check_values(h, thrown);
-        });
+      if (x.of_plan)
+        replace_groups(x, thrown);
+      begin(x.at, thrown);
       break;
-    case fact::event:
-      for (const auto& h : hooks_)
-        if (h.begun)
-          tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(x.news, job); });
-      break;
-    case fact::step: show_step(x, job, thrown); break;
+    case fact::event: show_event(x, job, stops, thrown); break;
+    case fact::step: show_step(x, job, stops, thrown); break;
     case fact::saving: break;  // Only for listeners.
     case fact::end_at:
-      for (const auto& h : hooks_)
-        if (h.begun)
-          tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(x.news, job); });
+      show_event(x, job, stops, thrown);
       end(x, thrown);
       break;
   }
@@ -100,7 +172,7 @@ void hook_roll::end(const fact& x, std::vector<error>& thrown) {
   if (!failure) {
     for (const auto& h : hooks_)
       if (h.begun)
-        tell(h, "end()", thrown, [&](hook& who) { who.end(x.at); });
+        tell(h, "end()", thrown, [&](hook& who) { who.end(h.own(x.at)); });
     return;
   }
   // Hooks end in reverse order of their beginning.
@@ -112,7 +184,11 @@ void hook_roll::end(const fact& x, std::vector<error>& thrown) {
 std::vector<need> hook_roll::steps() const {
   std::vector<need> all;
   for (const auto& h : hooks_)
-    all.insert(all.end(), h.needs.steps.begin(), h.needs.steps.end());
+    for (auto n : h.needs.steps) {
+      if (h.of && __builtin_add_overflow(n.first, h.of->begins_at, &n.first))
+        n.first = INT64_MAX;
+      all.push_back(n);
+    }
   return all;
 }
 

@@ -6,9 +6,13 @@
 namespace troupe {
 
 /// Calls each hook separately, so that an exception of one does not keep the others from being called. Hooks are called
-/// in the order of the list, except for `on_abort`. Used by one thread at a time.
+/// in the order of the list, those of groups after those of the job, except for `on_abort`. Used by one thread at a
+/// time.
 class hook_roll {
  public:
+  /// Stops the training of a group, for a hook of the group that wants to stop.
+  using retire = std::function<void(group_id)>;
+
   hook_roll() = default;
   /// No hook is null.
   explicit hook_roll(std::vector<std::shared_ptr<hook>> hooks, name_values names = {});
@@ -19,13 +23,14 @@ class hook_roll {
   /// Shows a fact to the hooks. Returns their exceptions, in the order of the calls: "an exception left end() of
   /// hooks[1] (my::early_stop): ...".
   ///
-  ///   begin_at  begin, of all. A hook whose begin threw has not begun and is shown nothing. It is an error, too,
+  ///   begin_at  end or on_abort of the hooks of groups of the plan before, if another one begins; then begin, of all
+  ///             that have not begun. A hook whose begin threw has not begun and is shown nothing. It is an error, too,
   ///             if a hook asks for a value that the model does not observe
   ///   event     on_event
   ///   step      on_step, of the hooks that need this step
   ///   end_at    on_event; then end or, if the job failed, on_abort in the opposite order
-  std::vector<error> show(const fact& x, job_control& job);
-  /// All steps that hooks which have begun need; below, the facts that any hook holds.
+  std::vector<error> show(const fact& x, job_control& job, const retire& stops = {});
+  /// All steps that hooks which have begun need, as steps of the job; below, the facts that any hook holds.
   std::vector<need> steps() const;
   held_facts holds() const;
   /// Whether any hook wants to see the last step.
@@ -36,18 +41,28 @@ class hook_roll {
  private:
   struct entry {
     std::shared_ptr<hook> who;
+    std::string name;                   ///< "hooks[0]", "hooks[0] of 't0_dnn'"
+    std::optional<group_hook> of = {};  ///< Absent: a hook of the job.
     bool begun = false;
-    troupe::needs needs;
+    troupe::needs needs = {};
+
+    /// The step that the hook is told for a step of the job.
+    int64_t own(int64_t step) const { return of ? step - of->begins_at : step; }
   };
+  void replace_groups(const fact& x, std::vector<error>& thrown);
+  void begin(int64_t at, std::vector<error>& thrown);
   /// Runs `call` and appends its exception, if any, to `thrown`.
   template <class Call>
   void tell(const entry& h, std::string_view what, std::vector<error>& thrown, Call call) const;
   void check_values(const entry& h, std::vector<error>& wrong) const;
-  void show_step(const fact& x, job_control& job, std::vector<error>& thrown);
+  /// The name of a value of the model for the hook; absent: the value is of another group.
+  std::optional<std::string> own_name(const entry& h, const std::string& value) const;
+  void show_event(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown);
+  void show_step(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown);
   void end(const fact& x, std::vector<error>& thrown);
-  std::string name_of(const entry& h) const;
+  std::string text_of(const entry& h) const;
 
-  std::vector<entry> hooks_;
+  std::vector<entry> hooks_;  ///< Those of the job first.
   name_values names_;
 };
 

@@ -26,7 +26,7 @@ void listener_roll::tell_all(std::string_view what, std::vector<error>& thrown, 
 
 std::vector<error> listener_roll::show(const fact& x, job_control& job) {
   std::vector<error> thrown;
-  if (x.what == fact::begin_at) {
+  if (x.what == fact::begin_at && !std::exchange(begun_, true)) {
     first_step_ = x.at;
     tell_all("begin()", thrown, [&](saving_listener& l) { l.begin(x.at); });
   } else if (x.what == fact::saving) {

@@ -29,6 +29,7 @@ class listener_roll {
   void tell_all(std::string_view what, std::vector<error>& thrown, Call call) const;
 
   std::vector<std::shared_ptr<saving_listener>> listeners_;
+  bool begun_ = false;
   int64_t first_step_ = 0;
 };
 

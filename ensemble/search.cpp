@@ -77,7 +77,7 @@ expected<void> search::begin(search_books books, iteration_specs specs) {
 /// The tick at which training ends next, by what is known. The last subnetwork may have stopped at an earlier tick than
 /// others have reached.
 expected<std::optional<int64_t>> search::horizon() const {
-  auto until = lesser(over_at(progress()), input_end_);
+  auto until = lesser(over_at(), input_end_);
   if (stop_)
     until = lesser(until, stop_->tick);
   if (goal_) {
@@ -115,24 +115,34 @@ expected<void> search::reached(int64_t tick) {
   return right;
 }
 
-std::optional<spec_stop>* search::stop_of(std::string_view spec) {
+std::optional<spec_stop>& search::entry_of(std::string_view spec) {
   for (auto& subnetwork : now_.subnetworks)
     if (subnetwork_spec_name(now_.iteration(), subnetwork.builder) == spec)
-      return &subnetwork.stop;
+      return subnetwork.stop;
   for (auto& candidate : now_.candidates)
     if (candidate.what.spec == spec)
-      return &candidate.stop;
+      return candidate.stop;
   throw broken_invariant{"a spec of another iteration has stopped"};
 }
 
+std::optional<spec_stop> search::stop_of(std::string_view spec) const {
+  for (const auto& subnetwork : now_.subnetworks)
+    if (subnetwork_spec_name(now_.iteration(), subnetwork.builder) == spec)
+      return subnetwork.stop;
+  for (const auto& candidate : now_.candidates)
+    if (candidate.what.spec == spec)
+      return candidate.stop;
+  return std::nullopt;
+}
+
 expected<void> search::stopped(std::string_view spec, spec_stop stop) {
-  enter_stop(*stop_of(spec), std::move(stop));
+  enter_stop(entry_of(spec), std::move(stop));
   return std::holds_alternative<train_until>(wanted_) ? settle() : expected<void>{};
 }
 
 expected<void> search::dropped(std::string_view spec, int64_t tick, std::string why) {
   const int64_t steps = tick - now_.begins_at;
-  enter_stop(*stop_of(spec), {stop_cause::dropped, steps, std::move(why)});
+  enter_stop(entry_of(spec), {stop_cause::dropped, steps, std::move(why)});
   for (const auto& subnetwork : now_.subnetworks)
     if (subnetwork_spec_name(now_.iteration(), subnetwork.builder) == spec)
       for (const size_t reader : readers_of(specs_, now_.iteration(), subnetwork.builder))
@@ -229,7 +239,7 @@ expected<void> search::committed(int64_t tick) {
 }
 
 expected<next_phase> search::phase_at(int64_t tick) const {
-  const auto over = over_at(progress());
+  const auto over = over_at();
   const auto step = global_step_at(tick);
   if (!step)
     return fail(step.error());

@@ -120,6 +120,10 @@ class search {
   /// known. The first error of the combiner makes it false.
   bool goes_on_after(int64_t tick) const;
   int64_t iteration() const noexcept { return now_.iteration(); }
+  /// The tick at which the iteration is over, as far as that is known.
+  std::optional<int64_t> over_at() const { return troupe::over_at(progress()); }
+  /// The known end of a subnetwork or new candidate of the iteration; absent: none, or there is no such spec.
+  std::optional<spec_stop> stop_of(std::string_view spec) const;
   /// Whether a subnetwork or candidate of the iteration has been dropped at that state or before.
   bool has_left(std::string_view spec, int64_t tick) const;
   /// The candidate that wins by the averages of the newest commit, or by the scores at the end; absent if none does.
@@ -150,7 +154,7 @@ class search {
   expected<void> end(end_search::cause why);
   expected<void> choose_winner(const candidate_scores& scores);
   void grow(std::vector<materialized_report> reports);
-  std::optional<spec_stop>* stop_of(std::string_view spec);
+  std::optional<spec_stop>& entry_of(std::string_view spec);
   expected<void> check_candidates() const;
 
   search_rules rules_;

@@ -196,14 +196,15 @@ typename Inspector::result_type inspect(Inspector& f, departed& x) {
 }
 
 /// To all replicas of a group: from state `step` on, compute and send the outputs that others read, but apply no
-/// updates.
+/// updates. To the outfeed: the group does so.
 struct retire {
   int32_t attempt = 0;
   int64_t step = 0;
+  group_id group{};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, retire& x) {
-  return f(caf::meta::type_name("retire"), x.attempt, x.step);
+  return f(caf::meta::type_name("retire"), x.attempt, x.step, x.group);
 }
 
 /// Names the receiver of this replica's gradients from here on, in place of a reducer that has ended.
@@ -311,14 +312,15 @@ typename Inspector::result_type inspect(Inspector& f, standing& x) {
 
 /// A request of the user to a running job.
 struct request {
-  enum kind : uint8_t { save = 1, stop = 2, abort = 3, pause = 4, resume = 5, scale_rate = 6 };
+  enum kind : uint8_t { save = 1, stop = 2, abort = 3, pause = 4, resume = 5, scale_rate = 6, retire_group = 7 };
   uint8_t what = stop;
   bool by_signal = false;  ///< stop: it came by a signal, and no evaluation follows.
   double value = 0;        ///< scale_rate: the factor.
+  group_id group{};        ///< retire_group: its training stops at the horizon.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, request& x) {
-  return f(caf::meta::type_name("request"), x.what, x.by_signal, x.value);
+  return f(caf::meta::type_name("request"), x.what, x.by_signal, x.value, x.group);
 }
 
 }  // namespace troupe

@@ -93,6 +93,7 @@ using outfeed_actor = report_sink_actor::extend<caf::reacts_to<connect_records>,
                                                                              // ones.
                                                 caf::reacts_to<departed>,    // A group has left: its reports are no
                                                                              // longer awaited.
+                                                caf::reacts_to<retire>,      // A group trains no more.
                                                 caf::reacts_to<scale_rate>,  // The learning rates have a new factor
                                                                              // from a step on: record it.
                                                 caf::reacts_to<probe>,       // Answered by `standing`.

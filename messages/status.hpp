@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/report.hpp"
+#include "plan/group_hooks.hpp"
 
 #include <troupe/hook.hpp>
 
@@ -52,6 +53,9 @@ struct fact {
   bool gate = false;    ///< For step: the horizon waits for `answered`.
   bool last = false;    ///< For step: the job ends there.
   uint64_t number = 0;  ///< Increasing, so that the sender can limit the unanswered facts; 0: not counted.
+  /// For begin_at: the hooks of the groups of another plan, in place of those before, which end there, or abort if
+  /// `news` has a failure. Null: no other plan begins. Does not leave the process.
+  std::shared_ptr<const group_hooks> of_plan = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, fact& x) {
@@ -59,7 +63,7 @@ typename Inspector::result_type inspect(Inspector& f, fact& x) {
 }
 
 /// From the callbacks, the answer to fact `number`: all hooks have begun. If hooks threw, a `failure` with their
-/// exceptions was sent before. `steps` are all needs of all hooks; they do not change later.
+/// exceptions was sent before. `steps` are all needs of all hooks; they change only with the plan.
 struct hooks_ready {
   uint64_t number = 0;
   std::vector<need> steps;

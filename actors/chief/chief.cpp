@@ -12,6 +12,7 @@
 
 namespace troupe {
 
+static void begin_hooks(chief_state& c, int64_t step);
 static void begin_training(chief_state& c);
 static void end_at_once(chief_state& c);
 
@@ -149,13 +150,25 @@ static void on_restored(chief_state& c, const restored& x) {
   if (!c.judgements.ended_before())
     if (auto found = ask_predicates(c, c.judgements.rule_at_start(), {}); !found)
       return fail_after_save(c, std::move(found.error()));
-  c.show_status();  // Shown here, because this phase may end within the turn.
-  if (!c.callbacks() || std::exchange(c.told.begin, true))
-    return;  // Training begins once the hooks have returned from `recovered`.
-  fact first;
-  first.what = fact::begin_at;
-  first.at = x.id.step;
-  c.tell(std::move(first));
+  c.show_status();            // Shown here, because this phase may end within the turn.
+  begin_hooks(c, x.id.step);  // Training begins once the hooks have returned from this, or from `recovered`.
+}
+
+/// Hooks of the job begin once, and those of groups with each plan.
+static void begin_hooks(chief_state& c, int64_t step) {
+  const bool first = !std::exchange(c.told.begin, true);
+  const bool of_groups = std::exchange(c.told.hooks, c.options.hooks) != c.options.hooks;
+  if (!c.callbacks() || (!first && !of_groups))
+    return;
+  fact f;
+  f.what = fact::begin_at;
+  f.at = step;
+  if (of_groups) {
+    f.of_plan = c.options.hooks ? c.options.hooks : std::make_shared<const group_hooks>();
+    if (!c.next.growth.by_plan)
+      f.news.failure = error{errc::aborted, "the job goes on from an older checkpoint, of another iteration"};
+  }
+  c.tell(std::move(f));
 }
 
 std::optional<int64_t> chief_state::goal() const {
@@ -255,6 +268,8 @@ static void begin_training(chief_state& c) {
     mark_here(c, mark_snapshot);
   if (c.ending.stops())
     drain(c, c.horizon.until(), job_end::stopped);
+  else if (c.searching.on())
+    follow_search(c, {});  // A group may have been stopped while hooks heard of the recovery.
 }
 
 /// The job is already at or beyond its end.

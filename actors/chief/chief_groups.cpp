@@ -5,10 +5,14 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
+
 namespace troupe {
 
 static std::vector<std::string> tell_departed(chief_state& c, const std::vector<group_id>& leaving);
 static void warn_once(chief_state& c, int64_t step, const std::string& text);
+static std::optional<int64_t> retirement_of(const chief_state& c, const plan_group& group);
+static void tell_retired(chief_state& c, const plan_group& group, int64_t at);
 
 departed departed_of(const chief_state& c, group_id group) {
   departed news{c.attempt, c.groups.left().at(group).first_state, {}, write_books(c.groups.book_of(group))};
@@ -94,10 +98,37 @@ void begin_groups(chief_state& c) {
   for (auto& text : tell_departed(c, gone))
     c.told.later.push_back(std::move(text));
   for (const auto& policy : c.groups.policies())
-    if (policy.retires_at)
-      for (const auto& m : c.nodes.members())
-        if (m.what == role::replica && m.group == policy.id && m.handle && !c.groups.has_left(policy.id))
-          c.self->send(caf::actor_cast<replica_actor>(m.handle), retire{c.attempt, *policy.retires_at});
+    if (const auto at = retirement_of(c, policy); at && !c.groups.has_left(policy.id))
+      tell_retired(c, policy, *at);
+}
+
+/// The state from which the group does not train any more: that of the plan, or one that was decided since.
+static std::optional<int64_t> retirement_of(const chief_state& c, const plan_group& group) {
+  const auto stop = c.searching.on() ? c.searching.stop_of(group.name) : std::nullopt;
+  return stop ? lesser(group.retires_at, group.begins_at + stop->step) : group.retires_at;
+}
+
+/// The outfeed knows what the plan says.
+static void tell_retired(chief_state& c, const plan_group& group, int64_t at) {
+  const retire news{c.attempt, at, group.id};
+  for (const auto& m : c.nodes.members())
+    if (m.what == role::replica && m.group == group.id && m.handle)
+      c.self->send(caf::actor_cast<replica_actor>(m.handle), news);
+  if (at != group.retires_at)
+    c.self->send(c.outfeed(), news);
+}
+
+/// No replica has passed the horizon.
+void retire_group(chief_state& c, group_id group, spec_stop stop) {
+  const auto& all = c.groups.policies();
+  const auto of = std::find_if(all.begin(), all.end(), [group](const plan_group& g) { return g.id == group; });
+  const auto at = c.horizon.until();
+  if (!c.searching.on() || !(c.now == chief_phase::restoring || c.trains()) || c.ending.fails() || of == all.end()
+      || c.groups.has_left(group) || retirement_of(c, *of).value_or(INT64_MAX) <= at)
+    return;
+  tell_retired(c, *of, at);
+  stop.step = at - of->begins_at;
+  follow_search(c, c.searching.stopped(of->name, std::move(stop)));
 }
 
 std::string chief_state::remark() const {

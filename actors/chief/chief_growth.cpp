@@ -119,6 +119,7 @@ void chief_options::use(const attempt_plan& next) {
   stored = next.stored;
   groups = (*next.plan)->groups;
   blobs = next.blobs;
+  hooks = next.hooks;
   values = {next.outputs, next.observed};
   stops_at_infeeds = next.plan->at(nodes.driver).stops_at_infeeds;
   for (size_t i = 0; i < std::min(evaluations.size(), next.evaluated_groups.size()); ++i)

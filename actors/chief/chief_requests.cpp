@@ -28,6 +28,8 @@ void on_request(chief_state& c, const request& x) {
   }
   if (x.what == request::scale_rate)
     return scale_rates(c, x.value);
+  if (x.what == request::retire_group)
+    return retire_group(c, x.group, {.cause = stop_cause::hook});
   go_on(c);
   if (x.what == request::abort) {
     c.ending.causes.abort(error{errc::cancelled, "the job was aborted", {}, c.options.name, c.horizon.reached()});

@@ -13,18 +13,27 @@
 
 namespace troupe {
 
+/// A group that stops or leaves may end the iteration before its plan does.
+static void follow_iteration(chief_state& c) {
+  if (auto& ends_at = c.options.stored.iteration.ends_at)
+    ends_at = c.searching.over_at().value_or(INT64_MAX);
+}
+
 bool begin_search(chief_state& c, const restored& x) {
   if (!c.searching.on())
     return true;
   auto begun = c.searching.begin(x.found ? std::optional{x.id} : std::nullopt, x.blobs, x.prefix);
   if (!begun)
     fail_after_save(c, std::move(begun.error()));
+  else
+    follow_iteration(c);
   return begun.has_value();
 }
 
 void follow_search(chief_state& c, const expected<void>& outcome) {
   if (!outcome)
     return fail_now(c, outcome.error());
+  follow_iteration(c);
   const auto end_at = c.searching.ends_at();
   if (c.now != chief_phase::training || c.ending.fails() || c.ending.stops() || !end_at || end_at == c.horizon.end())
     return;

@@ -127,8 +127,11 @@ departed departed_of(const chief_state& c, group_id group);
 /// Treats the end of a group's stream as the group's own if its policy says so. Returns false if it is the end of the
 /// job.
 bool lose_group(chief_state& c, const stream_end& x);
-/// At the beginning of an attempt, tells all concerned nodes which groups have left.
+/// At the beginning of an attempt, tells all concerned nodes which groups have left, and which retire.
 void begin_groups(chief_state& c);
+/// A group of a search stops training at the horizon, for this cause, or goes on if it is not known in this plan. Its
+/// books say so.
+void retire_group(chief_state& c, group_id group, spec_stop stop);
 
 // -- chief_requests.cpp: requests of the user, and waits that are over
 void on_request(chief_state& c, const request& x);

@@ -23,12 +23,13 @@ struct job_origin {
 
 /// Told once in a job, whatever its attempts.
 struct told_facts {
-  bool begin = false, start = false;        ///< The begin was told to hooks, the start to everyone.
-  std::optional<checkpoint_id> saved = {};  ///< The newest commit that users were told of.
-  std::optional<int64_t> watch = {};        ///< The newest state whose values hooks were shown.
-  std::set<std::string> warnings = {};      ///< Warnings told so far, which no attempt repeats.
-  std::vector<std::string> later = {};      ///< Warnings that are told once training begins.
-  std::optional<job_progress> status = {};  ///< The status that the board shows.
+  bool begin = false, start = false;              ///< The begin was told to hooks, the start to everyone.
+  std::shared_ptr<const group_hooks> hooks = {};  ///< Those of the plan that began last.
+  std::optional<checkpoint_id> saved = {};        ///< The newest commit that users were told of.
+  std::optional<int64_t> watch = {};              ///< The newest state whose values hooks were shown.
+  std::set<std::string> warnings = {};            ///< Warnings told so far, which no attempt repeats.
+  std::vector<std::string> later = {};            ///< Warnings that are told once training begins.
+  std::optional<job_progress> status = {};        ///< The status that the board shows.
 };
 
 /// Requests of the user that outlive an attempt.

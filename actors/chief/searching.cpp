@@ -39,6 +39,7 @@ void searching::use(const blobs& of_plan, const std::vector<plan_group>& groups)
     specs_.subnetworks.push_back({x.builder, steps_of(subnetwork_spec_name(of_plan_.iteration(), x.builder), groups)});
   for (const auto& x : of_plan_.candidates)
     specs_.candidates.push_back(x.what);
+  stops_.clear();
   own_reports_.clear();
   if (const auto own = of_plan.find(std::string{own_reports_blob}); own != of_plan.end()) {
     const auto reports = parse_reports(own->second, "the plan");
@@ -53,6 +54,8 @@ expected<void> searching::begin(const std::optional<checkpoint_id>& at, const bl
   begun_ = true;
   leaders_.clear();
   auto done = begin_search(at, of_commit, prefix);
+  for (const auto& [group, stop] : stops_)
+    done = done.and_then([&] { return search_->stopped(group, stop); });
   if (done)
     look_at_standing();
   return done;
@@ -77,6 +80,16 @@ expected<void> searching::measured(int64_t step, const std::map<std::string, dou
 
 expected<void> searching::dropped(const std::string& group, int64_t step, const std::string& why) {
   return search_->dropped(group, step, why);
+}
+
+expected<void> searching::stopped(const std::string& group, spec_stop stop) {
+  stops_.insert_or_assign(group, stop);
+  return search_->stopped(group, std::move(stop));
+}
+
+std::optional<spec_stop> searching::stop_of(const std::string& group) const {
+  const auto stop = begun_ ? search_->stop_of(group) : std::nullopt;
+  return stop && stop->cause == stop_cause::dropped ? std::nullopt : stop;
 }
 
 std::optional<searching::demand> searching::demanded() const {

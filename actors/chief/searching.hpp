@@ -36,11 +36,19 @@ class searching {
   expected<void> measured(int64_t step, const std::map<std::string, double>& values);
   expected<void> committed(int64_t step);
   expected<void> dropped(const std::string& group, int64_t step, const std::string& why);
+  /// The group stops after `stop.step` own steps. Later attempts of the same iteration stop it there, too, also those
+  /// that begin at an older commit.
+  expected<void> stopped(const std::string& group, spec_stop stop);
   expected<void> input_ended(int64_t step) { return search_->input_ended(step); }
   /// The metrics of the evaluation that was demanded, of all candidates and subnetworks.
   expected<void> evaluated(const std::map<std::string, double>& metrics);
 
   // What follows.
+
+  /// The state at which the iteration is over, as far as that is known.
+  std::optional<int64_t> over_at() const { return search_->over_at(); }
+  /// The known end of a group of the iteration, which may lie ahead. Absent: none is known, or it has left.
+  std::optional<spec_stop> stop_of(const std::string& group) const;
 
   /// The state at which training ends next; absent: that is not known.
   std::optional<int64_t> ends_at() const;
@@ -96,6 +104,7 @@ class searching {
 
   std::vector<subnetwork_report> own_reports_;  ///< What builders say of the subnetworks, in order.
   bool demands_any_ = false;
+  std::map<std::string, spec_stop> stops_ = {};  ///< Decided in this process, in this iteration; by group.
   expected<void> begin_search(const std::optional<checkpoint_id>& at, const blobs& of_commit,
                               const std::string& prefix);
   static constexpr size_t leaders_max = 256;

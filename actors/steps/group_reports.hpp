@@ -17,6 +17,7 @@ struct report_source {
 };
 
 struct reported_group {
+  group_id id{};                        ///< In training.
   std::string name;                     ///< Prefix of the group's values; empty in a job with one group.
   std::vector<report_source> replicas;  ///< In replica order, the order of the tree that adds their losses.
   /// In training: the program's outputs, with the mean loss over all replicas.

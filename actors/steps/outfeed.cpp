@@ -71,6 +71,15 @@ void outfeed_state::on_record_credit(const record_credit& x) {
   pass_on();
 }
 
+/// Only the number of the steps that a group has trained depends on it.
+void outfeed_state::on_retire(const retire& x) {
+  if (x.attempt != attempt)
+    return;
+  for (auto& g : options.groups)
+    if (g.id == x.group)
+      g.retires_at = std::min(g.retires_at.value_or(x.step), x.step);
+}
+
 void outfeed_state::on_departed(const departed& x) {
   if (x.attempt != attempt)
     return;
@@ -226,6 +235,7 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
       [&state](const record_credit& x) { state.on_record_credit(x); },
       [&state](const begin& x) { state.on_begin(x); },
       [&state](const departed& x) { state.on_departed(x); },
+      [&state](const retire& x) { state.on_retire(x); },
       [&state](const connect_records& x) { state.writer = x.writer; },
       [&state](const scale_rate& x) {
         if (x.attempt == state.attempt)

@@ -54,6 +54,7 @@ struct outfeed_state {
   void on_end(const stream_end& x);
   void on_record_credit(const record_credit& x);
   void on_departed(const departed& x);
+  void on_retire(const retire& x);
   void on_probe(const probe& x);
 
   group_reports* group_of(node_id replica);

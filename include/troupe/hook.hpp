@@ -13,7 +13,10 @@
 #include <troupe/checkpoint_id.hpp>
 #include <troupe/tensor.hpp>
 
+#include <functional>
 #include <map>
+#include <memory>
+#include <vector>
 
 namespace troupe {
 
@@ -141,5 +144,8 @@ class TROUPE_API hook {
   /// The last call if the job failed, in reverse order of `begin`. Events and steps not yet delivered may be dropped.
   virtual void on_abort(const error& cause);
 };
+
+/// Returns new hooks at each call, none of them null.
+using hook_maker = std::function<std::vector<std::shared_ptr<hook>>()>;
 
 }  // namespace troupe

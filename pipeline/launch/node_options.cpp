@@ -93,6 +93,7 @@ reported_group reported_group_of(const prepared_job& job, size_t program, node_i
   const auto& engine = *job.programs[program].engines.front();
   if (job.plan->programs[program].mode == mode::train) {
     const auto& of = job.plan.group(job.plan->programs[program].group);
+    group.id = of.id;
     group.name = of.name;
     group.told_at_saves = of.told_at_saves;
     group.outputs.assign(engine.outputs().begin(), engine.outputs().end());
@@ -220,6 +221,7 @@ attempt_plan attempt_plan_of(const std::shared_ptr<const prepared_job>& job) {
   attempt_plan made{{job, &job->plan},
                     {.iteration = job->plan->iteration, .one_of_several = grows, .growth = job->growth}};
   made.blobs = job->blobs;
+  made.hooks = job->hooks;
   for (const auto* part : job->plan.parts())
     made.stored.parts.push_back({part->id, part->name});
   for (const auto& group : layouts_of(*job))

@@ -96,6 +96,8 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
   job->books = std::move(planned.books);
   job->growth = std::move(planned.growth);
   job->blobs = std::move(planned.blobs);
+  if (!planned.resources.hooks.empty())
+    job->hooks = std::make_shared<const group_hooks>(std::move(planned.resources.hooks));
   if (const auto& settings = job->basis().start)
     job->start = std::make_shared<start_values>(job->basis().files, *settings);
   job->switches[no_node];

@@ -5,6 +5,7 @@
 #include "actors/exporting.hpp"
 #include "actors/hook_calls.hpp"
 #include "pipeline/plan/prediction_choice.hpp"
+#include "plan/group_hooks.hpp"
 #include "plan/plan.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/file_system.hpp"
@@ -129,6 +130,7 @@ struct plan_resources {
   std::vector<std::shared_ptr<const model>> models;
   std::vector<dataset> datasets;
   std::map<size_t, row_cache_plan> caches = {};  ///< By program.
+  group_hooks hooks = {};                        ///< Of groups, made for this plan.
 };
 
 struct planned_job {

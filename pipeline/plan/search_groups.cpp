@@ -3,6 +3,8 @@
 #include "ensemble/graphs/outputs.hpp"
 #include "ensemble/names.hpp"
 #include "words/expect.hpp"
+#include "words/guarded.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 
@@ -135,6 +137,44 @@ const search_group& source_of(const std::vector<search_group>& all, std::string_
 expected<std::vector<search_group>> groups_of(const shared_basis& basis, const iteration_specs& specs,
                                               const search_books& books, const element_spec& data) {
   return group_list{basis, specs, books, data}.make();
+}
+
+namespace {
+
+/// The maker of hooks of a group's own; null: there is none.
+hook_maker hooks_of_group(const iteration_basis& basis, const iteration_specs& specs, const std::string& name) {
+  for (const auto& b : basis.builders.at(basis.iteration()))
+    if (subnetwork_spec_name(basis.iteration(), b.name) == name)
+      return b.hooks;
+  for (const auto& candidate : specs.candidates) {
+    const auto* by = candidate.spec == name ? basis.find_ensembler(candidate.recipe.ensembler) : nullptr;
+    if (const auto* regularized = by ? std::get_if<complexity_regularized_ensembler>(by) : nullptr)
+      return regularized->hooks;
+    if (const auto* custom = by ? std::get_if<custom_ensembler>(by) : nullptr)
+      return custom->hooks;
+  }
+  return {};
+}
+
+}  // namespace
+
+expected<group_hooks> hooks_of(const iteration_basis& basis, const iteration_specs& specs,
+                               const std::vector<search_group>& all) {
+  group_hooks made;
+  for (const auto& g : all) {
+    const auto make = hooks_of_group(basis, specs, g.what.name);
+    if (!make)
+      continue;
+    auto own = guarded("the function that makes the hooks of " + quoted(g.what.name), make);
+    if (!own)
+      return fail(std::move(own.error()));
+    for (size_t i = 0; i < own->size(); ++i) {
+      if (!(*own)[i])
+        return fail(errc::invalid_argument, "hooks[" + std::to_string(i) + "] of " + quoted(g.what.name) + " is null");
+      made.push_back({(*own)[i], g.what.id, g.what.name, g.what.begins_at});
+    }
+  }
+  return made;
 }
 
 std::function<std::optional<std::string>(const std::map<std::string, double>& told, const std::set<std::string>& left)>

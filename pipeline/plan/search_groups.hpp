@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ensemble/graphs/models.hpp"
+#include "plan/group_hooks.hpp"
 #include "plan/plan_group.hpp"
 
 #include <troupe/dataset.hpp>
@@ -21,6 +22,10 @@ struct search_group {
 /// infeed gives. Errors: those of the graphs.
 expected<std::vector<search_group>> groups_of(const shared_basis& basis, const iteration_specs& specs,
                                               const search_books& books, const element_spec& data);
+/// New hooks of the groups of the open iteration, made by builders and ensemblers. Errors: `state` for a function that
+/// throws, and invalid_argument for a hook that is null, naming the group.
+expected<group_hooks> hooks_of(const iteration_basis& basis, const iteration_specs& specs,
+                               const std::vector<search_group>& all);
 /// The group that a port of these groups is of.
 const search_group& source_of(const std::vector<search_group>& all, std::string_view port);
 

@@ -116,8 +116,7 @@ class search_nodes {
       const bool reports = job_.evaluations[i].purpose == evaluation_purpose::reports;
       done = evaluate(static_cast<int32_t>(i), reports ? reporting : plain, eval_writers[i]);
     }
-    if (has_hooks(job_))
-      add_.node(callbacks, role::callbacks, "callbacks", chief_);
+    add_.node(callbacks, role::callbacks, "callbacks", chief_);  // Any iteration may have hooks of its own.
     add_.node(chief_, role::chief, "chief", no_node).stops_at_infeeds = true;
     add_service_edges(made_.plan, config_.saves());
     return done;
@@ -260,6 +259,10 @@ expected<planned_job> plan_search(const training_job& job, const job_books& foun
   if (auto done = search_nodes{job, *groups, cache_of(*basis, *found_data, job.basis.config), made}.make(evaluated);
       !done)
     return fail(std::move(done.error()));
+  auto hooks = hooks_of(**basis, *specs, *groups);
+  if (!hooks)
+    return fail(std::move(hooks.error()));
+  made.resources.hooks = std::move(*hooks);
   made.plan.iteration = span_of(*books, *specs, rules_of(job).limits);
   if (books->iteration() > 0) {
     auto growth = growth_of(*basis, *specs, data);

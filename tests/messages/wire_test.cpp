@@ -98,7 +98,7 @@ template <> fact sample(simulation&) {
                  .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .arrays = {{"confusion", floats()}},
                  .text = "a sentence",
                  .checkpoint = checkpoint_id{38, 88}, .failure = trouble(), .attempt = 4, .evaluation = "train"};
-  return {fact::step, news, some_values(), 39, true, true, 60};
+  return {fact::step, news, some_values(), 39, true, true, 60, {}};
 }
 template <> failure sample(simulation&) { return {10, node_id{6}, trouble()}; }
 template <> flush sample(simulation&) { return {11}; }
@@ -117,7 +117,7 @@ template <> input_failed sample(simulation&) { return {63, 1_node, 64, trouble()
 template <> input_warned sample(simulation&) { return {65, 2_node, "the file has changed"}; }
 template <> log_replaced sample(simulation&) { return {"the file has gone"}; }
 template <> leave sample(simulation&) { return {74, 75_edge, 76}; }
-template <> retire sample(simulation&) { return {77, 78}; }
+template <> retire sample(simulation&) { return {77, 78, group_id{79}}; }
 template <> probe sample(simulation&) { return {66}; }
 template <> proceed sample(simulation&) { return {15}; }
 template <> progress sample(simulation&) {
@@ -140,7 +140,7 @@ template <> step_report sample(simulation&) {
           {{46, {{"count", 46}}}}};
 }
 template <> batches_evaluated sample(simulation&) { return {127, {128, 129}, 130, 131}; }
-template <> request sample(simulation&) { return {request::abort, true, 0.5}; }
+template <> request sample(simulation&) { return {request::abort, true, 0.5, group_id{3}}; }
 template <> restore sample(simulation& s) {
   return {20, {{1_group, s.record<state_part>().handle()}}, a_stored_plan()};
 }
@@ -234,6 +234,8 @@ auto fields(const T& x) {
 
 /// The plan is not compared: it is a pointer, as agents are in the same process.
 auto fields(const prepared& x) { return std::tie(x.attempt, x.place, x.cause); }
+/// Nor are hooks.
+auto fields(const fact& x) { return std::tie(x.what, x.news, x.values, x.at, x.gate, x.last, x.number); }
 
 bool same(const tensor& a, const tensor& b) { return a == b; }
 bool same(const job_event& a, const job_event& b) {

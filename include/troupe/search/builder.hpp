@@ -10,6 +10,7 @@
 //                   .optimizer = tr::adam{}};
 #pragma once
 
+#include <troupe/hook.hpp>
 #include <troupe/search/report.hpp>
 #include <troupe/search/subnetwork.hpp>
 
@@ -51,6 +52,12 @@ struct builder {
   std::function<builder_report(graph& g, const subnetwork& made, const build_context& c)> report = {};
   /// Own steps after which the subnetwork stops training, if that is fewer than max_iteration_steps. At least 1.
   std::optional<int64_t> steps_max = {};
+  /// Hooks of the subnetwork's own, which live as long as an iteration: they are made and begin with it, again after a
+  /// restart, and end with it. They are called after the hooks of the search. All steps that they are told and ask for
+  /// are the subnetwork's own, 0 at the beginning of the iteration; its values have no prefix ("loss").
+  /// `job_control::stop` stops the training of this subnetwork alone, and the search goes on; `scale_rate` throws, as
+  /// the rate is that of the whole search.
+  hook_maker hooks = {};
 };
 
 }  // namespace troupe

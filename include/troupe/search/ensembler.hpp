@@ -7,6 +7,7 @@
 // No gradient of an ensemble reaches its members.
 #pragma once
 
+#include <troupe/hook.hpp>
 #include <troupe/search/subnetwork.hpp>
 
 namespace troupe {
@@ -35,6 +36,7 @@ struct complexity_regularized_ensembler {
   double adanet_beta = 0;    ///< At least 0.
   bool use_bias = false;     ///< Trains the bias, which begins with 0.
   std::string name = "complexity_regularized";
+  hook_maker hooks = {};  ///< Of each candidate's ensemble; see `builder::hooks`.
 };
 
 /// The mean of the members' logits, old and new ones. It has no variables.
@@ -69,6 +71,7 @@ struct custom_ensembler {
   /// same arguments. Called on any thread.
   std::function<custom_ensemble(graph& g, const ensemble_context& c)> build = {};
   std::optional<troupe::optimizer> optimizer = {};  ///< Absent: the variables keep their initial values.
+  hook_maker hooks = {};                            ///< Of each candidate's ensemble; see `builder::hooks`.
 };
 
 using ensembler = std::variant<complexity_regularized_ensembler, mean_ensembler, custom_ensembler>;

@@ -62,6 +62,7 @@ node t0_1_layer_dnn/replica/0: replica of t0_1_layer_dnn
 node outfeed: outfeed
 node checkpoint_writer: checkpoint_writer
 node summary_writer: summary_writer
+node callbacks: callbacks
 node chief: chief, stops at infeeds
 edge infeed/0 => t0_linear_grow_cr/replica/0, broadcast
 edge t0_linear/replica/0.adanet/t0_linear/logits => t0_linear_grow_cr/replica/0, broadcast
@@ -105,6 +106,7 @@ node previous/replica/0: replica of previous
 node outfeed: outfeed
 node checkpoint_writer: checkpoint_writer
 node summary_writer: summary_writer
+node callbacks: callbacks
 node chief: chief, stops at infeeds
 edge infeed/0 => t1_1_layer_dnn_grow_cr/replica/0, broadcast
 edge previous/replica/0.adanet/t0_1_layer_dnn/logits => t1_1_layer_dnn_grow_cr/replica/0, broadcast
