@@ -181,12 +181,13 @@ void evaluator_state::on_export(const export_at& x) {
     return static_cast<int64_t>(options.wall_offset
                                 + std::chrono::duration<double>(self->clock().now().time_since_epoch()).count());
   };
-  auto paths = options.exports ? guarded(
-                   "an exporter",
-                   [&] {
-                     return options.exports({options.files, clock}, {x.metrics, x.prefix, x.is_final, x.again});
-                   })
-                               : expected<std::vector<std::string>>{};
+  auto paths =
+      options.exports ? guarded(
+          "an exporter",
+          [&] {
+            return options.exports({options.files, clock, x.leader}, {x.metrics, x.prefix, x.is_final, x.again});
+          })
+                      : expected<std::vector<std::string>>{};
   exported answer{x.attempt, x.id, x.evaluation, paths.has_value(), {}, {}};
   if (paths)
     answer.paths = std::move(*paths);

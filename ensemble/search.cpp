@@ -260,6 +260,12 @@ std::optional<std::string> search::leader() const {
   return chosen ? std::optional{books.candidates[chosen->winner].what.spec} : std::nullopt;
 }
 
+expected<std::string> search::leader_of(const std::vector<contender>& all, const candidate_scores& scores) const {
+  return choose(rules_.choice, iteration(), all, scores).map([&](const choice& chosen) {
+    return all[chosen.winner].spec;
+  });
+}
+
 std::optional<search_result> search::result() const {
   const auto spec = leader();
   const auto books = books_at(last_commit_);

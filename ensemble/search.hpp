@@ -128,6 +128,12 @@ class search {
   bool has_left(std::string_view spec, int64_t tick) const;
   /// The candidate that wins by the averages of the newest commit, or by the scores at the end; absent if none does.
   std::optional<std::string> leader() const;
+  /// Whether the rules compare these candidates of the iteration by an evaluation.
+  bool wants_scores_of(const std::vector<contender>& all) const {
+    return wants_scores(rules_.choice, iteration(), all);
+  }
+  /// The candidate that leads among these by their scores. Errors: those of `choose`.
+  expected<std::string> leader_of(const std::vector<contender>& all, const candidate_scores& scores) const;
   /// The candidates at the newest commit.
   std::vector<contender> standing() const { return contenders_of(books_at(last_commit_)); }
   /// How far the search has come at the newest commit, with the leader. Absent while there is no candidate.

@@ -87,9 +87,13 @@ expected<candidate_scores> scores_in(const searcher& s, const shared_basis& basi
   return scores;
 }
 
-/// The winner of the books: of an open iteration the candidate that leads by the rules of the search.
-expected<candidate_spec> winner_in(const searcher& s, const shared_basis& basis, const found_commit& commit) {
+/// The winner of the books: of an open iteration `leader`, or the candidate that leads by the rules of the search.
+expected<candidate_spec> winner_in(const searcher& s, const shared_basis& basis, const found_commit& commit,
+                                   const std::string& leader) {
   const auto& books = commit.books;
+  for (const auto& candidate : books.candidates)
+    if (candidate.what.spec == leader)
+      return candidate.what;
   if (books.candidates.empty()) {
     if (books.winners.empty())
       return fail(errc::failed_precondition, commit.info.prefix + " has no candidate yet");
@@ -108,7 +112,7 @@ expected<candidate_spec> winner_in(const searcher& s, const shared_basis& basis,
 }
 
 expected<estimator> find_winner(const searcher& s, const checkpoint_ref& which,
-                                const std::shared_ptr<file_system>& files) {
+                                const std::shared_ptr<file_system>& files, const std::string& leader = {}) {
   auto commit = find_commit(s, which, files);
   const bool is_new = !commit && commit.error().category == errc::not_found
                       && which.what == checkpoint_ref::kind::newest;
@@ -123,19 +127,19 @@ expected<estimator> find_winner(const searcher& s, const checkpoint_ref& which,
     if (auto entered = specs_of(**basis).and_then([&](const auto& specs) { return enter_specs(commit->books, specs); });
         !entered)
       return fail(entered.error());
-  auto winner = winner_in(s, *basis, *commit);
+  auto winner = winner_in(s, *basis, *commit, leader);
   if (!winner)
     return fail(winner.error());
   return estimator{winner_model(*basis, *winner), s.config};
 }
 
-/// As `exporting_of`, of the ensemble whose metrics the evaluation shows: while an iteration is open, that is the one
-/// that leads by its average, also with an evaluator.
+/// As `exporting_of`, of the ensemble whose metrics the evaluation shows. Where the job does not know who leads, as at
+/// the best checkpoint of an earlier iteration, averages decide, as no evaluation is made within an exporter.
 exporting exporting_winner(searcher s, const eval_spec& spec) {
   s.search.evaluator.reset();
   return [s = std::move(s), spec](const export_surroundings& in, const export_occasion& now) {
     const auto which = now.checkpoint.empty() ? checkpoint_ref{} : checkpoint_ref::of_path(now.checkpoint);
-    return find_winner(s, which, in.files).and_then([&](const estimator& winner) {
+    return find_winner(s, which, in.files, in.leader).and_then([&](const estimator& winner) {
       return exporting_of(winner, spec)(in, now);
     });
   };

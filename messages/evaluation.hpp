@@ -46,11 +46,13 @@ struct export_at {
   int32_t evaluation = 0;
   std::map<std::string, double> metrics;
   bool is_final = false;
-  bool again = false;  ///< The job began with this checkpoint and has made no step since.
+  bool again = false;       ///< The job began with this checkpoint and has made no step since.
+  std::string leader = {};  ///< The candidate of a search whose metrics these are; empty: of none, or it is not known.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, export_at& x) {
-  return f(caf::meta::type_name("export_at"), x.attempt, x.id, x.prefix, x.evaluation, x.metrics, x.is_final, x.again);
+  return f(caf::meta::type_name("export_at"), x.attempt, x.id, x.prefix, x.evaluation, x.metrics, x.is_final, x.again,
+           x.leader);
 }
 
 /// The answer to `export_at`: the exporters have run. If one failed, `cause` is the reason. An empty path: that

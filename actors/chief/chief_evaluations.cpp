@@ -173,6 +173,8 @@ static bool evaluate_next(chief_state& c, size_t which) {
     release(c, *id);
     return true;
   }
+  if (const auto asked = find_leader(c, *id))
+    return *asked;
   schedule.begin(c.now_ns());
   c.arm(evaluation_wait(which), c.options.deadlines.evaluation);
   c.self->send(c.evaluator(which), evaluate_at{.attempt = c.attempt,
@@ -297,7 +299,8 @@ void begin_export(chief_state& c, size_t which, checkpoint_id id, export_moment 
   c.arm(evaluation_wait(which), c.options.deadlines.evaluation);
   c.self->send(c.evaluator(which),
                export_at{c.attempt, id, c.prefix_of(id), static_cast<int32_t>(which), metrics_of(c, which, id),
-                         moment == export_moment::last, c.origin.came_from == id});
+                         moment == export_moment::last, c.origin.came_from == id,
+                         c.searching.on() ? c.searching.known_leader(id).value_or("") : ""});
 }
 
 /// Whether exporters of the end have work: the job has reached its goal, or a rule has ended it.

@@ -89,23 +89,41 @@ static error lost_evaluation(const chief_state& c) {
           c.horizon.reached()};
 }
 
+static void ask_evaluator(chief_state& c, size_t which, checkpoint_id commit) {
+  c.evaluations.at(which).demand(commit);
+  c.arm(evaluation_wait(which), c.options.deadlines.evaluation);
+  c.self->send(c.evaluator(which), evaluate_at{.attempt = c.attempt,
+                                               .which = {commit.step, commit.iteration},
+                                               .prefix = c.prefix_of(commit),
+                                               .evaluation = static_cast<int32_t>(which),
+                                               .lacks_groups = c.groups.any_left()});
+}
+
 bool evaluate_on_demand(chief_state& c) {
+  const auto known = c.searching.answer_by_scores();
+  if (!known)
+    fail_after_save(c, known.error());
+  if (!known || *known)
+    return true;
   const auto wanted = *c.searching.demanded();
   const auto which = c.evaluations.demanded_for(wanted.purpose);
   if (!which || !c.evaluator(*which)) {
     fail_after_save(c, lost_evaluation(c));
     return true;
   }
-  auto& schedule = c.evaluations.at(*which);
-  if (schedule.running())
+  if (c.evaluations.at(*which).running())
     return false;  // Perhaps asked by an attempt before: it is answered, or its wait ends.
-  schedule.demand(wanted.commit);
-  c.arm(evaluation_wait(*which), c.options.deadlines.evaluation);
-  c.self->send(c.evaluator(*which), evaluate_at{.attempt = c.attempt,
-                                                .which = {wanted.commit.step, wanted.commit.iteration},
-                                                .prefix = c.prefix_of(wanted.commit),
-                                                .evaluation = static_cast<int32_t>(*which),
-                                                .lacks_groups = c.groups.any_left()});
+  ask_evaluator(c, *which, wanted.commit);
+  return true;
+}
+
+std::optional<bool> find_leader(chief_state& c, checkpoint_id commit) {
+  const auto which = c.evaluations.demanded_for(evaluation_purpose::choice);
+  if (!c.searching.on() || c.ending.fails() || !which || !c.evaluator(*which) || !c.searching.lacks_scores(commit))
+    return std::nullopt;
+  if (c.evaluations.at(*which).running())
+    return false;
+  ask_evaluator(c, *which, commit);
   return true;
 }
 
@@ -113,11 +131,19 @@ void on_demanded(chief_state& c, const evaluated& x) {
   const auto which = static_cast<size_t>(x.evaluation);
   const auto id = c.evaluations.at(which).end();
   c.disarm(evaluation_wait(which));
+  const auto purpose = c.evaluations.settings(which).purpose;
   const auto wanted = c.searching.demanded();
-  if (c.ending.fails() || c.ending.stops() || !id || !wanted || wanted->commit != *id
-      || wanted->purpose != c.evaluations.settings(which).purpose)
+  const bool answers = wanted && id == wanted->commit && purpose == wanted->purpose && !c.ending.stops();
+  const bool shows = id && purpose == evaluation_purpose::choice && c.searching.lacks_scores(*id);
+  if (id)
+    release(c, *id);  // Unless the evaluation that waits for this one needs the checkpoint.
+  if (c.ending.fails() || (!answers && !shows) || (!x.ok && c.ending.cause() == end_cause::signal))
     return;
-  auto heard = x.ok ? c.searching.evaluated(x.metrics) : fail(x.cause);
+  auto heard = x.ok ? expected<void>{} : fail(x.cause);
+  if (heard && shows)
+    heard = c.searching.scored(id->step, x.metrics);
+  if (heard && answers)
+    heard = c.searching.evaluated(x.metrics);
   if (heard)
     return;
   heard.error().notes.push_back("while evaluating the candidates of iteration "

@@ -66,7 +66,10 @@ bool choose_next(chief_state& c, bool asked);
 bool demands_evaluation(const chief_state& c);
 /// Asks for that evaluation. Returns false if it is under way.
 bool evaluate_on_demand(chief_state& c);
-/// The evaluation that was demanded has ended.
+/// An evaluation of that commit shows who leads there by the rules of the search. Absent: that is known, or will not
+/// be; otherwise an evaluation for it is under way: true if it was asked for just now.
+std::optional<bool> find_leader(chief_state& c, checkpoint_id commit);
+/// An evaluation that was demanded has ended.
 void on_demanded(chief_state& c, const evaluated& x);
 /// The job has grown into an iteration, which begins.
 void tell_growth(chief_state& c);

@@ -53,6 +53,8 @@ expected<void> searching::begin(const std::optional<checkpoint_id>& at, const bl
                                 const std::string& prefix) {
   begun_ = true;
   leaders_.clear();
+  contenders_.clear();
+  scores_.clear();
   auto done = begin_search(at, of_commit, prefix);
   for (const auto& [group, stop] : stops_)
     done = done.and_then([&] { return search_->stopped(group, stop); });
@@ -112,15 +114,44 @@ expected<void> searching::evaluated(const std::map<std::string, double>& metrics
   const auto wanted = demanded();
   expect(wanted.has_value(), "a search hears of an evaluation that it did not demand");
   const auto found = [&](const std::string& spec) { return metrics_of_spec(metrics, spec, wanted->commit.step); };
-  candidate_scores candidates, subnetworks;
-  for (const auto& x : specs_.candidates)
-    candidates.push_back(found(x.spec));
+  const auto candidates = scores_in(metrics, wanted->commit.step);
+  candidate_scores subnetworks;
   if (wanted->purpose == evaluation_purpose::choice)
     return search_->scored(candidates);
   for (const auto& spec : specs_of_subnetworks())
     subnetworks.push_back(found(spec));
   search_->reported(make_reports(specs_, iteration(), own_reports_, subnetworks, candidates));
   return {};
+}
+
+candidate_scores searching::scores_in(const std::map<std::string, double>& metrics, int64_t step) const {
+  candidate_scores candidates;
+  for (const auto& x : specs_.candidates)
+    candidates.push_back(metrics_of_spec(metrics, x.spec, step));
+  return candidates;
+}
+
+bool searching::lacks_scores(checkpoint_id commit) const {
+  const auto all = contenders_.find(commit.step);
+  return commit.iteration == iteration() && all != contenders_.end() && !scores_.contains(commit.step)
+         && search_->wants_scores_of(all->second);
+}
+
+expected<void> searching::scored(int64_t step, const std::map<std::string, double>& metrics) {
+  const auto scores = scores_in(metrics, step);
+  auto leads = search_->leader_of(contenders_.at(step), scores);
+  if (!leads)
+    return fail(std::move(leads.error()));
+  leaders_[step] = std::move(*leads);
+  scores_[step] = scores;
+  return {};
+}
+
+expected<bool> searching::answer_by_scores() {
+  const auto wanted = demanded();
+  if (!wanted || wanted->purpose != evaluation_purpose::choice || !scores_.contains(wanted->commit.step))
+    return false;
+  return search_->scored(scores_.at(wanted->commit.step)).map([] { return true; });
 }
 
 std::vector<std::string> searching::specs_of_subnetworks() const {
@@ -141,16 +172,23 @@ searching::blobs searching::blobs_at(int64_t step) const { return {{key(), books
 expected<void> searching::committed(int64_t step) {
   auto heard = search_->committed(step);
   look_at_standing();
-  if (leader_)
-    leaders_[step] = *leader_;
-  if (leaders_.size() > leaders_max)
-    leaders_.erase(leaders_.begin());
   return heard;
 }
 
 void searching::look_at_standing() {
   standing_ = search_->standing();
   leader_ = search_->leader();
+  const auto step = search_->last_commit();
+  if (leader_ && !scores_.contains(step))
+    leaders_[step] = *leader_;
+  contenders_[step] = standing_;
+  const auto bound = [](auto& of_commits) {
+    if (of_commits.size() > commits_max)
+      of_commits.erase(of_commits.begin());
+  };
+  bound(leaders_);
+  bound(contenders_);
+  bound(scores_);
 }
 
 std::vector<candidate_progress> searching::candidates(const std::map<std::string, group_loss>& losses) const {
@@ -166,6 +204,11 @@ std::vector<candidate_progress> searching::candidates(const std::map<std::string
       all.back().average = static_cast<double>(one.average.value);
   }
   return all;
+}
+
+std::optional<std::string> searching::known_leader(checkpoint_id commit) const {
+  const auto known = leaders_.find(commit.step);
+  return commit.iteration != iteration() || known == leaders_.end() ? std::nullopt : std::optional{known->second};
 }
 
 std::optional<std::string> searching::leader_at(int64_t step) const {

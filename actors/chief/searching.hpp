@@ -42,6 +42,11 @@ class searching {
   expected<void> input_ended(int64_t step) { return search_->input_ended(step); }
   /// The metrics of the evaluation that was demanded, of all candidates and subnetworks.
   expected<void> evaluated(const std::map<std::string, double>& metrics);
+  /// The metrics of an evaluation for the choice, of a commit of this attempt at which iteration goes on: from here on
+  /// it is known who leads there.
+  expected<void> scored(int64_t step, const std::map<std::string, double>& metrics);
+  /// Answers what is demanded by `scored` metrics of the same commit. Returns false if there are none.
+  expected<bool> answer_by_scores();
 
   // What follows.
 
@@ -72,6 +77,8 @@ class searching {
   /// Null unless the search wants that.
   const grow_into* grows() const noexcept { return std::get_if<grow_into>(&search_->wanted()); }
   const end_search* ends() const noexcept { return std::get_if<end_search>(&search_->wanted()); }
+  /// Whether an evaluation for the choice would tell who leads at that commit, and none was made.
+  bool lacks_scores(checkpoint_id commit) const;
   /// The blobs from which the next iteration is planned. The search must want to grow.
   blobs grown_blobs() const;
   /// The global step of a state; the state itself where the combiner fails, which has been an error before.
@@ -80,6 +87,8 @@ class searching {
   /// and those of the candidate that led there under their plain names; if none leads, "loss" is NaN. The evaluation
   /// may end after later commits.
   std::map<std::string, double> with_leader(int64_t step, std::map<std::string, double> metrics) const;
+  /// The spec of the candidate that led at a commit of this attempt; absent: none, or the commit is of another one.
+  std::optional<std::string> known_leader(checkpoint_id commit) const;
   /// The spec of the candidate that led at a committed state; absent: none.
   std::optional<std::string> leader_at(int64_t step) const;
   /// The candidates and subnetworks, for the records of an evaluation.
@@ -107,11 +116,15 @@ class searching {
   std::map<std::string, spec_stop> stops_ = {};  ///< Decided in this process, in this iteration; by group.
   expected<void> begin_search(const std::optional<checkpoint_id>& at, const blobs& of_commit,
                               const std::string& prefix);
-  static constexpr size_t leaders_max = 256;
-  std::map<int64_t, std::string> leaders_;  ///< By committed state of this attempt, the newest ones.
+  static constexpr size_t commits_max = 256;
+  // By committed state of this attempt, the newest ones.
+  std::map<int64_t, std::string> leaders_;
+  std::map<int64_t, std::vector<contender>> contenders_;
+  std::map<int64_t, candidate_scores> scores_;
   std::vector<contender> standing_ = {};    ///< At the newest commit.
   std::optional<std::string> leader_ = {};  ///< Then.
   void look_at_standing();
+  candidate_scores scores_in(const std::map<std::string, double>& metrics, int64_t step) const;
   bool begun_ = false;  ///< An attempt has begun.
 };
 

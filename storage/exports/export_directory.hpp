@@ -22,6 +22,7 @@ export_clock system_export_clock();
 struct export_surroundings {
   std::shared_ptr<file_system> files = posix_file_system();
   export_clock clock = system_export_clock();
+  std::string leader = {};  ///< See `export_at`.
 };
 
 /// Files to copy. The key is the path within assets.extra/; the value is the path of the source.

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -159,6 +160,46 @@ TEST_CASE(
   CHECK(described->model == trained->search->spec);
   CHECK(described->global_step == 8);
   CHECK(list_exports(at / "export/latest")->size() == 2);  // At the ends of both iterations.
+}
+
+TEST_CASE(
+    "the best checkpoint of a search may be of an earlier iteration, and stays for as long as the search goes on") {
+  const temporary_directory at;
+  auto s = plain_searcher(at.path);
+  s.search.subnetwork_generator = generators::simple_dnn(
+      {.optimizer = adam{.rate = 0.05f}, .features = {"x"}, .layer_size = 4});
+  s.search.max_iterations = 3;
+  s.config.save_checkpoints_steps = 2;
+  s.config.keep_checkpoint_max = 2;
+  const eval_spec evaluation{.input = with_extra(false).batch(4), .throttle_secs = 0};
+  struct losses : hook {
+    std::map<checkpoint_id, double> all = {};
+    void on_event(const job_event& e, job_control&) override {
+      if (e.what == job_event::kind::evaluated)
+        all[*e.checkpoint] = e.metrics.at("average_loss");
+    }
+  };
+  const auto seen = std::make_shared<losses>();
+  // The worst is sought, which is not the last.
+  const train_spec training{
+      .input = with_extra(false).batch(4).repeat(),
+      .hooks = {seen},
+      .keep_best = keep_best{.goal = {.metric = "average_loss", .smaller_is_better = false}, .restore_best = true}};
+  const auto trained = train_and_evaluate(s, training, {evaluation});
+  REQUIRE_MESSAGE(trained, why(trained));
+  CHECK(trained->global_step == 12);
+  const auto worst = std::max_element(seen->all.begin(), seen->all.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  REQUIRE(worst != seen->all.end());
+  CHECK(worst->first.iteration < 2);  // The last one is 2.
+  for (const auto& which : {checkpoint_ref::best(), checkpoint_ref::newest()}) {
+    const auto winner = winner_of(s, which);
+    REQUIRE_MESSAGE(winner, why(winner));
+    CHECK_FALSE(winner->model.name.starts_with("t2_"));
+    const auto measured = evaluate(*winner, {.input = with_extra(false).batch(4)}, which);
+    REQUIRE_MESSAGE(measured, why(measured));
+    CHECK(measured->metrics.at("average_loss") == doctest::Approx(worst->second));
+  }
 }
 
 namespace {

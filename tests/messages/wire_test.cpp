@@ -88,7 +88,7 @@ template <> evaluated sample(simulation&) {
             {{"confusion", floats()}}};
 }
 template <> export_at sample(simulation&) {
-  return {105, {106, 107}, "/m/model.ckpt-106-iteration-107", 108, {{"loss", 0.5}}, true, true};
+  return {105, {106, 107}, "/m/model.ckpt-106-iteration-107", 108, {{"loss", 0.5}}, true, true, "t0_dnn_grow_mean"};
 }
 template <> exported sample(simulation&) {
   return {109, {110, 111}, 112, true, {"/m/export/best/1795417474"}, trouble()};

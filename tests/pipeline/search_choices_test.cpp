@@ -91,6 +91,45 @@ TEST_CASE("an evaluation chooses the winner: the scores are its own, and with th
   CHECK(winners[0][0] != winners[1][0]);
 }
 
+TEST_CASE(
+    "evaluations on the way show the candidate that leads by the evaluation, and change neither bits nor choices") {
+  double in_the_middle[2] = {};
+  for (const auto goal : {objective::minimize, objective::maximize})
+    for (const bool beside : {false, true}) {
+      CAPTURE(beside);
+      auto plain = choosing_search(goal);
+      simulated_job alone{prepare_search(plain), 1};
+      run_to_end(alone);
+      auto s = choosing_search(goal);
+      auto job = describe_search(s);
+      job.evaluations.insert(job.evaluations.begin(),
+                             {.data = {.input = chooser_data(), .name = "shown"},
+                              .throttle_secs = 0,
+                              .sanity_batches = 0,
+                              .when = beside ? evaluation_mode::beside : evaluation_mode::waits});
+      simulated_job evaluated{prepared_search(job, planned_search(job)), 1};
+      const auto result = run_to_end(evaluated);
+      CHECK(same_state(newest_checkpoint(s.o.files).content, newest_checkpoint(plain.o.files).content));
+      CHECK(choices_of(evaluated.events()).size() == 2);
+      REQUIRE(result.search);
+      // The data are those of the choice, so that the metric shown is the best of all candidates.
+      size_t seen = 0;
+      for (const auto& e : evaluated.events())
+        if (e.what == job_event::kind::evaluated) {
+          ++seen;
+          if (e.step == 5)
+            in_the_middle[goal == objective::minimize ? 0 : 1] = e.metrics.at("average_loss");
+          for (const auto& chosen : choices_of(evaluated.events()))
+            if (chosen.step == e.step && e.checkpoint->iteration == (e.step == 10 ? 0 : 1)) {
+              CAPTURE(e.step);
+              CHECK(e.metrics.at("average_loss") == doctest::Approx(chosen.metrics.at(winner_of(chosen))));
+            }
+        }
+      CHECK(seen >= 3);
+    }
+  CHECK(in_the_middle[0] < in_the_middle[1]);
+}
+
 TEST_CASE("the result of a search that ends is that of the evaluation, also of one that has nothing left to do") {
   std::string specs[2];
   for (const auto goal : {objective::minimize, objective::maximize}) {
