@@ -19,7 +19,65 @@ struct infeed_of_two : infeed_alone {
   }
 };
 
+struct infeed_of_four : infeed_alone {
+  std::vector<recorder<block, end_of_data>> sinks;
+
+  /// Starts an infeed whose reader r has the edge r, as `edges` says.
+  void start_four() {
+    feed = spawn(infeed, options, chief.as<input_listener_actor>());
+    tell(feed, connect_parts{writer.as<part_sink_actor>()});
+    for (const auto& e : options.edges)
+      tell(feed, connect_reader{e.id, sinks.emplace_back(record<block, end_of_data>()).as<block_sink_actor>()});
+    tell(feed, begin{1, 0, {}});
+  }
+  void credit_all(int64_t until) {
+    for (const auto& e : options.edges)
+      tell(feed, pull{1, e.id, until, 0, until});
+  }
+  /// The feature of all rows that reader r got for a step.
+  std::vector<float> rows_of(size_t r, int64_t step) {
+    const auto& b = sinks[r].last<block>();
+    const auto& x = b.components[0];
+    const auto of_reader = x.slice(step - b.step, 1).reshape({x.dims()[1]}).slice(b.first_row, b.rows);
+    return {of_reader.as<float>().begin(), of_reader.as<float>().end()};
+  }
+};
+
 }  // namespace
+
+TEST_CASE_FIXTURE(infeed_of_four, "[DF-16] of batches 0 to 7 each of four replicas gets one a step, in turn") {
+  options.edges.clear();
+  for (int32_t r = 0; r < 4; ++r)
+    options.edges.push_back({.id = edge_id{r}, .reader = r, .readers = 4});
+  options.batches_per_step = 4;
+  start_four();
+  grant(2);
+  credit_all(2);
+  CHECK(source->reads == steps{0, 1, 2, 3, 4, 5, 6, 7});
+  for (size_t r = 0; r < 4; ++r) {
+    const float first = 100 * static_cast<float>(r), second = 400 + first;
+    CHECK(rows_of(r, 0) == std::vector<float>{first, first + 1});
+    CHECK(rows_of(r, 1) == std::vector<float>{second, second + 1});
+  }
+}
+
+TEST_CASE_FIXTURE(infeed_of_four,
+                  "[DF-19] four replicas that get whole batches get the same ones: the input is opened once and read "
+                  "once a step") {
+  options.edges.clear();
+  for (int32_t r = 0; r < 4; ++r)
+    options.edges.push_back({.id = edge_id{r}});
+  start_four();
+  grant(3);
+  credit_all(3);
+  CHECK(source->opened == 1);
+  CHECK(source->reads == steps{0, 1, 2});
+  for (size_t r = 0; r < 4; ++r)
+    for (int64_t step = 0; step < 3; ++step) {
+      const float x = 100 * static_cast<float>(step);
+      CHECK(rows_of(r, step) == std::vector<float>{x, x + 1});
+    }
+}
 
 TEST_CASE_FIXTURE(infeed_of_two,
                   "to each its own batch: a step is put together from one a reader, in the order of the edges") {

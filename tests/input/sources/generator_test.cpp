@@ -203,7 +203,7 @@ TEST_CASE("an error of the function keeps its category, but for those that mean 
   CHECK(fails_as(errc::cancelled) == error{errc::state, "generator, example 0: gone"});
 }
 
-TEST_CASE("an example that differs from the spec is an error that names the component and both forms") {
+TEST_CASE("[DF-13] an example that differs from the spec is an error that names the component and both forms") {
   const element_spec spec{.features = {{.name = "x", .dims = {2}}}, .labels = {{.name = "y", .type = dtype::int32}}};
   const auto message = [&](const example_tensors& e) {
     return failure(made(dataset::from_generator(spec, 1, [e](int64_t) { return e; }))).message;

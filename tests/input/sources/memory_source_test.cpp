@@ -15,21 +15,21 @@ std::vector<T> filled(size_t n, std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-TEST_CASE("components are delivered features first, each side sorted by name, in one buffer each") {
+TEST_CASE("[DF-14, DF-15] components are delivered features first, each side sorted by name, in one buffer each") {
   const auto made = dataset::from_tensors(
-      {{"y", tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6})}, {"x", tensor::of<int32_t>({3}, {7, 8, 9})}},
-      {{"label", tensor::of<uint8_t>({3, 1, 1}, {10, 11, 12})}});
+      {{"b", tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6})}, {"a", tensor::of<int32_t>({3}, {7, 8, 9})}},
+      {{"y", tensor::of<uint8_t>({3, 1, 1}, {10, 11, 12})}});
   REQUIRE(made);
-  const element_spec wanted{{{"x", dtype::int32, {}}, {"y", dtype::float32, {2}}}, {{"label", dtype::uint8, {1, 1}}}};
+  const element_spec wanted{{{"a", dtype::int32, {}}, {"b", dtype::float32, {2}}}, {{"y", dtype::uint8, {1, 1}}}};
   CHECK(made->spec() == wanted);
   auto it = iterate(made->skip(1).batch(2));
   CHECK(it->spec() == wanted);
-  std::vector<std::byte> x(8), y(16), label(2);
-  std::byte* into[] = {x.data(), y.data(), label.data()};
+  std::vector<std::byte> a(8), b(16), y(2);
+  std::byte* into[] = {a.data(), b.data(), y.data()};
   CHECK(it->read(into, {}) == 2);
-  CHECK(filled<int32_t>(2, x) == std::vector<int32_t>{8, 9});
-  CHECK(filled<float>(4, y) == std::vector<float>{3, 4, 5, 6});
-  CHECK(filled<uint8_t>(2, label) == std::vector<uint8_t>{11, 12});
+  CHECK(filled<int32_t>(2, a) == std::vector<int32_t>{8, 9});
+  CHECK(filled<float>(4, b) == std::vector<float>{3, 4, 5, 6});
+  CHECK(filled<uint8_t>(2, y) == std::vector<uint8_t>{11, 12});
 }
 
 TEST_CASE("nothing is written beyond the rows that are reported") {
