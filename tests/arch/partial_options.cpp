@@ -2,6 +2,7 @@
 // with -Wmissing-field-initializers as an error, as are the programs of users who set -Wextra -Werror.
 #include <troupe/convert.hpp>
 #include <troupe/dataset_iterator.hpp>
+#include <troupe/deployment.hpp>
 #include <troupe/exported_model.hpp>
 #include <troupe/hooks.hpp>
 #include <troupe/inspect.hpp>
@@ -36,7 +37,7 @@ void of_jobs() {
                      need{.every = 1}, inspect_options{.verify = true}, field_range{.least = 0},
                      option_values{.kind = option_kind::text}, warm_start_settings{.freeze = true},
                      vocab_info{.axis = 1}, convert_options{.step = 3}, stop_rule_options{.min_steps = 3},
-                     keep_best{.goal = {.smaller_is_better = false}});
+                     keep_best{.goal = {.smaller_is_better = false}}, deployment_options{.hosts = 8});
   leave_out_the_rest(export_options{.checkpoint = {}}, checkpoint_ref{.step = 3}, export_occasion{.is_final = true},
                      exporter{.goal = {}}, metric_goal{.metric = "auc"}, caller_options{.rows = {1}},
                      export_signature{.outputs = {}}, onnx_options{.signature = "scores"});

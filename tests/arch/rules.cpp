@@ -64,7 +64,7 @@ const std::map<std::string, rooms>& arrows() {
     t["actors/chief"] = with(t["actors"], {"actors"});
     t["pipeline/plan"] = with(below_actors, {"actors", "models"});
     t["pipeline/launch"] = with(t["pipeline/plan"], {"pipeline/plan"});
-    t["inspection"] = with(t["exports"], {"exports", "ensemble", "pipeline/plan"});
+    t["inspection"] = with(t["exports"], {"exports", "cluster", "ensemble", "pipeline/plan"});
     t["estimator"] = with(below_actors, {"actors", "models", "exports", "pipeline", "inspection"});
     t["serving"] = with(public_words, {"storage"});
     t["modules"] = with(public_words, {"serving"});
