@@ -1,10 +1,12 @@
 // troupe inspect: shows the contents of a path, or the job that a configuration describes.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/job_setup.hpp"
+#include "cli/configuration/joined.hpp"
 #include "cli/configuration/nearest.hpp"
 #include "cli/terminal/output.hpp"
 
 #include <troupe/inspect.hpp>
+#include <troupe/options/input_mode_names.hpp>
 
 #include <fmt/format.h>
 
@@ -25,7 +27,8 @@ What is shown of each PATH depends on what it is:
   FILE.safetensors                     the tensors of any such file, from anywhere
   an event file                        its tags, with counts, steps and last values
 Of a --config, the plan of its job; with --graph a graph of its model, with --program what a replica computes,
-with --profile the time that each operation of it takes, from a run of some steps that leaves nothing behind.
+with --profile the time that each operation of it takes, from a run of some steps that leaves nothing behind;
+with --hosts, --cores, --input-mode or --batch which rows each core of such hosts would get.
 
 Examples:
   troupe inspect runs/fashion
@@ -34,6 +37,7 @@ Examples:
   troupe inspect runs/fashion/events* runs/fashion/eval/events*
   troupe inspect --config examples/fashion_mnist.toml --graph train --dot | dot -Tsvg > graph.svg
   troupe inspect --config examples/fashion_mnist.toml --profile --steps 200
+  troupe inspect --config examples/fashion_mnist.toml --hosts 8 --cores 8 --input-mode per_replica --batch 1024
   troupe inspect runs/search --dot | dot -Tsvg > search.svg
 
 Exit status:
@@ -47,9 +51,10 @@ struct invocation {
   std::vector<std::string> paths;
   std::string config, graph;
   std::vector<std::string> set;
-  std::optional<std::string> steps;
+  std::optional<std::string> steps, hosts, cores, input_mode, batch;
   bool plan = false, program = false, profile = false, dot = false, json = false, verify = false, values = false;
 
+  bool deployment() const { return hosts || cores || input_mode || batch; }
   mode graph_mode() const {
     return graph == "evaluate" ? mode::evaluate : graph == "predict" ? mode::predict : mode::train;
   }
@@ -69,10 +74,34 @@ void add_arguments(command_arguments& known, invocation& r) {
              "what a replica computes in that mode: kernels in order, their buffers, bytes and FLOPs [train]");
   known.flag("--profile", r.profile, "the time that each of its operations takes in a real run [train]");
   known.value("--steps", "N", r.steps, "of how many steps [20]");
+  known.value("--hosts", "N", r.hosts, "how its replicas would be fed on so many hosts [1]");
+  known.value("--cores", "N", r.cores, "of so many cores each, with a replica on each [1]");
+  known.value("--input-mode", "per_core|per_host|per_replica|broadcast|sliced", r.input_mode,
+              "who reads the data there, and how rows reach the replicas [per_host]");
+  known.value("--batch", "N", r.batch, "rows of a step, over all replicas [those of the configuration]");
   known.flag("--dot", r.dot, "the graph for Graphviz [train]; of a PATH the ensembles of a search");
   known.flag("--verify", r.verify, "read every byte of checkpoints and compare all checksums");
   known.flag("--values", r.values, "with --json: every tensor's bytes in base64");
   known.flag("--json", r.json, "a JSON object; of several PATHs a list of them");
+}
+
+/// The hosts, cores and batches that flags give. invalid_argument, naming the flag.
+expected<deployment_options> deployment_of(const invocation& r) {
+  deployment_options options;
+  if (r.input_mode && !parse_option(*r.input_mode, options.input_mode)) {
+    const auto known = values_of<input_mode>({}).choices;
+    return misuse(fmt::format("--input-mode must be {}, not '{}'{}", joined(known, ", "), *r.input_mode,
+                              did_you_mean(nearest(*r.input_mode, known))));
+  }
+  const auto hosts = parse_count("--hosts", r.hosts, 1), cores = parse_count("--cores", r.cores, 1),
+             batch = parse_count("--batch", r.batch, 1);
+  for (const auto* number : {&hosts, &cores, &batch})
+    if (!*number)
+      return misuse(number->error().message);
+  options.hosts = hosts->value_or(options.hosts);
+  options.cores_per_host = cores->value_or(options.cores_per_host);
+  options.train_batch = options.eval_batch = options.predict_batch = *batch;
+  return options;
 }
 
 expected<void> check(const invocation& r) {
@@ -81,6 +110,12 @@ expected<void> check(const invocation& r) {
   const bool of_config = r.plan || r.program || r.profile || r.steps || !r.graph.empty() || !r.set.empty();
   if (r.config.empty() && of_config)
     return misuse("--plan, --graph, --program, --profile, --steps and --set are about a --config");
+  if (r.config.empty() && r.deployment())
+    return misuse("--hosts, --cores, --input-mode and --batch are about a --config");
+  if (r.deployment() && (r.plan || r.program || r.profile || r.dot || !r.graph.empty()))
+    return misuse(
+        "--hosts, --cores, --input-mode and --batch cannot be given together with --plan, --graph, --program, "
+        "--profile or --dot");
   if (r.dot && r.paths.size() > 1)
     return misuse("--dot is about one PATH, the model directory of a search, or about a --config");
   if (!r.config.empty() && (r.verify || r.values))
@@ -100,6 +135,8 @@ expected<void> check(const invocation& r) {
     return misuse("--steps is about --profile");
   if (const auto steps = parse_count("--steps", r.steps, 1); !steps)
     return misuse(steps.error().message);
+  if (const auto deployment = deployment_of(r); !deployment)
+    return fail(deployment.error());
   return {};
 }
 
@@ -159,10 +196,27 @@ expected<job_setup> setup_of(const invocation& r) {
   return given.and_then([](const settings& s) { return make_job_setup(s, job_purpose::training); });
 }
 
+int show_deployment(const invocation& r, const job_setup& setup, console_printer& console) {
+  auto options = *deployment_of(r);
+  if (setup.estimator.config.replicas > 1)  // 1 is the default, and says nothing of other hosts.
+    options.replicas = setup.estimator.config.replicas;
+  const int64_t test_batch = setup.evaluations.front().data.batch_size;
+  options.train_batch = options.train_batch.value_or(setup.input.batch_size);
+  options.eval_batch = options.eval_batch.value_or(test_batch);
+  options.predict_batch = options.predict_batch.value_or(test_batch);
+  const auto layout = describe_deployment(options);
+  if (!layout)
+    return failure(console, layout.error(), misuse_if(layout.error().category == errc::invalid_argument));
+  r.json ? write_output(to_json(*layout)) : write_text(to_text(*layout));
+  return succeeded;
+}
+
 int show_config(const invocation& r, console_printer& console) {
   const auto setup = setup_of(r);
   if (!setup)
     return usage_failure(console, setup.error());
+  if (r.deployment())
+    return show_deployment(r, *setup, console);
   const auto data = open_training_data(*setup);
   if (!data)
     return failure(console, data.error());

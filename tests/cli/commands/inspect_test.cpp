@@ -143,6 +143,34 @@ TEST_CASE("inspect shows the plan, the graphs and the program of a configuration
   CHECK_FALSE(made.is_open());
 }
 
+TEST_CASE("inspect lays a configuration out on hosts and cores, with its own batches or a given one") {
+  const small_project project;
+  const auto config = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"inspect", "--config", project.config()});
+    return run_program(std::move(more));
+  };
+  const auto wide = config({"--hosts", "8", "--cores", "8", "--input-mode", "per_replica", "--batch", "1024"});
+  CHECK(wide.status == 0);
+  CHECK(has(wide.out,
+            "64 replicas on 8 hosts of 8 cores, input mode per_replica\n"
+            "train: 1024 rows a step; 8 inputs, each reads 8 batches of 16 rows; a replica gets 16\n"));
+  CHECK(has(wide.out, "     7     7       63      7      7  0 to 15\n"));
+  const auto own = nlohmann::json::parse(
+      config({"--cores", "4", "--json", "--set", "input.batch_size=40", "--set", "evaluate.batch_size=20"}).out);
+  CHECK(own["modes"][0]["batch"] == 40);
+  CHECK(own["modes"][1]["batch"] == 20);
+  CHECK(own["modes"][2]["batch"] == 20);
+  const auto uneven = config({"--cores", "8", "--batch", "12"});
+  CHECK(uneven.status == 2);
+  CHECK(has(uneven.err, "train: a batch of 12 rows cannot be divided evenly among 8 replicas"));
+  const auto others = config({"--cores", "8", "--batch", "16", "--set", "run.replicas=4"});
+  CHECK(others.status == 2);
+  CHECK(has(others.err, "replicas must be 8 or left out, not 4"));
+  const auto partly = config({"--hosts", "2", "--batch", "16"});
+  CHECK(partly.status == 0);
+  CHECK(has(partly.out, "cannot evaluate: input mode per_host would read the data on each of 2 hosts"));
+}
+
 TEST_CASE("misuse of inspect and checkpoints exits with 2 and says what would be right") {
   const auto refused = [](std::vector<std::string> arguments, const std::string& part) {
     CAPTURE(part);
@@ -165,6 +193,10 @@ TEST_CASE("misuse of inspect and checkpoints exits with 2 and says what would be
   refused({"inspect", "--config", "x", "--profile", "--steps", "0"},
           "--steps must be a whole number of at least 1, not '0'");
   refused({"inspect", "--config", "x", "--profile", "--program"}, "--profile cannot be given together with --program");
+  refused({"inspect", "a", "--hosts", "2"}, "--hosts, --cores, --input-mode and --batch are about a --config");
+  refused({"inspect", "--config", "x", "--hosts", "2", "--program"}, "cannot be given together with --plan");
+  refused({"inspect", "--config", "x", "--cores", "0"}, "--cores must be a whole number of at least 1, not '0'");
+  refused({"inspect", "--config", "x", "--input-mode", "per_hots"}, "did you mean per_host?");
   refused({"inspect", "/dev/null"}, "is neither a model directory nor a checkpoint");
   refused({"checkpoints"}, "takes list, verify or delete");
   refused({"checkpoints", "lits", "d"}, "did you mean list?");
