@@ -50,8 +50,10 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   at = {};
   if (auto loaded = current.shown ? expected<void>{} : load(); !loaded)
     return finish(loaded.error());
-  if (current.shown)
+  if (current.shown) {
     at = {current.which.step, current.which.iteration};
+    global_step = at.step;
+  }
   until = 0;
   nodes.start(++attempt);
   waiting.await_nodes();
@@ -104,6 +106,7 @@ expected<void> evaluator_state::load() {
   if (!loaded)
     return fail(loaded.error());
   at = loaded->id;
+  global_step = loaded->global_step;
   current.prefix = loaded->prefix;
   lease = std::move(loaded->lease);
   return {};
@@ -228,7 +231,7 @@ void evaluator_state::finish(std::optional<error> cause) {
     if (auto results = totals->results()) {
       result.metrics = std::move(results->numbers);
       result.arrays = std::move(results->arrays);
-      result.metrics["global_step"] = static_cast<double>(at.step);
+      result.metrics["global_step"] = static_cast<double>(global_step);
     } else {
       cause = std::move(results.error());
       result.ok = false;

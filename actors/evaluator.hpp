@@ -44,7 +44,8 @@ struct evaluator_state {
   /// Protects the checkpoint under evaluation until its result is sent, or until its exporters are done. The writer has
   /// a lease for the evaluator as well, but may die first.
   std::shared_ptr<file_hold> lease;
-  checkpoint_id at;     ///< The checkpoint under evaluation.
+  checkpoint_id at;  ///< The checkpoint under evaluation.
+  int64_t global_step = 0;
   int32_t attempt = 0;  ///< The sub-plan's attempt; each evaluation has its own.
   int64_t until = 0;
   sub_plan_wait<evaluator_actor::stateful_pointer<evaluator_state>> waiting;

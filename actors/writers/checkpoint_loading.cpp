@@ -146,6 +146,13 @@ expected<void> load_present(const std::shared_ptr<parameter_store>& store, check
   });
 }
 
+/// The step that is stored beside the variables.
+static int64_t global_step_in(const checkpoint_reader& from) {
+  const auto stored = from.one(std::string{global_step_name});
+  const bool is_step = stored && *stored && (*stored)->type() == dtype::int64 && (*stored)->elements() == 1;
+  return is_step ? (*stored)->as<int64_t>()[0] : from.info().id.step;
+}
+
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
                                           checkpoint_choice which, uint64_t seed,
                                           const std::shared_ptr<parameter_store>& store, const start_values* start,
@@ -195,7 +202,8 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
     auto& reader = **found;
     const auto loaded = state == completeness::whole ? load_into(store, reader) : load_present(store, reader, seed);
     if (loaded)
-      return loaded_state{reader.info().id, reader.info().prefix, std::move(reader.warnings), reader.lease()};
+      return loaded_state{reader.info().id, reader.info().prefix, std::move(reader.warnings), reader.lease(),
+                          global_step_in(reader)};
     if (best || which.step >= 0 || loaded.error().category != errc::data_loss)
       return fail(loaded.error());
     damaged.emplace(reader.info().id, loaded.error());

@@ -52,6 +52,7 @@ struct loaded_state {
   std::string prefix;                 ///< The checkpoint's prefix; empty: freshly initialised variables.
   std::vector<std::string> warnings;  ///< Damaged checkpoints that were skipped.
   std::shared_ptr<file_hold> lease;   ///< Keeps the checkpoint from being deleted while the lease is held.
+  int64_t global_step = 0;            ///< Of a search it may be below the step of the checkpoint.
 };
 /// Whether the chosen checkpoint has all variables of the store.
 enum class completeness : uint8_t { whole, lacks_groups };

@@ -43,7 +43,7 @@ struct train_result {
 };
 
 struct evaluation_result {
-  int64_t global_step = 0;
+  int64_t global_step = 0;                ///< Of the checkpoint; of a search that of the search.
   std::map<std::string, double> metrics;  ///< With `loss` (mean over batches) and `global_step`.
   int64_t batches = 0;
   double seconds = 0;

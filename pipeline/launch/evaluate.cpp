@@ -103,8 +103,13 @@ class launched_evaluation final : public running_evaluation {
     if (!x)
       return fail(x.error());
     const bool written = world_->wait_until([this] { return board_->is_written(); }, deadlines_.stop);
-    evaluation_result result{x->id.step,    x->metrics,         x->batches, x->seconds,
-                             x->checkpoint, board_->warnings(), x->arrays};
+    evaluation_result result{static_cast<int64_t>(x->metrics.at("global_step")),
+                             x->metrics,
+                             x->batches,
+                             x->seconds,
+                             x->checkpoint,
+                             board_->warnings(),
+                             x->arrays};
     if (!written)
       result.warnings.push_back("the event file was not written within " + seconds(deadlines_.stop)
                                 + ", waiting for the summary writer");

@@ -97,6 +97,8 @@ struct life {
     const auto measured = evaluate(*winner, {.input = xor_table().repeat(), .steps = 10});
     REQUIRE_MESSAGE(measured, why(measured));
     CHECK(std::isfinite(measured->metrics.at("loss")));
+    CHECK(measured->global_step == global_step);
+    CHECK(measured->metrics.at("global_step") == static_cast<double>(global_step));
     const auto predicted = predicted_by(*winner);
     const auto path = export_model(*winner, {.input = xor_table()});
     REQUIRE_MESSAGE(path, why(path));
