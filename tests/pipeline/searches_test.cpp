@@ -332,9 +332,9 @@ TEST_CASE("[ADA-22.8 retention] as many checkpoints remain as are to be kept, ov
 }
 
 TEST_CASE("a candidate whose numbers are not finite leaves, and the others go on as without it") {
-  const auto with = [](bool bad, uint64_t seed) {
+  // `bad`: its place among the builders.
+  const auto with = [](std::optional<int> bad, uint64_t seed) {
     small_search s;
-    s.search.max_iterations = 1;
     s.search.on_candidate_not_finite = candidate_not_finite::drop;
     s.search.subnetwork_generator = [bad](const generator_input&) {
       const auto network = [](std::string name, double rate) {
@@ -345,33 +345,40 @@ TEST_CASE("a candidate whose numbers are not finite leaves, and the others go on
                        },
                        .optimizer = gradient_descent{.rate = static_cast<float>(rate)}};
       };
-      std::vector<builder> all{network("good", 0.1)};
+      std::vector<builder> all{network("good", 0.1), network("better", 0.2)};
       if (bad)
-        all.push_back(network("bad", 1e30));
+        all.insert(all.begin() + *bad, network("bad", 1e30));
       return all;
     };
     simulated_job job{prepare_search(s), seed};
     run_to_end(job);
     return newest_checkpoint(s.o.files).content;
   };
-  const auto disturbed = with(true, 1), alone = with(false, 1);
-  for (uint64_t seed = 2; seed <= 12; ++seed)
-    CHECK(same_state(with(true, seed), disturbed));
-  const auto books = parse_books(disturbed.blobs.at("search"), "books");
-  REQUIRE(books);
-  REQUIRE(books->subnetworks.size() == 2);
-  REQUIRE(books->subnetworks[1].stop);
-  CHECK(books->subnetworks[1].stop->cause == stop_cause::dropped);
-  size_t compared = 0;
-  for (const auto& t : alone.tensors)
-    for (const auto& other : disturbed.tensors)
-      if (t.name == other.name && t.value.type() != dtype::int64) {  // The global step is that of both subnetworks.
-        CHECK_MESSAGE(t.value == other.value, t.name);
-        ++compared;
-      }
-  const auto steps = std::count_if(alone.tensors.begin(), alone.tensors.end(),
-                                   [](const named_tensor& t) { return t.value.type() == dtype::int64; });
-  CHECK(static_cast<int64_t>(compared) == std::ssize(alone.tensors) - steps);
+  const auto books_of = [](const checkpoint_content& c) { return parse_books(c.blobs.at("search"), "books").value(); };
+  const auto alone = with({}, 1);
+  for (const int place : {0, 1, 2}) {
+    CAPTURE(place);
+    const auto disturbed = with(place, 1);
+    for (uint64_t seed = 2; seed <= 5; ++seed)
+      CHECK(same_state(with(place, seed), disturbed));
+    const auto books = books_of(disturbed);
+    CHECK(books.iteration() == 2);
+    REQUIRE(books.subnetworks.size() == 3);
+    REQUIRE(books.subnetworks[place].stop);
+    CHECK(books.subnetworks[place].stop->cause == stop_cause::dropped);
+    for (size_t t = 0; t < 2; ++t)
+      CHECK(books.winners[t].recipe.members == books_of(alone).winners[t].recipe.members);
+    size_t compared = 0;
+    for (const auto& t : alone.tensors)
+      for (const auto& other : disturbed.tensors)
+        if (t.name == other.name && t.value.type() != dtype::int64) {  // The global step is that of all subnetworks.
+          CHECK_MESSAGE(t.value == other.value, t.name);
+          ++compared;
+        }
+    const auto steps = std::count_if(alone.tensors.begin(), alone.tensors.end(),
+                                     [](const named_tensor& t) { return t.value.type() == dtype::int64; });
+    CHECK(static_cast<int64_t>(compared) == std::ssize(alone.tensors) - steps);
+  }
 }
 
 }  // namespace troupe::test

@@ -11,11 +11,17 @@
 
 namespace troupe::test {
 
-/// The different outcomes of six seeds as a cell: " goes on or recovers |".
-inline std::string cell_of(const std::function<std::string(uint64_t seed)>& outcome) {
+/// The outcome where a node is not there at a moment.
+inline constexpr auto no_such_node = "–";
+
+/// The different outcomes of so many seeds as a cell: " goes on or recovers |". What comes of a node is shown where it
+/// is there in any of them.
+inline std::string cell_of(const std::function<std::string(uint64_t seed)>& outcome, uint64_t seeds = 6) {
   std::set<std::string> seen;
-  for (uint64_t seed = 1; seed <= 6; ++seed)
+  for (uint64_t seed = 1; seed <= seeds; ++seed)
     seen.insert(outcome(seed));
+  if (seen.size() > 1)
+    seen.erase(no_such_node);
   std::string cell;
   for (const auto& s : seen)
     cell += (cell.empty() ? " " : " or ") + s;
