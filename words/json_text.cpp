@@ -1,6 +1,5 @@
-#include "ensemble/search_json.hpp"
+#include "words/json_text.hpp"
 
-#include "ensemble/progress.hpp"
 #include "words/text.hpp"
 
 #include <algorithm>
@@ -8,12 +7,13 @@
 #include <limits>
 #include <set>
 
-namespace troupe::search_json {
+namespace troupe::json_text {
 
 namespace {
 
 constexpr int depth_max = 64;
 constexpr size_t shown_bytes_max = 60;
+constexpr uint64_t count_max = uint64_t{1} << 53;  // Every whole number up to it is a double.
 
 std::string scalar_text(const json& value) { return value.dump(-1, ' ', true, json::error_handler_t::replace); }
 
@@ -140,7 +140,7 @@ int64_t entry::integer() const {
 int64_t entry::count() const {
   if (!value_->is_number_unsigned())
     refuse("a whole number of at least 0");
-  if (value_->get<uint64_t>() > static_cast<uint64_t>(ticks_max))
+  if (value_->get<uint64_t>() > count_max)
     refuse("a whole number of at most 2^53");
   return value_->get<int64_t>();
 }
@@ -167,4 +167,4 @@ std::string entry::text() const {
   return value_->get<std::string>();
 }
 
-}  // namespace troupe::search_json
+}  // namespace troupe::json_text
