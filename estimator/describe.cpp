@@ -1,5 +1,6 @@
 #include "estimator/describe.hpp"
 
+#include "cluster/task_duties.hpp"
 #include "exports/surroundings.hpp"
 #include "input/streams/open_input.hpp"
 #include "input/streams/refused.hpp"
@@ -39,6 +40,26 @@ expected<void> none_is_null(const std::vector<std::shared_ptr<T>>& all, std::str
     if (!all[i])
       return fail(errc::invalid_argument,
                   std::string{what} + "[" + std::to_string(i) + "] of " + whose + " is null; leave it out");
+  return {};
+}
+
+/// Whether this process can do its part of the job so far.
+expected<void> check_cluster(const cluster& c, bool evaluates) {
+  if (auto may = evaluates ? may_train_and_evaluate(c) : may_train(c); !may)
+    return may;
+  const auto task = describe_task(c);
+  if (!task)
+    return fail(task.error());
+  size_t processes = task->kind == task_kind::evaluator ? 1 : 0;  // An evaluator's cluster does not list it.
+  for (const auto& [type, addresses] : c.jobs)
+    processes += addresses.size();
+  if (processes > 1)
+    return fail(errc::unimplemented, "task " + std::to_string(c.task.index) + " of the type "
+                                         + troupe::quoted(c.task.type)
+                                         + " cannot run yet: a job of several processes is not supported");
+  if (evaluates && !task->evaluates)
+    return fail(errc::unimplemented,
+                "a " + c.task.type + " leaves evaluations to an evaluator, which is not supported yet: use train()");
   return {};
 }
 
@@ -108,6 +129,9 @@ expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
 }
 
 expected<training_job> describe(const estimator& e, const train_spec& training, const eval_specs& evaluations) {
+  if (e.cluster)
+    if (auto right = check_cluster(*e.cluster, !evaluations.all().empty()); !right)
+      return fail(right.error());
   auto basis = settled_basis(e);
   if (!basis)
     return fail(basis.error());

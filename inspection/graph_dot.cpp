@@ -15,12 +15,12 @@ std::string quoted(std::string_view text) {
 }
 
 /// A scope of the graph: its nodes, and its inner scopes by the last part of their names.
-struct cluster {
+struct drawn_scope {
   std::vector<const graph_description::node*> nodes;
-  std::map<std::string, cluster> inner;
+  std::map<std::string, drawn_scope> inner;
 };
 
-void add(cluster& to, std::string_view scope, const graph_description::node& n) {
+void add(drawn_scope& to, std::string_view scope, const graph_description::node& n) {
   if (scope.empty())
     return to.nodes.push_back(&n);
   const size_t slash = std::min(scope.find('/'), scope.size());
@@ -32,7 +32,7 @@ std::string label_of(const graph_description::node& n) {
   return quoted(name + (name == n.op ? "" : "\n" + n.op) + "\n" + n.dtype + " " + n.shape);
 }
 
-void print(std::string& text, const cluster& c, const std::string& path, const std::string& indent) {
+void print(std::string& text, const drawn_scope& c, const std::string& path, const std::string& indent) {
   for (const auto* n : c.nodes)
     text += indent + quoted(n->name) + " [label=" + label_of(*n)
             + (n->op == "variable" ? ", shape=box, style=filled" : "")
@@ -75,7 +75,7 @@ std::string to_dot(const search_description& r) {
 }
 
 std::string to_dot(const graph_description& r) {
-  cluster top;
+  drawn_scope top;
   for (const auto& n : r.nodes)
     add(top, n.scope, n);
   std::string text = "digraph " + quoted(r.model + " (" + std::string{to_string(r.mode)} + ")")

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <troupe/checkpoint_ref.hpp>
+#include <troupe/cluster.hpp>
 #include <troupe/dataset.hpp>
 #include <troupe/early_stopping.hpp>
 #include <troupe/exporter.hpp>
@@ -27,7 +28,14 @@ struct estimator {
   run_config config = {};
   /// Where the variables of a job come from if there is no checkpoint. None: initial values drawn from the seed.
   std::optional<warm_start_settings> warm_start = {};
+  /// The processes that train together, and which this one is (cluster.hpp). None: it works alone. Training by several
+  /// processes is unimplemented so far, and so are evaluations in a cluster without a master.
+  std::optional<troupe::cluster> cluster = {};
 };
+
+/// The estimator as a task of the cluster, in the model directory that either of them names. invalid_argument: they
+/// name two; all that `validate` refuses of the cluster.
+TROUPE_API expected<estimator> with_cluster(estimator e, const cluster& c);
 
 /// What to train on, and for how long. Without `max_steps`, `steps`, `epochs`: until the data end. Counts start at 1.
 struct train_spec {

@@ -9,31 +9,12 @@
 #pragma once
 
 #include <troupe/error.hpp>
+#include <troupe/setting.hpp>
 
 #include <concepts>
 #include <utility>
 
 namespace troupe {
-
-/// An option with three states: never set, std::nullopt (off), or a value.
-template <class T>
-class setting {
- public:
-  constexpr setting() = default;
-  constexpr setting(std::nullopt_t) : mentioned_(true) {}  // NOLINT(google-explicit-constructor): reads as in the
-  constexpr setting(T value)
-    : mentioned_(true), value_(value) {}  // NOLINT(google-explicit-constructor): example above.
-
-  constexpr bool mentioned() const noexcept { return mentioned_; }
-  /// Absent if off or never set.
-  constexpr const std::optional<T>& value() const noexcept { return value_; }
-
-  friend constexpr bool operator==(const setting&, const setting&) = default;
-
- private:
-  bool mentioned_ = false;
-  std::optional<T> value_;
-};
 
 /// The training steps over which the model's metrics are computed, to be reported at each log point.
 enum class train_metrics : uint8_t {
@@ -47,6 +28,9 @@ enum class not_finite : uint8_t {
   fail,  ///< The job fails with nan_loss, which names the step.
   stop,  ///< A warning. The job saves the state before that step and stops there. Only for a job of one group.
 };
+
+/// The label in front of the addresses of a cluster (cluster.hpp). Names only: Troupe speaks neither of them.
+enum class cluster_protocol : uint8_t { grpc, grpc_verbs };
 
 struct run_config {
   /// Directory of checkpoints, summaries and exports; a job resumes from its newest checkpoint. None: nothing is kept.
@@ -85,6 +69,12 @@ struct run_config {
   /// Rematerialisation, for models short of memory: gradients recompute cheap forward values (no matrix product, no
   /// convolution) if that takes less memory. Slower, with the same bits.
   bool recompute = false;
+
+  // In a cluster (cluster.hpp).
+  std::optional<cluster_protocol> protocol = {};      ///< The label in front of a task's address. None: grpc.
+  double session_creation_timeout_secs = 7200;        ///< How long a task waits for the chief to begin, above 0.
+  double chief_wait_secs = 600;                       ///< How long a task waits for a chief that has gone.
+  std::optional<int64_t> max_worker_delay_secs = {};  ///< Most seconds that a worker begins later. None: 60.
 
   friend bool operator==(const run_config&, const run_config&) = default;
 };

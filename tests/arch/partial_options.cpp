@@ -32,12 +32,13 @@ void leave_out_the_rest(const Options&...) {}
 
 void of_jobs() {
   leave_out_the_rest(train_spec{.max_steps = 3}, eval_spec{.steps = 3}, predict_spec{.keys = {}},
-                     start_options{.executor_deadline = {}}, estimator{.config = {}}, run_config{.replicas = 2},
-                     checkpoint_trigger{.steps = 3}, needs{.holds = {.saved = true}}, held_facts{.evaluated = true},
-                     need{.every = 1}, inspect_options{.verify = true}, field_range{.least = 0},
-                     option_values{.kind = option_kind::text}, warm_start_settings{.freeze = true},
-                     vocab_info{.axis = 1}, convert_options{.step = 3}, stop_rule_options{.min_steps = 3},
-                     keep_best{.goal = {.smaller_is_better = false}}, deployment_options{.hosts = 8});
+                     start_options{.executor_deadline = {}}, estimator{.config = {}}, cluster{.task = {.index = 0}},
+                     run_config{.replicas = 2}, checkpoint_trigger{.steps = 3}, needs{.holds = {.saved = true}},
+                     held_facts{.evaluated = true}, need{.every = 1}, inspect_options{.verify = true},
+                     field_range{.least = 0}, option_values{.kind = option_kind::text},
+                     warm_start_settings{.freeze = true}, vocab_info{.axis = 1}, convert_options{.step = 3},
+                     stop_rule_options{.min_steps = 3}, keep_best{.goal = {.smaller_is_better = false}},
+                     deployment_options{.hosts = 8});
   leave_out_the_rest(export_options{.checkpoint = {}}, checkpoint_ref{.step = 3}, export_occasion{.is_final = true},
                      exporter{.goal = {}}, metric_goal{.metric = "auc"}, caller_options{.rows = {1}},
                      export_signature{.outputs = {}}, onnx_options{.signature = "scores"});

@@ -4,7 +4,6 @@
 #include "support/small_job.hpp"
 #include "support/temporary_directory.hpp"
 #include "tests/support/has.hpp"
-#include "words/task_duties.hpp"
 
 #include <troupe/canned_models.hpp>
 #include <troupe/checkpoints.hpp>
@@ -121,8 +120,12 @@ TEST_CASE(
     CHECK(refused.error().category == errc::invalid_argument);
     CHECK(has(refused.error().message, max_steps && steps ? "cannot both be given" : "must be at least 1"));
   }
-  for (const auto kind : {task_kind::parameter_server, task_kind::evaluator})
-    CHECK(may_train({kind}).error().category == errc::invalid_argument);
+  for (const std::string type : {"ps", "evaluator"}) {
+    auto e = over({});
+    e.cluster = cluster{.jobs = {{"chief", {"a:1"}}, {"ps", {"b:1"}}}, .task = {type, 0}};
+    CHECK(refusal(train(e, training(3)))
+          == "train() cannot run in a task of the type '" + type + "': use train_and_evaluate()");
+  }
 }
 
 static_assert(can_be_called<estimator, train_spec, eval_spec> && can_be_called<estimator, train_spec, eval_specs>);

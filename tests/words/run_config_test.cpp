@@ -149,6 +149,39 @@ TEST_CASE("a value that a field cannot have is refused, naming both") {
   CHECK(refused({.save_summary_steps = 0, .keep_checkpoint_max = 0, .log_step_count_steps = std::nullopt}) == "");
 }
 
+TEST_CASE("[EST-4] numbers below the limits of their fields are refused") {
+  CHECK(refused({.save_summary_steps = -1}) == "save_summary_steps must be at least 0, not -1");
+  CHECK(refused({.keep_checkpoint_max = -1}) == "keep_checkpoint_max must be at least 0, not -1");
+  CHECK(refused({.keep_checkpoint_every_n_hours = 0}) == "keep_checkpoint_every_n_hours must be above 0, not 0");
+  CHECK(refused({.log_step_count_steps = 0}) == "log_step_count_steps must be at least 1, not 0");
+  CHECK(refused({.session_creation_timeout_secs = 0})
+        == "session_creation_timeout_secs must be in (0, 3000000000], not 0");
+}
+
+TEST_CASE("[EST-5] a protocol is grpc, grpc+verbs or none") {
+  CHECK_FALSE(run_config{}.protocol);
+  CHECK(replace(run_config{}, "protocol", "grpc")->protocol == cluster_protocol::grpc);
+  const auto verbs = replace(run_config{}, "protocol", "grpc+verbs");
+  REQUIRE(verbs);
+  CHECK(verbs->protocol == cluster_protocol::grpc_verbs);
+  CHECK_FALSE(replace(*verbs, "protocol", "none")->protocol);
+  const auto http = replace(run_config{}, "protocol", "http");
+  REQUIRE_FALSE(http);
+  CHECK(http.error().category == errc::invalid_argument);
+  CHECK(http.error().message == R"(protocol must be one of grpc, grpc+verbs, or "none", not 'http')");
+}
+
+TEST_CASE("waits and delays of a cluster are seconds in their ranges") {
+  const run_config c;
+  CHECK(c.session_creation_timeout_secs == 7200);
+  CHECK(c.chief_wait_secs == 600);
+  CHECK_FALSE(c.max_worker_delay_secs);
+  CHECK(refused({.chief_wait_secs = 0, .max_worker_delay_secs = 0}) == "");
+  CHECK(refused({.chief_wait_secs = -1}) == "chief_wait_secs must be in [0, 3000000000], not -1");
+  CHECK(refused({.max_worker_delay_secs = -1}) == "max_worker_delay_secs must be in [0, 3000000000], not -1");
+  CHECK_FALSE(replace(c, "max_worker_delay_secs", "2.5"));
+}
+
 TEST_CASE("the empty string is no directory") {
   CHECK(refused({.model_dir = ""}) == "model_dir must not be ''");
   CHECK(replace(run_config{}, "model_dir", "").error().message == "model_dir must not be ''");

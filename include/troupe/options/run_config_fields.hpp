@@ -41,6 +41,12 @@ struct option_choices<not_finite> {
                                                                        {"stop", not_finite::stop}};
 };
 
+template <>
+struct option_choices<cluster_protocol> {
+  static const inline std::pair<std::string_view, cluster_protocol> all[] = {
+      {"grpc", cluster_protocol::grpc}, {"grpc+verbs", cluster_protocol::grpc_verbs}};
+};
+
 #define TROUPE_FIELD(field, ...) \
   option_field { #field, &run_config::field, __VA_ARGS__ }
 
@@ -79,7 +85,15 @@ struct option_fields<run_config> {
       TROUPE_FIELD(recovery_delay_max_secs, "and at most this", field_range::between(0, 3e9)),
       TROUPE_FIELD(debug_numerics, "when a step is not finite, name its first operation that is not"),
       TROUPE_FIELD(on_not_finite, "a step that is not finite fails the job, or stops it before that step"),
-      TROUPE_FIELD(recompute, "compute cheap values again for the gradients, to save memory")};
+      TROUPE_FIELD(recompute, "compute cheap values again for the gradients, to save memory"),
+      TROUPE_FIELD(protocol, "in a cluster: the label in front of a task's address; grpc unless given"),
+      TROUPE_FIELD(session_creation_timeout_secs, "in a cluster: how long a task waits for the chief to begin",
+                   field_range{.least = 0, .most = 3e9, .below = false}),
+      TROUPE_FIELD(chief_wait_secs, "in a cluster: how long a task waits for a chief that has gone",
+                   field_range::between(0, 3e9)),
+      TROUPE_FIELD(max_worker_delay_secs,
+                   "in a cluster: worker k begins 5 (k + 1) seconds later, and at most this; 60 unless given",
+                   field_range::between(0, 3e9))};
 };
 
 #undef TROUPE_FIELD
