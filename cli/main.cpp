@@ -47,8 +47,8 @@ int run(const std::vector<std::string>& arguments) {
     return serve(rest, early, signals);
   static const std::map<std::string,
                         int (*)(const command_line&, const std::shared_ptr<console_printer>&, signal_watch&)>
-      commands{
-          {"train", train}, {"search", search}, {"evaluate", evaluate}, {"predict", predict}, {"export", export_model}};
+      commands{{"train", train},       {"check", check},     {"search", search},
+               {"evaluate", evaluate}, {"predict", predict}, {"export", export_model}};
   const auto command = commands.find(name);
   if (command == commands.end()) {
     std::vector<std::string> names;

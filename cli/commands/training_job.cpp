@@ -1,5 +1,6 @@
 #include "cli/commands/training_job.hpp"
 
+#include "cli/configuration/cluster_setup.hpp"
 #include "cli/configuration/kept_settings.hpp"
 
 #include <troupe/run_description.hpp>
@@ -55,34 +56,31 @@ int run_training(const command_line& line, const std::shared_ptr<console_printer
                  const training_job& what) {
   const std::string before = fmt::format("before the {} began", what.name);
   end_at_first(signals, console, before);
-  const auto given = load_settings(line);
+  // Searches work alone.
+  const auto here = what.purpose == job_purpose::training ? cluster_of(line) : expected<cluster>{cluster{}};
+  if (!here)
+    return usage_failure(*console, here.error());
+  const auto given = load_settings(line, *here);
   if (!given)
     return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
-  const auto setup = make_job_setup(*given, what.purpose);
+  auto setup = make_job_setup(*given, what.purpose);
   if (!setup)
     return usage_failure(*console, setup.error());
-  const auto data = open_training_data(*setup);
+  const auto task = join(*setup, *here);
+  if (!task)
+    return usage_failure(*console, task.error());
+  auto data = open_data(*setup, *task);
   if (!data)
     return failure(*console, with_origin(data.error(), line));
 
-  auto training = make_train_spec(*setup, *data);
+  auto& training = data->training;
   training.hooks.push_back(console);
   keep_record(line, *given, *setup, what, console, training);
-  std::vector<eval_spec> evaluations;
-  job_scale scale{.epoch_steps = epoch_steps(*setup, *data), .saves = setup->estimator.config.model_dir.has_value()};
-  for (const auto& e : setup->evaluations) {
-    if (!e.while_training)
-      continue;
-    const auto test = open_test_data(*setup, e);
-    if (!test)
-      return failure(*console, with_origin(test.error(), line));
-    evaluations.push_back(make_eval_spec(e, *test));
-    if (const auto batches = evaluation_batches(e, *test))
-      scale.evaluation_batches[e.spec.name] = *batches;
-  }
-  console->measure_by(scale);
+  console->measure_by({.epoch_steps = data->epoch_steps,
+                       .evaluation_batches = data->evaluation_batches,
+                       .saves = setup->estimator.config.model_dir.has_value()});
   console->name_classes(what.with_classes(*setup));
-  auto running = what.start(*setup, training, evaluations);
+  auto running = what.start(*setup, training, data->evaluations);
   if (!running)
     return failure(*console, running.error(), misuse_if(running.error().category == errc::invalid_argument));
 

@@ -34,6 +34,15 @@ with the same. Running the same command again goes on from the newest checkpoint
 end is reached. SIGTSTP pauses training, SIGCONT resumes it.
 )";
 
+constexpr std::string_view check_examples = R"(Examples:
+  troupe check --config examples/fashion_mnist.toml
+  troupe check --config examples/fashion_mnist.toml --max-steps 9000 --json
+  troupe check --config my.toml --tf-config worker-1.json
+Opens the data, builds the model and plans what troupe train would run with the same flags; trains and writes
+nothing. In a cluster this is the part of one process: the task that TF_CONFIG, or the file in its place, names.
+Only the data that the task reads are opened.
+)";
+
 constexpr std::string_view search_examples = R"(Examples:
   troupe search --config examples/fashion_mnist_search.toml
   troupe search --config examples/fashion_mnist_search.toml --max-iterations 5 --model-dir runs/longer --json
@@ -104,7 +113,9 @@ std::string about(std::string_view name) {
 }
 
 std::string_view purpose(std::string_view subcommand) {
-  return subcommand == "train"     ? "Trains a model, saving and evaluating as it goes."
+  return subcommand == "train" ? "Trains a model, saving and evaluating as it goes."
+         : subcommand == "check"
+             ? "Checks a configuration with its data and its model, and shows what a process would do."
          : subcommand == "search"  ? "Searches an ensemble of networks, saving and evaluating as it goes."
          : subcommand == "predict" ? "Writes what the newest checkpoint of a model, or an exported model, says of each "
                                      "example of the test data."
@@ -115,6 +126,7 @@ std::string_view purpose(std::string_view subcommand) {
 
 std::string footer(std::string_view subcommand) {
   const auto examples = subcommand == "train"      ? train_examples
+                        : subcommand == "check"    ? check_examples
                         : subcommand == "search"   ? search_examples
                         : subcommand == "evaluate" ? evaluate_examples
                         : subcommand == "export"   ? export_examples
@@ -139,8 +151,8 @@ struct raw_flags {
 };
 
 void add_arguments(command_arguments& known, std::string_view subcommand, command_line& line, raw_flags& raw) {
-  const bool training = subcommand == "train" || subcommand == "search", predicting = subcommand == "predict",
-             exporting = subcommand == "export";
+  const bool checking = subcommand == "check", predicting = subcommand == "predict", exporting = subcommand == "export",
+             training = subcommand == "train" || subcommand == "search" || checking;
   for (const auto& table : key_tables())
     known.subject(std::string{table.name}, describe_keys(table));
   known.word("DIR", line.directory,
@@ -166,6 +178,10 @@ void add_arguments(command_arguments& known, std::string_view subcommand, comman
     known.value("--onnx", "FILE", line.onnx, "also write it as an ONNX file");
     known.values("--asset", "PATH=FILE", line.assets,
                  "a file to put beside it, as assets.extra/PATH; as often as you like");
+  } else if (checking) {
+    known.value("--tf-config", "FILE", line.tf_config, "a file of JSON in place of the environment variable TF_CONFIG");
+    known.flag("--json", line.json, "one JSON object");
+    return;
   } else {
     known.flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
   }
@@ -268,6 +284,7 @@ expected<settings> load_settings(const command_line& line) {
 std::span<const command_summary> command_summaries() {
   static constexpr command_summary all[] = {
       {"train", "trains a model, saving and evaluating as it goes"},
+      {"check", "checks a configuration, its data and its model, and shows what a process would do"},
       {"search", "searches an ensemble of networks, iteration by iteration"},
       {"evaluate", "evaluates the newest checkpoint, or that of --step or --checkpoint"},
       {"predict", "writes what that checkpoint, or an exported model, says of each example"},

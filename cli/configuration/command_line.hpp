@@ -1,4 +1,5 @@
-// The flags of `troupe train`, `troupe search`, `troupe evaluate`, `troupe predict` and `troupe export`.
+// The flags of `troupe train`, `troupe check`, `troupe search`, `troupe evaluate`, `troupe predict` and
+// `troupe export`.
 #pragma once
 
 #include "cli/configuration/arguments.hpp"
@@ -29,6 +30,7 @@ struct command_line {
   std::optional<std::string> exported;             ///< Only for predict: an exported model's directory.
   std::vector<std::string> assets;                 ///< Only for export: "PATH=FILE".
   std::optional<std::string> onnx;                 ///< Only for export.
+  std::optional<std::string> tf_config;            ///< Only for check: a file in place of TF_CONFIG.
   bool json = false;
   bool quiet = false;
 };

@@ -199,6 +199,21 @@ enum class graph_depth : uint8_t { with_program, graph_only };
 TROUPE_API expected<graph_description> inspect_graph(const estimator& e, const dataset& input, mode m,
                                                      graph_depth depth = graph_depth::with_program);
 
+/// What one process does for a job: everything if it works alone, otherwise its task in the estimator's cluster.
+struct process_description {
+  cluster_task id = {};  ///< Worker 0 for a process that works alone.
+  task_description task = {};
+  std::optional<std::string> server = {};      ///< The address at which it listens, if it starts a server.
+  std::vector<std::string> duties = {};        ///< While it trains, in the order in which they see a step.
+  std::vector<graph_description> models = {};  ///< The model in each mode that it runs: for training, each evaluation.
+  std::optional<plan_description> plan = {};   ///< Its actors, if it trains. Only a chief saves and writes summaries.
+};
+/// Checks the configuration, the model and the data of this process by planning all that it would run. Data that its
+/// task does not read (`task_description::trains`, `evaluates`) are not looked at, and may be `dataset{nullptr}`.
+/// Errors as `train_and_evaluate`, except that a cluster of several processes is described. state: as `server_address`.
+TROUPE_API expected<process_description> inspect_process(const estimator& e, const train_spec& training,
+                                                         const eval_specs& evaluations = {});
+
 /// Time by kernel and operation, in wall-clock seconds of one step: the mean over `steps`.
 struct step_profile {
   struct kernel {
@@ -237,6 +252,7 @@ TROUPE_API std::string to_text(const event_file_description& r);
 TROUPE_API std::string to_text(const export_description& r);
 TROUPE_API std::string to_text(const plan_description& r);
 TROUPE_API std::string to_text(const graph_description& r);
+TROUPE_API std::string to_text(const process_description& r);
 TROUPE_API std::string to_text(const step_profile& r);
 TROUPE_API std::string to_text(const inspection& r);
 
@@ -249,6 +265,7 @@ TROUPE_API std::string to_json(const event_file_description& r);
 TROUPE_API std::string to_json(const export_description& r);
 TROUPE_API std::string to_json(const plan_description& r);
 TROUPE_API std::string to_json(const graph_description& r);
+TROUPE_API std::string to_json(const process_description& r);
 TROUPE_API std::string to_json(const step_profile& r);
 TROUPE_API std::string to_json(const inspection& r);
 
