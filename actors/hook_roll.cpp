@@ -62,6 +62,7 @@ void hook_roll::replace_groups(const fact& x, std::vector<error>& thrown) {
 }
 
 void hook_roll::begin(int64_t at, std::vector<error>& thrown) {
+  began_at_ = at;
   for (auto& h : hooks_)
     if (!h.begun)
       tell(h, "begin()", thrown, [&](hook& who) {
@@ -125,9 +126,11 @@ void hook_roll::show_event(const fact& x, job_control& job, const retire& stops,
 
 void hook_roll::show_step(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown) {
   const auto& values = x.values.values;
-  for (const auto& h : hooks_) {
-    if (!h.begun || !(wants(h.needs.steps, h.own(x.at)) || (x.last && h.needs.last)))
+  for (auto& h : hooks_) {
+    const bool knows_it = x.at == began_at_ && h.shown == x.at;
+    if (!h.begun || knows_it || !(wants(h.needs.steps, h.own(x.at)) || (x.last && h.needs.last)))
       continue;
+    h.shown = x.at;
     step_facts facts{h.own(x.at), x.news.seconds, {}};
     for (size_t i = 0; i < std::min(names_.outputs.size(), values.size()); ++i)
       if (const auto own = own_name(h, names_.outputs[i]))

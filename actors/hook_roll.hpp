@@ -27,7 +27,7 @@ class hook_roll {
   ///             that have not begun. A hook whose begin threw has not begun and is shown nothing. It is an error, too,
   ///             if a hook asks for a value that the model does not observe
   ///   event     on_event
-  ///   step      on_step, of the hooks that need this step
+  ///   step      on_step, of the hooks that need this step; where hooks begin, of those that have not been shown it
   ///   end_at    on_event; then end or, if the job failed, on_abort in the opposite order
   std::vector<error> show(const fact& x, job_control& job, const retire& stops = {});
   /// All steps that hooks which have begun need, as steps of the job; below, the facts that any hook holds.
@@ -45,6 +45,7 @@ class hook_roll {
     std::optional<group_hook> of = {};  ///< Absent: a hook of the job.
     bool begun = false;
     troupe::needs needs = {};
+    std::optional<int64_t> shown = {};  ///< The step that it was shown last.
 
     /// The step that the hook is told for a step of the job.
     int64_t own(int64_t step) const { return of ? step - of->begins_at : step; }
@@ -62,7 +63,8 @@ class hook_roll {
   void end(const fact& x, std::vector<error>& thrown);
   std::string text_of(const entry& h) const;
 
-  std::vector<entry> hooks_;  ///< Those of the job first.
+  std::vector<entry> hooks_;              ///< Those of the job first.
+  std::optional<int64_t> began_at_ = {};  ///< Where hooks have begun last: others may have been shown that state.
   name_values names_;
 };
 

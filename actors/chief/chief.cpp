@@ -164,6 +164,7 @@ static void begin_hooks(chief_state& c, int64_t step) {
   f.what = fact::begin_at;
   f.at = step;
   if (of_groups) {
+    c.told.watch.reset();  // The new hooks may want this state, too; the others pass over it.
     f.of_plan = c.options.hooks ? c.options.hooks : std::make_shared<const group_hooks>();
     if (!c.next.growth.by_plan)
       f.news.failure = error{errc::aborted, "the job goes on from an older checkpoint, of another iteration"};

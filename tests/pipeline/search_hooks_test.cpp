@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <numeric>
 #include <stdexcept>
 
 namespace troupe::test {
@@ -104,6 +105,33 @@ TEST_CASE("[ADA-22.9 hooks] builders' hooks begin and end with each iteration, w
   auto twice = once;
   twice.insert(twice.end(), once.begin(), once.end());
   CHECK(calls == twice);
+}
+
+TEST_CASE("a hook that wants every step sees those of its iteration, from the first state on, beside one of the job") {
+  struct watching : hook {
+    std::vector<int64_t>* seen;
+    explicit watching(std::vector<int64_t>* into) : seen(into) {}
+    needs begin(int64_t) override { return {.steps = {{.first = 0, .every = 1, .gate = true}}}; }
+    void on_step(const step_facts& facts, job_control&) override { seen->push_back(facts.step); }
+  };
+  std::vector<int64_t> own, of_job;
+  small_search s;
+  s.search.max_iterations = 2;
+  s.search.subnetwork_generator = [&own](const generator_input& in) {
+    auto all = generators::simple_dnn({.optimizer = adam{.rate = 0.02f}, .layer_size = 4})(in);
+    all[1].hooks = [&own] { return std::vector<std::shared_ptr<hook>>{std::make_shared<watching>(&own)}; };
+    return all;
+  };
+  auto job = describe_search(s);
+  job.hooks.push_back(std::make_shared<watching>(&of_job));
+  run_to_end(job);
+  std::vector<int64_t> iteration(11), all(21);
+  std::iota(iteration.begin(), iteration.end(), 0);
+  std::iota(all.begin(), all.end(), 0);
+  CHECK(of_job == all);
+  auto twice = iteration;
+  twice.insert(twice.end(), iteration.begin(), iteration.end());
+  CHECK(own == twice);
 }
 
 TEST_CASE("an ensemble that its hook stops keeps its weights from there on, and the iteration goes on") {
