@@ -1,4 +1,4 @@
-// AdaNet.CVX: the paper's variant with units in closed form (section 4.2 of its appendix on the alternative algorithm).
+// AdaNet.CVX: the paper's variant with units in closed form.
 //
 // A round adds one unit. With the weights D(i) ∝ Φ'(1 - y_i·f(x_i)) of the examples, Σ D = 1, and the correlations
 // e_k[j] = Σ D(i)·y_i·z_{k-1,j}(x_i) of the labels with what layer k reads, the best unit of layer k has the weights
