@@ -108,16 +108,34 @@ void hook_roll::check_values(const entry& h, std::vector<error>& wrong) const {
   }
 }
 
+job_event hook_roll::own_event(const entry& h, job_event e) const {
+  e.step = h.own(e.step);
+  if (e.max_steps)
+    e.max_steps = h.own(*e.max_steps);
+  if (e.what == job_event::kind::chosen)
+    return e;  // Its values are scores, by candidate.
+  const auto own_values = [&](auto& values) {
+    std::remove_reference_t<decltype(values)> own;
+    for (auto& [name, value] : values)
+      if (auto name_of_its_own = own_name(h, name))
+        own.emplace(std::move(*name_of_its_own), std::move(value));
+    values = std::move(own);
+  };
+  own_values(e.metrics);
+  own_values(e.arrays);
+  if (const auto loss = e.metrics.find("loss"); e.what == job_event::kind::progress && loss != e.metrics.end())
+    e.loss = loss->second;
+  return e;
+}
+
 void hook_roll::show_event(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown) {
   for (const auto& h : hooks_) {
     if (!h.begun)
       continue;
-    auto own = h.of ? std::optional{x.news} : std::nullopt;
-    if (own) {
-      own->step = h.own(own->step);
-      if (own->max_steps)
-        own->max_steps = h.own(*own->max_steps);
-    }
+    // An evaluation beside training may be of the iteration before.
+    if (h.own(x.news.step) < 0)
+      continue;
+    const auto own = h.of ? std::optional{own_event(h, x.news)} : std::nullopt;
     with_control(h.of, job, stops, [&](job_control& control) {
       tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(own ? *own : x.news, control); });
     });

@@ -58,6 +58,8 @@ class hook_roll {
   void check_values(const entry& h, std::vector<error>& wrong) const;
   /// The name of a value of the model for the hook; absent: the value is of another group.
   std::optional<std::string> own_name(const entry& h, const std::string& value) const;
+  /// The event as a hook of a group is shown it.
+  job_event own_event(const entry& h, job_event e) const;
   void show_event(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown);
   void show_step(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown);
   void end(const fact& x, std::vector<error>& thrown);

@@ -48,7 +48,7 @@ struct batch_sizes {
 expected<batch_sizes> sizes(const topology& t, const input_request& r);
 
 /// Examples per second at a number of steps per second: the rows that all inputs read. Absent if the rows of a batch
-/// are not known.
+/// are not known. No job shows it yet.
 std::optional<double> examples_per_sec(const batch_sizes& s, double steps_per_sec) noexcept;
 
 /// The rows that a replica gets in each step.

@@ -18,8 +18,14 @@ constexpr const char* variable = "TF_CONFIG";
 
 std::string listed(const std::vector<std::string>& addresses) { return "[" + joined(addresses) + "]"; }
 
+/// Long lists are only counted.
+std::string text_of_job(const std::string& name, const std::vector<std::string>& addresses) {
+  constexpr size_t most = 8;
+  return name + ": " + (addresses.size() > most ? std::to_string(addresses.size()) + " addresses" : listed(addresses));
+}
+
 std::string text_of_jobs(const cluster_jobs& jobs) {
-  return "{" + joined(jobs, ", ", [](const auto& job) { return job.first + ": " + listed(job.second); }) + "}";
+  return "{" + joined(jobs, ", ", [](const auto& job) { return text_of_job(job.first, job.second); }) + "}";
 }
 
 /// The rules for the jobs alone.

@@ -1,5 +1,5 @@
 // Loops: how many steps a job makes before hooks and carried state see a boundary. Pure functions of steps; the
-// boundaries between loops do not depend on when checkpoints are saved.
+// boundaries between loops do not depend on when checkpoints are saved. Functions only: no job has loops yet.
 #pragma once
 
 #include <troupe/error.hpp>

@@ -1,5 +1,6 @@
 // Batches cut into equal parts for the replicas of a host, by TPUEstimator's rule for its infeed queue. Jobs cut along
-// axis 0, the rows; other axes are for inputs that keep their rows elsewhere.
+// axis 0, the rows; other axes are for inputs that keep their rows elsewhere. Functions only: no infeed feeds several
+// replicas yet.
 #pragma once
 
 #include <troupe/tensor.hpp>

@@ -1,4 +1,6 @@
 // What follows from a cluster for its task.
+#include "words/start_delay.hpp"
+
 #include <troupe/cluster.hpp>
 #include <troupe/options/run_config_fields.hpp>
 
@@ -64,7 +66,7 @@ std::string master_of(const cluster& c, size_t tasks, const run_config& config) 
 double start_delay_of(int64_t worker, const run_config& config) {
   constexpr double delay_of_each = 5, delay_max = 60;
   const double cap = config.max_worker_delay_secs ? static_cast<double>(*config.max_worker_delay_secs) : delay_max;
-  return std::min(cap, (static_cast<double>(worker) + 1) * delay_of_each);
+  return start_delay_secs(worker, delay_of_each, cap);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "ensemble/rounds.hpp"
 
+#include "words/start_delay.hpp"
 #include "words/text.hpp"
 
 #include <troupe/search/options.hpp>
@@ -23,7 +24,7 @@ round_time of_secs(double secs) {
 }  // namespace
 
 round_time stagger_of(const round_rules& rules, int64_t task) {
-  return of_secs(std::min(static_cast<double>(task + 1) * rules.delay_secs_per_worker, rules.max_worker_delay_secs));
+  return of_secs(start_delay_secs(task, rules.delay_secs_per_worker, rules.max_worker_delay_secs));
 }
 
 round_wait::round_wait(round_rules rules, int64_t task, int64_t iteration, round_time now)

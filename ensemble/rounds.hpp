@@ -1,6 +1,6 @@
 // The rounds of the workers of a search: each trains an iteration, waits until the chief has begun the next one, and
 // goes on with it a little later than the workers before it. No message passes between them: what the newest checkpoint
-// says is the signal.
+// says is the signal. Functions only: no process trains as a worker yet.
 //
 //   train iteration t ──► round_wait ── look ──► look_again ──┐
 //          ▲                  ▲  │ │                          │

@@ -115,24 +115,27 @@ expected<void> search::reached(int64_t tick) {
   return right;
 }
 
-std::optional<spec_stop>& search::entry_of(std::string_view spec) {
-  for (auto& subnetwork : now_.subnetworks)
-    if (subnetwork_spec_name(now_.iteration(), subnetwork.builder) == spec)
-      return subnetwork.stop;
-  for (auto& candidate : now_.candidates)
+/// Of a subnetwork or a candidate; null if the open iteration has no such spec.
+template <class Iteration>
+static auto find_stop(Iteration& now, std::string_view spec) -> decltype(&now.candidates[0].stop) {
+  for (auto& subnetwork : now.subnetworks)
+    if (subnetwork_spec_name(now.iteration(), subnetwork.builder) == spec)
+      return &subnetwork.stop;
+  for (auto& candidate : now.candidates)
     if (candidate.what.spec == spec)
-      return candidate.stop;
+      return &candidate.stop;
+  return nullptr;
+}
+
+std::optional<spec_stop>& search::entry_of(std::string_view spec) {
+  if (auto* const stop = find_stop(now_, spec))
+    return *stop;
   throw broken_invariant{"a spec of another iteration has stopped"};
 }
 
 std::optional<spec_stop> search::stop_of(std::string_view spec) const {
-  for (const auto& subnetwork : now_.subnetworks)
-    if (subnetwork_spec_name(now_.iteration(), subnetwork.builder) == spec)
-      return subnetwork.stop;
-  for (const auto& candidate : now_.candidates)
-    if (candidate.what.spec == spec)
-      return candidate.stop;
-  return std::nullopt;
+  const auto* const stop = find_stop(now_, spec);
+  return stop ? *stop : std::nullopt;
 }
 
 expected<void> search::stopped(std::string_view spec, spec_stop stop) {

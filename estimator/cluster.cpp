@@ -10,6 +10,8 @@ expected<cluster> read_cluster(const std::string& path) {
   const auto text = read_file(*posix_file_system(), path);
   if (!text)
     return fail(text.error());
+  if (text->empty())
+    return fail(errc::invalid_argument, path + ": it is empty; a process that works alone has {}");
   auto read = parse_cluster(*text);
   if (!read)
     return fail(read.error().category, path + ": " + read.error().message);

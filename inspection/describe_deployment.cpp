@@ -1,10 +1,9 @@
 // The layout of a job on hosts and cores, for people and programs.
 #include "cluster/batch_table.hpp"
+#include "inspection/json_parts.hpp"
 #include "inspection/tables.hpp"
 
 #include <troupe/deployment.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -12,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = description_json;
 using mode_layout = deployment_description::mode_layout;
 
 mode_layout layout_of(const topology& t, const input_request& r) {
@@ -33,10 +32,6 @@ mode_layout layout_of(const topology& t, const input_request& r) {
   }
   layout.warnings = warnings_of(t, r);
   return layout;
-}
-
-std::string counted(int64_t count, const std::string& one, const std::string& many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
 std::string sizes_text(const mode_layout& m) {
@@ -71,20 +66,12 @@ json to_object(const deployment_description& r, const mode_layout& m) {
   j["batch"] = m.batch;
   j["input_rows"] = m.input_rows;
   j["batches_per_step"] = m.batches_per_step;
-  j["inputs"] = json::array();
-  for (const auto& i : m.inputs)
-    j["inputs"].push_back({{"host", i.host}, {"replicas", i.replicas}});
-  j["feeds"] = json::array();
-  for (const auto& c : r.cores) {
+  j["inputs"] = array_of(m.inputs, [](const auto& i) { return json{{"host", i.host}, {"replicas", i.replicas}}; });
+  j["feeds"] = array_of(r.cores, [&m](const auto& c) {
     const auto& f = m.feeds.at(static_cast<size_t>(c.replica));
-    j["feeds"].push_back({{"host", c.host},
-                          {"core", c.ordinal},
-                          {"replica", c.replica},
-                          {"input", f.input},
-                          {"batch", f.batch},
-                          {"first_row", f.first_row},
-                          {"rows", f.rows}});
-  }
+    return json{{"host", c.host},   {"core", c.ordinal},        {"replica", c.replica}, {"input", f.input},
+                {"batch", f.batch}, {"first_row", f.first_row}, {"rows", f.rows}};
+  });
   j["warnings"] = m.warnings;
   return j;
 }
@@ -147,10 +134,8 @@ std::string to_json(const deployment_description& r) {
          {"replicas", r.replicas},
          {"input_mode", to_string(r.input_mode)},
          {"warnings", r.warnings},
-         {"modes", json::array()}};
-  for (const auto& m : r.modes)
-    j["modes"].push_back(to_object(r, m));
-  return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+         {"modes", array_of(r.modes, [&r](const auto& m) { return to_object(r, m); })}};
+  return dumped(j);
 }
 
 }  // namespace troupe

@@ -1,21 +1,15 @@
 // Writes reports as JSON objects.
+#include "inspection/json_parts.hpp"
 #include "storage/encodings/base64.hpp"
 #include "storage/encodings/crc32c.hpp"
 
 #include <troupe/inspect.hpp>
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-
-template <class T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
+using json = description_json;
 
 json to_object(const damage& d) {
   return {{"file", d.file},
@@ -23,14 +17,6 @@ json to_object(const damage& d) {
           {"offset", or_null(d.offset)},
           {"reason", d.reason},
           {"unreadable", d.unreadable}};
-}
-
-template <class T, class F>
-json array_of(const std::vector<T>& items, F to_item) {
-  auto all = json::array();
-  for (const auto& i : items)
-    all.push_back(to_item(i));
-  return all;
 }
 
 /// Writes the iteration only if it is not 0, as in manifests: programs that do not know of a search read the step
@@ -118,7 +104,6 @@ json to_object(const program_description& r) {
 }
 
 /// Repairs names that are not UTF-8; only names from file systems can be.
-std::string dumped(const json& j) { return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n"; }
 
 }  // namespace
 

@@ -10,10 +10,6 @@ namespace troupe {
 
 namespace {
 
-std::string counted(size_t count, const std::string& one) {
-  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
-}
-
 std::string fixed(double x, int digits) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*f", digits, x);
@@ -172,7 +168,7 @@ std::string to_text(const checkpoint_description& r) {
   std::string text = printable(r.path) + (r.id ? ": step " + to_string(*r.id) : "") + "\n";
   if (r.wall_time > 0)
     text += "  saved " + time_text(r.wall_time) + "\n";
-  text += "  " + bytes_text(r.bytes) + " in " + counted(r.files.size(), "file") + ", "
+  text += "  " + bytes_text(r.bytes) + " in " + counted(std::ssize(r.files), "file") + ", "
           + soundness(r.damages, r.verified) + "\n";
   text += damages_text(r.damages, "  ");
   std::vector<std::vector<std::string>> rows;
@@ -187,7 +183,7 @@ std::string to_text(const checkpoint_description& r) {
   for (const auto& t : r.tensors)
     rows.push_back({printable(t.name), t.dtype, shape_text(t.shape), std::to_string(t.bytes) + " bytes",
                     crc_text(t.crc32c), t.file, "@" + std::to_string(t.offset)});
-  return text + counted(r.tensors.size(), "tensor") + "\n" + table(rows, "  ", {3});
+  return text + counted(std::ssize(r.tensors), "tensor") + "\n" + table(rows, "  ", {3});
 }
 
 std::string to_text(const directory_description& r) {
@@ -199,7 +195,8 @@ std::string to_text(const directory_description& r) {
                          [&](const auto& c) { return state_text(c.damages) == state; });
   };
   const auto damaged = in_state("damaged"), unreadable = in_state("not readable");
-  text += counted(r.checkpoints.size(), "checkpoint") + (damaged > 0 ? ", " + std::to_string(damaged) + " damaged" : "")
+  text += counted(std::ssize(r.checkpoints), "checkpoint")
+          + (damaged > 0 ? ", " + std::to_string(damaged) + " damaged" : "")
           + (unreadable > 0 ? ", " + std::to_string(unreadable) + " not readable" : "")
           + (r.newest ? ", the newest of step " + to_string(*r.newest) : "")
           + (r.verified && damaged == 0 && unreadable == 0 && !r.checkpoints.empty() ? ", all whole (every byte read)"
@@ -220,15 +217,15 @@ std::string to_text(const directory_description& r) {
   for (const auto& [name, metrics] : r.evaluations)
     text += printable(name) + ": " + exact_metrics(metrics) + "\n";
   if (!r.event_files.empty())
-    text += counted(r.event_files.size(), "event file") + "\n";
+    text += counted(std::ssize(r.event_files), "event file") + "\n";
   for (const auto& f : r.event_files)
     text += "  " + printable(f) + "\n";
   return text;
 }
 
 std::string to_text(const event_file_description& r) {
-  std::string text = printable(r.path) + ": " + counted(static_cast<size_t>(r.events), "event") + ", "
-                     + bytes_text(r.bytes) + (r.file_version.empty() ? "" : ", " + printable(r.file_version)) + "\n";
+  std::string text = printable(r.path) + ": " + counted(r.events, "event") + ", " + bytes_text(r.bytes)
+                     + (r.file_version.empty() ? "" : ", " + printable(r.file_version)) + "\n";
   if (r.events > 0)
     text += "  from " + time_text(r.first_wall_time) + " to " + time_text(r.last_wall_time) + "\n";
   if (r.truncated)
@@ -239,18 +236,18 @@ std::string to_text(const event_file_description& r) {
   for (const auto& s : r.sessions)
     rows.push_back({s.what, "step " + std::to_string(s.step), time_text(s.wall_time), printable(s.checkpoint),
                     printable(s.message)});
-  text += (rows.empty() ? "" : counted(rows.size(), "session note") + "\n") + table(rows, "  ");
+  text += (rows.empty() ? "" : counted(std::ssize(rows), "session note") + "\n") + table(rows, "  ");
   rows.clear();
   for (const auto& a : r.attachments)
     rows.push_back({a.what, "step " + std::to_string(a.step), bytes_text(a.bytes),
-                    a.nodes > 0 ? counted(static_cast<size_t>(a.nodes), "node") : "", shortened(a.name)});
-  text += (rows.empty() ? "" : counted(rows.size(), "attachment") + "\n") + table(rows, "  ", {2});
+                    a.nodes > 0 ? counted(a.nodes, "node") : "", shortened(a.name)});
+  text += (rows.empty() ? "" : counted(std::ssize(rows), "attachment") + "\n") + table(rows, "  ", {2});
   rows.clear();
   for (const auto& t : r.tags)
     rows.push_back({printable(t.tag), kind_text(t), std::to_string(t.count),
                     "steps " + std::to_string(t.first_step) + " to " + std::to_string(t.last_step),
                     t.other ? last_text(*t.other) : last_text(*t.last)});
-  return text + counted(r.tags.size(), "tag") + "\n" + table(rows, "  ", {2});
+  return text + counted(std::ssize(r.tags), "tag") + "\n" + table(rows, "  ", {2});
 }
 
 std::string to_text(const plan_description& r) {
@@ -258,11 +255,11 @@ std::string to_text(const plan_description& r) {
   for (const auto& n : r.nodes)
     rows.push_back(
         {n.name, n.role == n.name.substr(0, n.role.size()) && n.work.empty() ? "" : n.role, printable(n.work)});
-  std::string text = counted(r.nodes.size(), "node") + "\n" + table(rows, "  ");
+  std::string text = counted(std::ssize(r.nodes), "node") + "\n" + table(rows, "  ");
   rows.clear();
   for (const auto& e : r.edges)
     rows.push_back({e.from + " => " + e.to, e.divide, std::to_string(e.credit_blocks) + " blocks"});
-  text += counted(r.edges.size(), "edge") + "\n" + table(rows, "  ");
+  text += counted(std::ssize(r.edges), "edge") + "\n" + table(rows, "  ");
   if (r.snapshot_parts.empty())
     return text + "no checkpoints\n";
   return text + "a checkpoint is put together from\n  " + joined(r.snapshot_parts, ", ", printable) + "\n";
@@ -270,10 +267,9 @@ std::string to_text(const plan_description& r) {
 
 std::string to_text(const graph_description& r) {
   std::string text = printable(r.model) + " (" + std::string{to_string(r.mode)}
-                     + "): " + counted(r.nodes.size(), "operation") + ", "
-                     + counted(static_cast<size_t>(r.parameters), "parameter") + " in "
-                     + counted(r.variables.size(), "variable") + ", " + std::to_string(r.trainable_parameters)
-                     + " trainable\n";
+                     + "): " + counted(std::ssize(r.nodes), "operation") + ", " + counted(r.parameters, "parameter")
+                     + " in " + counted(std::ssize(r.variables), "variable") + ", "
+                     + std::to_string(r.trainable_parameters) + " trainable\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& v : r.variables)
     rows.push_back({printable(v.name), v.dtype, shape_text(v.shape), std::to_string(v.elements),
@@ -289,8 +285,7 @@ std::string to_text(const graph_description& r) {
 std::string to_text(const step_profile& r) {
   constexpr size_t kernels_shown = 20;
   std::string text = printable(r.model) + " (" + std::string{to_string(r.mode)} + "): " + fixed(1e6 * r.seconds, 1)
-                     + " us a step of " + counted(static_cast<size_t>(r.rows), "row") + ", the mean of "
-                     + std::to_string(r.steps) + "\n";
+                     + " us a step of " + counted(r.rows, "row") + ", the mean of " + std::to_string(r.steps) + "\n";
   const auto times = [&r](double seconds, int64_t flops) {
     return std::vector<std::string>{
         fixed(1e6 * seconds, 1), fixed(r.seconds > 0 ? 100 * seconds / r.seconds : 0, 1) + " %",
@@ -309,7 +304,7 @@ std::string to_text(const step_profile& r) {
       rows.back().insert(rows.back().end(), {printable(k.title), printable(k.name)});
     }
   text += (r.kernels.size() > kernels_shown ? "the longest " + std::to_string(kernels_shown) + " of " : "")
-          + counted(r.kernels.size(), "kernel") + "\n";
+          + counted(std::ssize(r.kernels), "kernel") + "\n";
   return text + table(rows, "  ", {0, 1, 2});
 }
 

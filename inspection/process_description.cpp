@@ -1,15 +1,14 @@
 // Describes what a process does for a job, as lines for people and as JSON.
+#include "inspection/json_parts.hpp"
 #include "inspection/tables.hpp"
 
 #include <troupe/inspect.hpp>
-
-#include <nlohmann/json.hpp>
 
 namespace troupe {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = description_json;
 
 std::string name_of(const cluster_task& task) { return printable(task.type) + " " + std::to_string(task.index); }
 
@@ -62,24 +61,19 @@ std::string to_json(const process_description& r) {
          {"evaluation_master", task.evaluation_master},
          {"num_worker_replicas", task.num_worker_replicas},
          {"num_ps_replicas", task.num_ps_replicas},
-         {"global_id_in_cluster", task.global_id_in_cluster ? json(*task.global_id_in_cluster) : json(nullptr)},
-         {"server", r.server ? json(*r.server) : json(nullptr)},
+         {"global_id_in_cluster", or_null(task.global_id_in_cluster)},
+         {"server", or_null(r.server)},
          {"start_delay_secs", task.start_delay_secs},
          {"duties", r.duties}};
-  j["peers"] = json::array();
-  for (const auto& peer : task.peers)
-    j["peers"].push_back(task_json(peer));
-  j["models"] = json::array();
-  for (const auto& model : r.models)
-    j["models"].push_back({{"model", model.model},
-                           {"mode", to_string(model.mode)},
-                           {"parameters", model.parameters},
-                           {"trainable_parameters", model.trainable_parameters},
-                           {"rows", model.program.rows},
-                           {"arena_bytes", model.program.arena_bytes},
-                           {"flops", model.program.flops}});
+  j["peers"] = array_of(task.peers, task_json);
+  j["models"] = array_of(r.models, [](const auto& model) {
+    return json{{"model", model.model},           {"mode", to_string(model.mode)},
+                {"parameters", model.parameters}, {"trainable_parameters", model.trainable_parameters},
+                {"rows", model.program.rows},     {"arena_bytes", model.program.arena_bytes},
+                {"flops", model.program.flops}};
+  });
   j["plan"] = r.plan ? json::parse(to_json(*r.plan)) : json(nullptr);
-  return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return dumped(j);
 }
 
 }  // namespace troupe

@@ -15,6 +15,12 @@ size_t width_of(std::string_view text) {
 
 }  // namespace
 
+std::string counted(int64_t count, const std::string& one) { return counted(count, one, one + "s"); }
+
+std::string counted(int64_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view indent,
                   const std::vector<size_t>& right) {
   std::vector<size_t> widths;

@@ -1,4 +1,4 @@
-// Text for people: tables, byte counts, damages.
+// Text for people: tables, counts, damages.
 #pragma once
 
 #include "words/text.hpp"
@@ -12,6 +12,9 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::string
                   const std::vector<size_t>& right = {});
 /// A number of bytes as text: "1234 bytes", "12.3 MB".
 std::string bytes_text(int64_t bytes);
+/// "1 file", "2 files".
+std::string counted(int64_t count, const std::string& one);
+std::string counted(int64_t count, const std::string& one, const std::string& many);
 /// Extents as text: "[3, 5]".
 std::string shape_text(const std::vector<int64_t>& extents);
 /// The shortest text that reads back as the same float32.

@@ -84,7 +84,10 @@ json parse(std::string_view text) {
   try {
     return json::parse(text.begin(), text.end(), note_keys);
   } catch (const json::exception& e) {
-    throw wrong{std::string{"it is no JSON: "} + e.what()};
+    // The parser's text repeats a number of any length.
+    constexpr size_t most = 300;
+    const auto why = printable(e.what());
+    throw wrong{"it is no JSON: " + (why.size() > most ? why.substr(0, most) + "…" : why)};
   }
 }
 

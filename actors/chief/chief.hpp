@@ -130,6 +130,10 @@ struct chief_state : attempt_books {
   }
   bool iteration_ends_at(int64_t step) const;
   bool ends_by_rule_at(int64_t step) const;
+  /// Whether the job ends because somebody asked for it, and would have gone on.
+  bool was_stopped() const {
+    return ending.stops() && (!horizon.end_is_final() || iteration_ends_at(horizon.reached()));
+  }
   bool evaluations_are_gates() const;
   std::optional<group_id> group_to_drop() const;
   /// Why the job ended, if not as requested, and which groups have left.

@@ -152,6 +152,15 @@ bool evaluate_checkpoints(chief_state& c) {
   return any;
 }
 
+void send_evaluation(chief_state& c, size_t which, checkpoint_id commit) {
+  c.arm(evaluation_wait(which), c.options.deadlines.evaluation);
+  c.self->send(c.evaluator(which), evaluate_at{.attempt = c.attempt,
+                                               .which = {commit.step, commit.iteration},
+                                               .prefix = c.prefix_of(commit),
+                                               .evaluation = static_cast<int32_t>(which),
+                                               .lacks_groups = c.searching.on() && c.groups.any_left()});
+}
+
 static bool evaluate_next(chief_state& c, size_t which) {
   auto& schedule = c.evaluations.at(which);
   const auto id = schedule.waiting();
@@ -176,12 +185,7 @@ static bool evaluate_next(chief_state& c, size_t which) {
   if (const auto asked = find_leader(c, *id))
     return *asked;
   schedule.begin(c.now_ns());
-  c.arm(evaluation_wait(which), c.options.deadlines.evaluation);
-  c.self->send(c.evaluator(which), evaluate_at{.attempt = c.attempt,
-                                               .which = {id->step, id->iteration},
-                                               .prefix = c.prefix_of(*id),
-                                               .evaluation = static_cast<int32_t>(which),
-                                               .lacks_groups = c.searching.on() && c.groups.any_left()});
+  send_evaluation(c, which, *id);
   return true;
 }
 

@@ -81,7 +81,7 @@ void tell_end(chief_state& c, end_listeners to) {
       c.ending.causes.note(std::move(of_groups));
     last.what = job_event::kind::failed;
     last.failure = c.ending.causes.root();
-  } else if (c.ending.stops() && !c.horizon.end_is_final()) {
+  } else if (c.was_stopped()) {
     last.what = job_event::kind::stopped;
   }
   last.seconds = c.seconds();
@@ -136,9 +136,9 @@ void finish(chief_state& c) {
   c.show_status();
   if (c.ending.causes.empty()) {
     const auto reached = c.horizon.reached();
-    const bool stopped = c.ending.stops() && !c.horizon.end_is_final();
     train_result result{
-        reached, reached - c.origin.start_step, last_metrics(c), c.seconds(), stopped, c.saves.prefix(), c.remark()};
+        reached,   reached - c.origin.start_step, last_metrics(c), c.seconds(), c.was_stopped(), c.saves.prefix(),
+        c.remark()};
     if (c.searching.on()) {
       result.global_step = c.searching.global_step_at(reached);
       result.search = c.searching.result();

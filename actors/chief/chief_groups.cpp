@@ -118,12 +118,15 @@ static void tell_retired(chief_state& c, const plan_group& group, int64_t at) {
     c.self->send(c.outfeed(), news);
 }
 
-/// No replica has passed the horizon.
+/// No replica has passed the horizon. An iteration of no step would lead to the next one at the same state, and so on
+/// for ever, so each group makes one step at least.
 void retire_group(chief_state& c, group_id group, spec_stop stop) {
   const auto& all = c.groups.policies();
   const auto of = std::find_if(all.begin(), all.end(), [group](const plan_group& g) { return g.id == group; });
-  const auto at = c.horizon.until();
-  if (!c.searching.on() || !(c.now == chief_phase::restoring || c.trains()) || c.ending.fails() || of == all.end()
+  if (of == all.end())
+    return;
+  const auto at = std::max(c.horizon.until(), of->begins_at + 1);
+  if (!c.searching.on() || !(c.now == chief_phase::restoring || c.trains()) || c.ending.fails()
       || c.groups.has_left(group) || retirement_of(c, *of).value_or(INT64_MAX) <= at)
     return;
   tell_retired(c, *of, at);

@@ -15,8 +15,12 @@ namespace troupe {
 
 /// A group that stops or leaves may end the iteration before its plan does.
 static void follow_iteration(chief_state& c) {
-  if (auto& ends_at = c.options.stored.iteration.ends_at)
-    ends_at = c.searching.over_at().value_or(INT64_MAX);
+  const auto over = c.searching.over_at();
+  auto& ends_at = c.options.stored.iteration.ends_at;
+  if (over && (ends_at || c.searching.goes_on_after(*over)))
+    ends_at = over;
+  else if (ends_at)
+    ends_at = INT64_MAX;
 }
 
 bool begin_search(chief_state& c, const restored& x) {
@@ -91,12 +95,7 @@ static error lost_evaluation(const chief_state& c) {
 
 static void ask_evaluator(chief_state& c, size_t which, checkpoint_id commit) {
   c.evaluations.at(which).demand(commit);
-  c.arm(evaluation_wait(which), c.options.deadlines.evaluation);
-  c.self->send(c.evaluator(which), evaluate_at{.attempt = c.attempt,
-                                               .which = {commit.step, commit.iteration},
-                                               .prefix = c.prefix_of(commit),
-                                               .evaluation = static_cast<int32_t>(which),
-                                               .lacks_groups = c.groups.any_left()});
+  send_evaluation(c, which, commit);
 }
 
 bool evaluate_on_demand(chief_state& c) {
@@ -142,6 +141,11 @@ void on_demanded(chief_state& c, const evaluated& x) {
   auto heard = x.ok ? expected<void>{} : fail(x.cause);
   if (heard && shows)
     heard = c.searching.scored(id->step, x.metrics);
+  if (!heard && !answers) {
+    c.searching.cannot_score(id->step);
+    return c.warn(id->step, "the candidates cannot be compared at step " + to_string(*id)
+                                + ", so evaluations show the one that leads by its average: " + to_text(heard.error()));
+  }
   if (heard && answers)
     heard = c.searching.evaluated(x.metrics);
   if (heard)
@@ -149,6 +153,7 @@ void on_demanded(chief_state& c, const evaluated& x) {
   heard.error().notes.push_back("while evaluating the candidates of iteration "
                                 + std::to_string(c.searching.iteration()) + " (" + c.evaluations.settings(which).name
                                 + ")");
+  heard.error().step = id->step;
   fail_after_save(c, std::move(heard.error()));
 }
 

@@ -100,6 +100,8 @@ void on_state_shown(chief_state& c, const state_shown& x);
 bool evaluate_shown(chief_state& c);
 void on_record_credit(chief_state& c, const record_credit& x);
 bool evaluate_checkpoints(chief_state& c);
+/// Of evaluation `which`, whose evaluator is alive.
+void send_evaluation(chief_state& c, size_t which, checkpoint_id commit);
 void on_batches_evaluated(chief_state& c, const batches_evaluated& x);
 void on_evaluated(chief_state& c, const evaluated& x);
 void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judgements::ruling& ruling);

@@ -55,6 +55,7 @@ expected<void> searching::begin(const std::optional<checkpoint_id>& at, const bl
   leaders_.clear();
   contenders_.clear();
   scores_.clear();
+  unscored_.clear();
   auto done = begin_search(at, of_commit, prefix);
   for (const auto& [group, stop] : stops_)
     done = done.and_then([&] { return search_->stopped(group, stop); });
@@ -134,7 +135,7 @@ candidate_scores searching::scores_in(const std::map<std::string, double>& metri
 bool searching::lacks_scores(checkpoint_id commit) const {
   const auto all = contenders_.find(commit.step);
   return commit.iteration == iteration() && all != contenders_.end() && !scores_.contains(commit.step)
-         && search_->wants_scores_of(all->second);
+         && !unscored_.contains(commit.step) && search_->wants_scores_of(all->second);
 }
 
 expected<void> searching::scored(int64_t step, const std::map<std::string, double>& metrics) {
@@ -189,6 +190,7 @@ void searching::look_at_standing() {
   bound(leaders_);
   bound(contenders_);
   bound(scores_);
+  bound(unscored_);
 }
 
 std::vector<candidate_progress> searching::candidates(const std::map<std::string, group_loss>& losses) const {

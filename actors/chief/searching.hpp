@@ -10,6 +10,8 @@
 
 #include <troupe/progress.hpp>
 
+#include <set>
+
 namespace troupe {
 
 /// The search of a job that is one. Specs of the search are groups of the plan with the same names, and its ticks are
@@ -42,9 +44,11 @@ class searching {
   expected<void> input_ended(int64_t step) { return search_->input_ended(step); }
   /// The metrics of the evaluation that was demanded, of all candidates and subnetworks.
   expected<void> evaluated(const std::map<std::string, double>& metrics);
-  /// The metrics of an evaluation for the choice, of a commit of this attempt at which iteration goes on: from here on
-  /// it is known who leads there.
+  /// The metrics of an evaluation for the choice, of a commit of this attempt in the middle of an iteration. From here
+  /// on it is known who leads there.
   expected<void> scored(int64_t step, const std::map<std::string, double>& metrics);
+  /// There was no such evaluation, or none of the candidates can lead by it: averages say who leads there.
+  void cannot_score(int64_t step) { unscored_.insert(step); }
   /// Answers what is demanded by `scored` metrics of the same commit. Returns false if there are none.
   expected<bool> answer_by_scores();
 
@@ -121,6 +125,7 @@ class searching {
   std::map<int64_t, std::string> leaders_;
   std::map<int64_t, std::vector<contender>> contenders_;
   std::map<int64_t, candidate_scores> scores_;
+  std::set<int64_t> unscored_;
   std::vector<contender> standing_ = {};    ///< At the newest commit.
   std::optional<std::string> leader_ = {};  ///< Then.
   void look_at_standing();

@@ -5,6 +5,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace troupe {
@@ -107,15 +108,20 @@ expected<void> replica_state::look_at_blocks() {
   strides.clear();
   feeds.clear();
   const auto& first = leading()->blocks.front();
+  // All zeros are one buffer, so that none of them is replaced by a larger one.
+  int64_t most_zeros = 0;
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (ports[i].has_left(step))
+      for (const int64_t row : options.in_edges[i].row_bytes)
+        most_zeros = std::max(most_zeros, first.rows * row);
+  const auto* const all_zeros = most_zeros > 0 ? zeros_of(most_zeros) : nullptr;
+  if (most_zeros > 0 && !all_zeros)
+    return fail(errc::resource_exhausted, "no memory for the zeros in place of a source that has left");
   for (size_t i = 0; i < ports.size(); ++i) {
     auto& p = ports[i];
     if (p.has_left(step)) {
-      for (const int64_t row : options.in_edges[i].row_bytes) {
-        strides.push_back(0);
-        feeds.push_back(zeros_of(first.rows * row));
-        if (!feeds.back())
-          return fail(errc::resource_exhausted, "no memory for the zeros in place of a source that has left");
-      }
+      strides.resize(strides.size() + options.in_edges[i].row_bytes.size());
+      feeds.resize(strides.size(), all_zeros);
       continue;
     }
     const auto& b = p.blocks.front();

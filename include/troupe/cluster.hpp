@@ -46,7 +46,8 @@ TROUPE_API expected<cluster> parse_cluster(std::string_view text);
 /// The cluster of this process, by TF_CONFIG; nothing else in the library reads that variable. No other thread may
 /// change the environment meanwhile.
 TROUPE_API expected<cluster> cluster_of_process();
-/// Reads a file that contains what TF_CONFIG would. not_found; unavailable; errors of `parse_cluster`.
+/// Reads a file that contains what TF_CONFIG would. not_found; unavailable; errors of `parse_cluster`; invalid_argument
+/// for an empty file, which may be a damaged one.
 TROUPE_API expected<cluster> read_cluster(const std::string& path);
 
 /// invalid_argument, naming the key: a cluster without exactly one chief, or one master; with both; a task that is not

@@ -283,9 +283,13 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
       return fail(engine.error());
     program.engines.push_back(std::move(*engine));
   }
-  const auto exposed = program.engines.front()->exposed();
-  program.exposed.assign(exposed.begin(), exposed.end());
-  program.measures = !program.engines.front()->measured().empty();
+  const auto& engine = *program.engines.front();
+  program.exposed.assign(engine.exposed().begin(), engine.exposed().end());
+  program.outputs.assign(engine.outputs().begin(), engine.outputs().end());
+  program.measured = engine.measured();
+  program.observables = engine.observables();
+  program.metrics = engine.metrics();
+  program.summaries = engine.summaries();
   if (count > 1 && planned.mode == mode::train) {
     auto sums = gradient_reduction::plan({program.parameters, &program.parameters->layout()}, count);
     if (!sums)

@@ -68,7 +68,7 @@ std::optional<std::string> name_while_leading(const prepared_job& job, const std
 std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
   const auto& node = *job.plan.all(role::evaluator, job.plan.find(role::chief, no_node)->id)[which];
   std::set<std::string> names{"global_step", "loss"};
-  for (const auto& o : job.driven_by(node.id).engines.front()->outputs()) {
+  for (const auto& o : job.driven_by(node.id).outputs) {
     if (o.what != program_output::kind::metric_sum)
       continue;
     names.insert(o.name);

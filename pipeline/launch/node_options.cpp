@@ -81,7 +81,7 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
         readers.push_back(e->id);
   }
   options.engine = program.engines[static_cast<size_t>(node.index)];
-  if (options.mode == mode::train && program.measures)
+  if (options.mode == mode::train && program.measures())
     options.measure = measuring_of(job.basis().config);
   return options;
 }
@@ -90,21 +90,21 @@ reported_group reported_group_of(const prepared_job& job, size_t program, node_i
   reported_group group;
   for (const auto* r : job.plan.replicas_of(program))
     group.replicas.push_back({r->id, r->name});
-  const auto& engine = *job.programs[program].engines.front();
+  const auto& made = job.programs[program];
   if (job.plan->programs[program].mode == mode::train) {
     const auto& of = job.plan.group(job.plan->programs[program].group);
     group.id = of.id;
     group.name = of.name;
     group.told_at_saves = of.told_at_saves;
-    group.outputs.assign(engine.outputs().begin(), engine.outputs().end());
-    group.observables = engine.observables();
-    group.measured = engine.measured();
-    group.metrics = engine.metrics();
+    group.outputs = made.outputs;
+    group.observables = made.observables;
+    group.measured = made.measured;
+    group.metrics = made.metrics;
     group.where = of.summaries;
     group.retires_at = of.retires_at;
   }
   if (job.plan.find(role::summary_writer, driver))
-    group.summaries = engine.summaries();
+    group.summaries = made.summaries;
   for (auto& recipe : group.summaries.all)
     if (const auto scope = group.where.scope + "/"; recipe.tag.starts_with(scope) && scope != "/")
       recipe.tag.erase(0, scope.size());
@@ -182,9 +182,8 @@ evaluator_options evaluator_options_of(const prepared_job& job, const plan_node&
   options.files = basis.files;
   options.directory = basis.config.model_dir.value_or("");
   options.parameters = program.parameters;
-  const auto outputs = program.engines.front()->outputs();
-  options.outputs.assign(outputs.begin(), outputs.end());
-  options.metrics = program.engines.front()->metrics();
+  options.outputs = program.outputs;
+  options.metrics = program.metrics;
   options.steps = job.evaluation(node.index).steps;
   options.hooks = job.evaluation(node.index).hooks;
   options.silence_max = basis.deadlines.silence;

@@ -40,7 +40,13 @@ struct prepared_program {
   std::function<expected<std::unique_ptr<step_engine>>(const plan_node& replica)> make_engine;
   std::shared_ptr<gradient_reduction> reduction;  ///< Null unless several replicas train.
   std::vector<component> exposed = {};            ///< The outputs of each replica for other groups, by out-port.
-  bool measures = false;                          ///< Whether it computes metrics in training.
+  // What each of its engines says of itself; an engine may be gone.
+  std::vector<program_output> outputs = {}, measured = {};
+  std::vector<observable> observables = {};
+  metric_functions metrics = {};
+  summary_recipes summaries = {};
+  /// Whether it computes metrics in training.
+  bool measures() const { return !measured.empty(); }
 };
 
 /// Interrupts the nodes of one driver.

@@ -14,6 +14,7 @@ struct group_spy : hook {
   std::vector<std::string> values = {};
   std::vector<std::string> calls = {};
   std::map<std::string, tensor> seen = {};
+  job_event told = {};
   bool stops = false, scales = false;
 
   void note(const std::string& what, int64_t step) { calls.push_back(what + " " + std::to_string(step)); }
@@ -31,6 +32,7 @@ struct group_spy : hook {
   }
   void on_event(const job_event& e, job_control&) override {
     note("event", e.step);
+    told = e;
     if (e.max_steps)
       note("of", *e.max_steps);
   }
@@ -84,6 +86,35 @@ TEST_CASE_FIXTURE(group_callbacks, "a hook of a group counts the steps of the gr
   CHECK(own->seen.size() == 2);
   CHECK(own->seen.at("loss") == tensor::scalar(2.f));
   CHECK(own->seen.at("norm") == tensor::scalar(4.f));
+}
+
+TEST_CASE_FIXTURE(group_callbacks, "of an event a hook of a group is shown the metrics and the loss of its group") {
+  start();
+  const auto vector = tensor::of<double>({1}, {3});
+  const auto show = [&](job_event e) { tell(hooks, fact{.what = fact::event, .news = std::move(e), .at = 12}); };
+  show({.step = 12, .loss = 1, .metrics = {{"a/loss", 2}, {"a/accuracy", 0.5}, {"b/loss", 1}}});
+  CHECK(own->told.loss == 2);
+  CHECK(own->told.metrics == std::map<std::string, double>{{"loss", 2}, {"accuracy", 0.5}});
+  CHECK(of_job->told.loss == 1);
+  CHECK(of_job->told.metrics.size() == 3);
+  show({.what = job_event::kind::evaluated,
+        .step = 12,
+        .metrics = {{"loss", 7}, {"a/loss", 3}, {"global_step", 6}},
+        .arrays = {{"a/recall", vector}, {"recall", vector}},
+        .checkpoint = checkpoint_id{.step = 12}});
+  CHECK(own->told.metrics == std::map<std::string, double>{{"loss", 3}});
+  CHECK(own->told.arrays.size() == 1);
+  CHECK(own->told.arrays.contains("recall"));
+  CHECK(own->told.checkpoint == of_job->told.checkpoint);
+  show({.what = job_event::kind::chosen, .step = 12, .metrics = {{"one", 1}, {"two", 2}}});
+  CHECK(own->told.metrics == of_job->told.metrics);
+}
+
+TEST_CASE_FIXTURE(group_callbacks, "an evaluation of a state before its iteration is not shown to a hook of a group") {
+  start();
+  tell(hooks, fact{.what = fact::event, .news = {.what = job_event::kind::evaluated, .step = 9}, .at = 12});
+  CHECK(own->calls == calls{"begin 0"});
+  CHECK(of_job->calls == calls{"begin 10", "event 9"});
 }
 
 TEST_CASE_FIXTURE(group_callbacks, "a need so late that no step of the job has its number is never due") {

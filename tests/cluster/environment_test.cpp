@@ -35,6 +35,16 @@ class environment_variable {
 
 }  // namespace
 
+TEST_CASE("an error stays readable for a number of a million digits and a job of a hundred thousand addresses") {
+  CHECK(refused(R"({"task": {"index": )" + std::string(1'000'000, '1') + "}}").size() < 1'000);
+  std::string many = R"("a:1")";
+  for (int i = 1; i < 100'000; ++i)
+    many += R"(, "a:1")";
+  const auto text = refused(with(chief + R"(, "worker": [)" + many + "]", R"({"type": "walker", "index": 0})"));
+  CHECK(has(text, "worker: 100000 addresses"));
+  CHECK(text.size() < 1'000);
+}
+
 TEST_CASE("a text has jobs, a task and all other keys, and unknown keys are ignored") {
   const auto c = parsed(R"({"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"]},
     "task": {"type": "worker", "index": 1, "trial": "7"}, "rpc_layer": "grpc", "model_dir": "runs/a",

@@ -88,6 +88,8 @@ TEST_CASE("a cluster is read from a file as from the environment, and errors nam
   CHECK(read_cluster(path) == cluster{.jobs = {{"chief", {"a:1"}}}, .task = {"chief", 0}});
   std::ofstream{path} << "[]";
   refused(read_cluster(path), errc::invalid_argument, path + ": TF_CONFIG: it must be an object, not []");
+  std::ofstream{path, std::ios::trunc};
+  refused(read_cluster(path), errc::invalid_argument, path + ": it is empty; a process that works alone has {}");
 }
 
 }  // namespace troupe::test

@@ -1,9 +1,13 @@
 // Searches that evaluate between two iterations: for the choice of the winner, and for reports.
-#include "support/ended_jobs.hpp"
-#include "support/small_search.hpp"
+#include "support/killed_search.hpp"
 #include "tests/support/has.hpp"
 
+#include <troupe/metrics.hpp>
+
 #include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
 
 namespace troupe::test {
 
@@ -41,21 +45,6 @@ const checkpoint_content& undisturbed() {
     return newest_checkpoint(s.o.files).content;
   }();
   return content;
-}
-
-/// Plays a search until it ends or `turns` have passed, then another process to the end. Returns whether the first one
-/// had ended.
-bool ends_alike(const small_search& s, int64_t turns, const checkpoint_content& as) {
-  bool over = false;
-  {
-    simulated_job job{prepare_search(s), 2};
-    for (int64_t i = 0; i < turns && !over; ++i)
-      over = !job.crank() || job.ended();
-  }
-  simulated_job next{prepare_search(s), 3};
-  run_to_end(next);
-  CHECK(same_state(newest_checkpoint(s.o.files).content, as));
-  return over;
 }
 
 }  // namespace
@@ -130,6 +119,42 @@ TEST_CASE(
   CHECK(in_the_middle[0] < in_the_middle[1]);
 }
 
+TEST_CASE("an evaluation on the way by which nobody leads is a warning, and only the choice itself fails by it") {
+  auto s = choosing_search();
+  s.search.evaluator->metric_name = "nothing";
+  s.search.metric_fn = [](graph& g, const metric_context&) {
+    return std::map<std::string, metric>{
+        {"nothing", metrics::mean(g.constant(tensor::scalar(std::numeric_limits<float>::quiet_NaN())))}};
+  };
+  auto job = describe_search(s);
+  job.evaluations.insert(job.evaluations.begin(),
+                         {.data = {.input = chooser_data(), .name = "shown"}, .throttle_secs = 0, .sanity_batches = 0});
+  simulated_job evaluated{prepared_search(job, planned_search(job)), 1};
+  const auto cause = failure_of(evaluated);
+  CHECK(cause.category == errc::nan_loss);
+  CHECK(cause.step == 10);
+  CHECK(steps_of(evaluated.events(), job_event::kind::evaluated) == std::vector<int64_t>{5});
+  CHECK(std::any_of(evaluated.events().begin(), evaluated.events().end(), [](const job_event& e) {
+    return e.what == job_event::kind::warning && e.step == 5 && has(e.text, "cannot be compared at step 5");
+  }));
+}
+
+TEST_CASE("a stop while the candidates of an iteration are compared is told as a stop, and the next process goes on") {
+  auto s = choosing_search();
+  {
+    simulated_job job{prepare_search(s), 1};
+    REQUIRE(job.crank_until([&] { return job.progress().committed_step == 10; }));
+    CHECK(steps_of(job.events(), job_event::kind::chosen).empty());
+    job.ask(request::stop);
+    const auto result = run_to_end(job);
+    CHECK(result.stopped);
+    CHECK(job.events().back().what == job_event::kind::stopped);
+  }
+  simulated_job next{prepare_search(s), 2};
+  CHECK_FALSE(run_to_end(next).stopped);
+  CHECK(same_state(newest_checkpoint(s.o.files).content, undisturbed()));
+}
+
 TEST_CASE("the result of a search that ends is that of the evaluation, also of one that has nothing left to do") {
   std::string specs[2];
   for (const auto goal : {objective::minimize, objective::maximize}) {
@@ -150,10 +175,7 @@ TEST_CASE("the result of a search that ends is that of the evaluation, also of o
 
 TEST_CASE("a search that evaluates between iterations is killed at any time, and ends in the same bits") {
   const bool every = std::getenv("TROUPE_GROWTH_SEEDS") != nullptr;  // Set by --all.
-  int64_t turns = 0;
-  while (!ends_alike(choosing_search(), turns, undisturbed()))
-    turns += every ? 3 : 89;
-  CHECK(turns > 400);
+  CHECK(places_killed([] { return choosing_search(); }, every ? 3 : 89, undisturbed()) > (every ? 130 : 4));
 }
 
 TEST_CASE("a stop during the evaluation of a choice leaves the iteration complete, and the next job makes the choice") {

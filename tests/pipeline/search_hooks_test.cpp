@@ -1,6 +1,5 @@
 // Hooks of builders and ensemblers: they live as long as an iteration, and stop what they belong to.
-#include "support/ended_jobs.hpp"
-#include "support/small_search.hpp"
+#include "support/killed_search.hpp"
 #include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
@@ -72,10 +71,8 @@ TEST_CASE("a builder's hook that stops ends the training of its subnetwork at th
   REQUIRE(books.subnetworks.size() == 2);
   CHECK(books.subnetworks[0].stop == spec_stop{stop_cause::hook, 4});
   CHECK(books.subnetworks[1].stop == spec_stop{stop_cause::complete, 10});
-  const auto mark = read_file(*s.o.files, "/run/train_manager/t1/" + subnetwork_spec_name(1, "linear") + ".json");
-  const auto deeper = read_file(*s.o.files,
-                                "/run/train_manager/t1/" + subnetwork_spec_name(1, "1_layer_dnn") + ".json");
-  CHECK(has(mark ? *mark : deeper ? *deeper : "", "hook"));
+  const auto spec = subnetwork_spec_name(1, books.subnetworks[0].builder);
+  CHECK(has(read_file(*s.o.files, "/run/train_manager/t1/" + spec + ".json").value(), "hook"));
 
   small_search planned;
   planned.search.subnetwork_generator = [](const generator_input& in) {
@@ -93,6 +90,34 @@ TEST_CASE("an iteration ends where the hook of its last subnetwork stops") {
   CHECK(run_to_end(job).global_step == 15);
   CHECK(steps_of(job.events(), job_event::kind::grown) == steps{6, 12});
   CHECK(newest_books(s.o.files).tick == 18);
+}
+
+TEST_CASE(
+    "iterations without a limit of steps end where the hooks of all subnetworks stop, wherever the search is killed") {
+  const auto unlimited = [] {
+    auto s = stopped_search(4, 6);
+    s.search.max_iteration_steps.reset();
+    s.search.max_iterations.reset();
+    s.o.max_steps = 13;  // Two iterations of 5 global steps, and one that stays open.
+    return s;
+  };
+  auto whole = unlimited();
+  simulated_job job{prepare_search(whole), 1};
+  CHECK(run_to_end(job).global_step == 13);
+  CHECK(steps_of(job.events(), job_event::kind::chosen) == steps{6, 12});
+  CHECK(steps_of(job.events(), job_event::kind::grown) == steps{6, 12});
+  const auto wanted = newest_checkpoint(whole.o.files).content;
+  CHECK(places_killed(unlimited, 61, wanted) > 5);
+}
+
+TEST_CASE(
+    "a subnetwork makes one step in each iteration even if its hook stops at once, so that a search comes to its end") {
+  auto s = stopped_search(0, 0);
+  s.search.max_iterations.reset();
+  s.o.max_steps = 3;
+  simulated_job job{prepare_search(s), 1};
+  CHECK(run_to_end(job).global_step == 3);
+  CHECK(steps_of(job.events(), job_event::kind::grown) == steps{1, 2});
 }
 
 TEST_CASE("[ADA-22.9 hooks] builders' hooks begin and end with each iteration, with their own steps and values") {
@@ -151,23 +176,7 @@ TEST_CASE("a search whose builders stop by hooks is killed at turns, and ends in
   auto whole = stopped_search(4, 6);
   run_to_end(describe_search(whole));
   const auto wanted = newest_checkpoint(whole.o.files).content;
-  int64_t places = 0;
-  for (int64_t turns = 0;; turns += 89, ++places) {
-    auto s = stopped_search(4, 6);
-    bool over = false;
-    {
-      simulated_job job{prepare_search(s), 2};
-      for (int64_t i = 0; i < turns && !over; ++i)
-        over = !job.crank() || job.ended();
-    }
-    CAPTURE(turns);
-    simulated_job next{prepare_search(s), 3};
-    run_to_end(next);
-    CHECK(same_state(newest_checkpoint(s.o.files).content, wanted));
-    if (over)
-      break;
-  }
-  CHECK(places > 5);
+  CHECK(places_killed([] { return stopped_search(4, 6); }, 89, wanted) > 5);
 }
 
 TEST_CASE("a replica dies after a hook has stopped its subnetwork, which stops there again in the next attempt") {

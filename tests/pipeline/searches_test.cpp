@@ -1,8 +1,7 @@
 // Searches, as whole jobs in simulation: they grow from iteration to iteration, and end in the same architecture and
 // bits wherever they are interrupted.
 #include "storage/files/faulty_file_system.hpp"
-#include "support/ended_jobs.hpp"
-#include "support/small_search.hpp"
+#include "support/killed_search.hpp"
 #include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
@@ -149,23 +148,7 @@ TEST_CASE("architectures and marks of stopped specs are files, which are written
 
 TEST_CASE("a search is killed at turns from its begin to its end, and ends in the same architecture and bits") {
   const bool every = std::getenv("TROUPE_GROWTH_SEEDS") != nullptr;  // Set by --all.
-  int64_t places = 0;
-  for (int64_t turns = 0;; turns += every ? 3 : 97, ++places) {
-    small_search s;
-    bool over = false;
-    {
-      simulated_job job{prepare_search(s), 2};
-      for (int64_t i = 0; i < turns && !over; ++i)
-        over = !job.crank() || job.ended();
-    }
-    CAPTURE(turns);
-    simulated_job next{prepare_search(s), 3};
-    run_to_end(next);
-    CHECK(same_state(newest_checkpoint(s.o.files).content, undisturbed_search()));
-    if (over)
-      break;
-  }
-  CHECK(places > (every ? 100 : 5));
+  CHECK(places_killed([] { return small_search{}; }, every ? 3 : 97, undisturbed_search()) > (every ? 100 : 5));
 }
 
 TEST_CASE("a search on a disk that fails ends with that error, and another process ends in the same bits") {

@@ -43,6 +43,7 @@ class toy_engine final : public step_engine {
   std::span<const component> exposed() const override { return shown; }
   /// The output of `exposed`, at most one: for each row a float, the feed of the last port plus state[0].
   std::vector<component> shown;
+  std::vector<const std::byte*> fed;  ///< The components of the last batch.
 
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     computed.push_back(step);
@@ -53,6 +54,7 @@ class toy_engine final : public step_engine {
     return compute(step, in, arena);
   }
   step_status compute(int64_t step, const batch_feeds& in, int arena) {
+    fed.assign(in.components.begin(), in.components.end());
     if (in.record)
       told_to_record.push_back(step);
     if (const auto trouble = before_step(step); trouble != step_status::ok)

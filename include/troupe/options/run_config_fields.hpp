@@ -86,14 +86,17 @@ struct option_fields<run_config> {
       TROUPE_FIELD(debug_numerics, "when a step is not finite, name its first operation that is not"),
       TROUPE_FIELD(on_not_finite, "a step that is not finite fails the job, or stops it before that step"),
       TROUPE_FIELD(recompute, "compute cheap values again for the gradients, to save memory"),
-      TROUPE_FIELD(protocol, "in a cluster: the label in front of a task's address; grpc unless given"),
-      TROUPE_FIELD(session_creation_timeout_secs, "in a cluster: how long a task waits for the chief to begin",
+      TROUPE_FIELD(protocol,
+                   "in a cluster: the label in front of a task's address, only shown so far; grpc unless given"),
+      TROUPE_FIELD(session_creation_timeout_secs,
+                   "in a cluster: how long a task waits for the chief to begin; of no effect yet",
                    field_range{.least = 0, .most = 3e9, .below = false}),
-      TROUPE_FIELD(chief_wait_secs, "in a cluster: how long a task waits for a chief that has gone",
+      TROUPE_FIELD(chief_wait_secs, "in a cluster: how long a task waits for a chief that has gone; of no effect yet",
                    field_range::between(0, 3e9)),
-      TROUPE_FIELD(max_worker_delay_secs,
-                   "in a cluster: worker k begins 5 (k + 1) seconds later, and at most this; 60 unless given",
-                   field_range::between(0, 3e9))};
+      TROUPE_FIELD(
+          max_worker_delay_secs,
+          "in a cluster: worker k begins 5 (k + 1) seconds later, and at most this, only shown so far; 60 unless given",
+          field_range::between(0, 3e9))};
 };
 
 #undef TROUPE_FIELD

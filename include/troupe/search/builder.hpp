@@ -54,9 +54,11 @@ struct builder {
   std::optional<int64_t> steps_max = {};
   /// Hooks of the subnetwork's own, which live as long as an iteration: they are made and begin with it, again after a
   /// restart, and end with it. They are called after the hooks of the search. All steps that they are told and ask for
-  /// are the subnetwork's own, 0 at the beginning of the iteration; its values have no prefix ("loss").
-  /// `job_control::stop` stops the training of this subnetwork alone, and the search goes on; `scale_rate` throws, as
-  /// the rate is that of the whole search.
+  /// are the subnetwork's own, 0 at the beginning of the iteration; its values have no prefix ("loss"). Of events, too,
+  /// they are shown the metrics and the loss of the subnetwork, and the checkpoints of the job; they are not shown
+  /// evaluations of earlier iterations.
+  /// `job_control::stop` stops the training of this subnetwork alone, after one step at least, and the search goes on;
+  /// `scale_rate` throws, as the rate is that of the whole search.
   hook_maker hooks = {};
 };
 

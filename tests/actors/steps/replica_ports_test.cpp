@@ -196,6 +196,20 @@ TEST_CASE_FIXTURE(replica_alone,
   CHECK(seen == std::vector<float>{70, 90, 0, 0});
 }
 
+TEST_CASE_FIXTURE(replica_alone,
+                  "the zeros of a source that has left stay where they are while a larger component needs more") {
+  options.in_edges = {{.id = 0_edge, .row_bytes = {4}}, {.id = 4_edge, .row_bytes = {4, 4096, 8}}};
+  start();
+  grant(1);
+  tell(worker, leave{1, 4_edge, 0});
+  feed(0, 1);
+  CHECK(engine->computed == first_steps(1));
+  REQUIRE(engine->fed.size() == 4);
+  CHECK(engine->fed[1] == engine->fed[2]);
+  CHECK(engine->fed[2] == engine->fed[3]);
+  CHECK(std::all_of(engine->fed[2], engine->fed[2] + 2 * 4096, [](std::byte b) { return b == std::byte{}; }));
+}
+
 TEST_CASE_FIXTURE(replica_alone, "ports that bring different numbers of rows for a step are an error that names both") {
   options.in_edges = {{.id = 0_edge}, {.id = 4_edge}};
   start();
