@@ -4,6 +4,8 @@
 #include "examples/paper/cvx.hpp"
 #include "examples/paper/plain.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <sstream>
 #include <utility>
@@ -68,8 +70,12 @@ tr::expected<scores> train_plain(const plain_settings& s, const fold& f, int64_t
 }
 
 std::function<double(int64_t)> complexity_of(const fold& f, int64_t units) {
-  return [o = complexity_options{.inputs = pictures::inputs, .units = units, .examples = f.training.count()}](
-             int64_t layer) { return layer_complexity(layer, o); };
+  const auto& x = f.training.features;
+  const float greatest = std::abs(
+      *std::max_element(x.begin(), x.end(), [](float a, float b) { return std::abs(a) < std::abs(b); }));
+  const complexity_options o{
+      .inputs = pictures::inputs, .units = units, .examples = f.training.count(), .input_max = greatest};
+  return [o](int64_t layer) { return layer_complexity(layer, o); };
 }
 
 std::string members_text(const tr::architecture& recipe) {

@@ -10,7 +10,7 @@ namespace paper {
 struct budget {
   int64_t steps = 2000;      ///< Of each subnetwork and each network that is trained, with batches of 100.
   int64_t rounds = 5;        ///< The greatest T of AdaNet.
-  int64_t cvx_rounds = 100;  ///< The greatest T of AdaNet.CVX.
+  int64_t cvx_rounds = 200;  ///< The greatest T of AdaNet.CVX.
   uint64_t seed = 1;
   std::string work = {};  ///< An empty directory for the models.
 };

@@ -292,7 +292,7 @@ TEST_CASE("the line search finds the least F, to both sides of 0 and, with a hig
 
 TEST_CASE("the folds share no picture, every picture is tested once, and the classes become 0 and 1") {
   const auto images = *dataset::from_tensors(
-      {{"pixels", tensor::zeros(dtype::float32, {1500, paper::pictures::inputs})}},
+      {{"pixels", tensor::zeros(dtype::float32, {1500, paper::pictures::pixels})}},
       {{"label", tensor::of<int32_t>({1500}, [] {
           std::vector<int32_t> labels(1500);
           for (size_t i = 0; i < labels.size(); ++i)
@@ -310,6 +310,34 @@ TEST_CASE("the folds share no picture, every picture is tested once, and the cla
     CHECK(f.training.count() == 100);  // 150, in whole batches.
   }
   CHECK(tested == 300);
+}
+
+TEST_CASE("pixels are standardised by the training part, and each example has a constant 1 behind them") {
+  using paper::pictures;
+  pictures all{.features = std::vector<float>(static_cast<size_t>(300 * pictures::inputs), 0.5f),
+               .labels = std::vector<float>(300, 1)};
+  const auto first_pixel = [](const pictures& p, int64_t row) {
+    return p.features[static_cast<size_t>(row * pictures::inputs)];
+  };
+  for (int64_t row = 0; row < 300; ++row) {
+    all.features[static_cast<size_t>(row * pictures::inputs)] = static_cast<float>(row);
+    all.features[static_cast<size_t>(row * pictures::inputs + pictures::pixels)] = 1;
+  }
+  const auto f = paper::fold_of(all, 0, 3);
+  double mean = 0, square = 0;
+  for (int64_t row = 0; row < 100; ++row) {
+    mean += first_pixel(f.training, row) / 100;
+    square += first_pixel(f.training, row) * first_pixel(f.training, row) / 100;
+  }
+  CHECK(mean == doctest::Approx(0).epsilon(1e-6));
+  CHECK(square == doctest::Approx(1).epsilon(0.01));
+  CHECK_MESSAGE(std::abs(f.training.features[1]) < 1e-6, "a pixel that does not vary");
+  // The first two rows of the training part are 2 and 4, those of the test part 0 and 3: the scale is the same.
+  const float of_two_rows = first_pixel(f.training, 1) - first_pixel(f.training, 0);
+  CHECK(first_pixel(f.test, 1) - first_pixel(f.test, 0) == doctest::Approx(1.5 * of_two_rows));
+  for (const auto* part : {&f.training, &f.validation, &f.test})
+    for (int64_t row = 0; row < part->count(); ++row)
+      CHECK(part->features[static_cast<size_t>(row * pictures::inputs + pictures::pixels)] == 1);
 }
 
 TEST_CASE("the comparison refuses a pair and a fold that there are not, and names those that there are") {
