@@ -70,6 +70,7 @@ builder builder_of(const std::string& name, const pool_member& member, const aut
   builder made{
       .name = name,
       .build = [name, member, o](graph& g, const build_context& c) { return build_member(g, name, member, o, c); },
+      .train_input = member.train_input,
       .steps_max = member.steps_max};
   if (!member.prediction_only)
     made.train = [](graph&, const subnetwork& own, symbol, const build_context&) -> subnetwork_training {

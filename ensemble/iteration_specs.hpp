@@ -7,7 +7,8 @@ namespace troupe {
 
 struct subnetwork_spec {
   std::string builder = {};
-  std::optional<int64_t> steps_max = {};  ///< Own steps after which its builder wants it to stop.
+  std::optional<int64_t> steps_max = {};    ///< Own steps after which its builder wants it to stop.
+  std::optional<int64_t> input_steps = {};  ///< Batches of the data of its own, where these end.
 };
 
 /// The winner of the iteration before. Its weights are those of the iteration that made it.

@@ -58,6 +58,8 @@ struct spec_progress {
   int64_t step = 0;                    ///< Own steps made.
   std::optional<int64_t> limit = {};   ///< Own steps at which it is complete.
   std::optional<spec_stop> stop = {};  ///< Known end; may lie ahead.
+  /// What stops it at the limit, if it stops there by itself.
+  stop_cause at_limit = stop_cause::complete;
 };
 /// The own step at which it stops, as far as it is known.
 std::optional<int64_t> last_step(const spec_progress& x);

@@ -68,7 +68,8 @@ expected<void> search::begin(search_books books, iteration_specs specs) {
     goal_ = goal_of(rules_.limits, now_.global_step);
   const auto limits = progress().subnetworks;
   for (size_t i = 0; i < limits.size(); ++i)
-    complete(now_.subnetworks[i].stop, limits[i].limit, limits[i].step, stop_cause::already_complete);
+    complete(now_.subnetworks[i].stop, limits[i].limit, limits[i].step,
+             limits[i].at_limit == stop_cause::complete ? stop_cause::already_complete : limits[i].at_limit);
   return settle();
 }
 
@@ -220,7 +221,7 @@ search_books search::books_at(int64_t tick) const {
     auto& x = books.subnetworks[i];
     x.step = step_at(own[i], now_.begins_at, tick);
     forget_later_drop(x.stop, tick - now_.begins_at);
-    complete(x.stop, own[i].limit, x.step, stop_cause::complete);
+    complete(x.stop, own[i].limit, x.step, own[i].at_limit);
   }
   for (size_t i = now_.winners.empty() ? 0 : 1; i < books.candidates.size(); ++i) {
     auto& x = books.candidates[i];

@@ -49,8 +49,11 @@ iteration_progress progress_of(const search_books& books, const iteration_specs&
   iteration_progress x{books.begins_at, books.base_step(), {}};
   for (size_t i = 0; i < books.subnetworks.size(); ++i) {
     const auto& known = books.subnetworks[i];
+    const auto& input = specs.subnetworks[i].input_steps;
+    const auto wanted = lesser(limits.max_iteration_steps, specs.subnetworks[i].steps_max);
+    const bool input_ends = input && (!wanted || *input < *wanted);
     x.subnetworks.push_back(
-        {known.step, lesser(limits.max_iteration_steps, specs.subnetworks[i].steps_max), known.stop});
+        {known.step, lesser(wanted, input), known.stop, input_ends ? stop_cause::end_of_input : stop_cause::complete});
   }
   return x;
 }

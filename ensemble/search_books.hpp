@@ -55,7 +55,8 @@ struct search_books {
   friend bool operator==(const search_books&, const search_books&) = default;
 };
 
-/// The subnetworks with their limits: the lesser of `max_iteration_steps` and what the builder wants.
+/// The subnetworks with their limits: the least of `max_iteration_steps`, what the builder wants and what the data of
+/// its own have.
 iteration_progress progress_of(const search_books& books, const iteration_specs& specs, const search_limits& limits);
 /// The candidates, as `choose` takes them. It also finds the winner of an iteration that is open, by the same rules;
 /// AdaNet 0.9 passes over force_grow there.

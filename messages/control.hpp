@@ -196,7 +196,8 @@ typename Inspector::result_type inspect(Inspector& f, departed& x) {
 }
 
 /// To all replicas of a group: from state `step` on, compute and send the outputs that others read, but apply no
-/// updates. To the outfeed: the group does so.
+/// updates, and do without the group's own data. To the outfeed: the group does so. To the infeed of these data: read
+/// nothing from there on.
 struct retire {
   int32_t attempt = 0;
   int64_t step = 0;

@@ -46,6 +46,7 @@ using infeed_actor = credit_source_actor::extend<caf::reacts_to<begin>,   // A n
                                                  caf::reacts_to<stop>,    // In a job of several groups: end before the
                                                                           // next step.
                                                  caf::reacts_to<leave>,   // The reader of an edge has left.
+                                                 caf::reacts_to<retire>,  // The group whose data it reads retires.
                                                  caf::reacts_to<probe>,   // Answered by `standing`.
                                                  caf::reacts_to<connect_reader>,  // Names the reader of an edge.
                                                  caf::reacts_to<connect_parts>,   // Names the checkpoint writer, or its

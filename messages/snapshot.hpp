@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/control.hpp"
+#include "plan/plan.hpp"
 #include "words/stored_plan.hpp"
 #include "words/variable_piece.hpp"
 
@@ -12,9 +13,12 @@ typename Inspector::result_type inspect(Inspector& f, variable_piece& x) {
   return f(caf::meta::type_name("variable_piece"), x.name, x.dims, x.first, x.trainable, x.elements);
 }
 
-/// The key of an infeed's position in a checkpoint: "infeed/0".
+/// The key of an infeed's position in a checkpoint: "infeed/0"; "own/infeed/t0_dnn" for data of one group's own.
 inline constexpr std::string_view position_prefix = "infeed/";
 inline std::string position_key(int32_t infeed) { return std::string{position_prefix} + std::to_string(infeed); }
+inline std::string position_key(const plan_node& infeed) {
+  return infeed.own ? "own/" + infeed.name : position_key(infeed.index);
+}
 
 /// One part of the snapshot of state `step`: a replica's slice, an infeed's position or the chief's books.
 struct snapshot_part {

@@ -74,6 +74,18 @@ class plan_check {
     return {};
   }
 
+  /// An infeed of data that one group trains on feeds that group, and nobody else.
+  expected<void> own_data(const plan_node& n) const {
+    if (!n.own)
+      return {};
+    if (n.what != role::infeed || n.stops_at_infeeds)
+      return refuse(named(n) + " has data of one group: only an infeed to which no stop is sent may have them");
+    for (const auto* e : plan_.edges_from(n.id))
+      if (plan_.at(e->to).group != n.own->group || e->out == data_port)
+        return refuse(text_of_edge(*e) + ": the data are of one group, and not the input of others");
+    return {};
+  }
+
   expected<void> nodes() const {
     for (const auto& n : data_.nodes) {
       const auto* driver = plan_.find(n.driver);
@@ -99,7 +111,10 @@ class plan_check {
       if (n.what == role::infeed && (!n.dataset || *n.dataset >= data_.datasets.size()))
         return refuse(named(n) + " has no dataset: an infeed names one of the " + std::to_string(data_.datasets.size())
                       + " in the plan");
-      if (n.what == role::infeed && driver->what == role::chief && n.stops_at_infeeds != driver->stops_at_infeeds)
+      if (auto own = own_data(n); !own)
+        return own;
+      if (n.what == role::infeed && driver->what == role::chief && !n.own
+          && n.stops_at_infeeds != driver->stops_at_infeeds)
         return refuse(
             named(n)
             + (n.stops_at_infeeds ? " ends the steps of a stop, and " : " does not end the steps of a stop, and ")

@@ -91,6 +91,7 @@ std::string to_text(const job_plan& p) {
         .append(work.empty() ? "" : " of ")
         .append(work);
     text.append(n.stops_at_infeeds ? ", stops at infeeds" : "")
+        .append(n.own ? ", for " + n.own->who + " alone" : "")
         .append(n.place != 0 ? ", place " + std::to_string(n.place) : "")
         .append("\n");
   }
@@ -139,6 +140,12 @@ std::string to_text(const job_plan& p) {
           .append(g.name)
           .append(": retires at step ")
           .append(std::to_string(*g.retires_at))
+          .append("\n");
+    if (g.input_ends_at)
+      text.append("group ")
+          .append(g.name)
+          .append(": its own data end at step ")
+          .append(std::to_string(*g.input_ends_at))
           .append("\n");
     if (!g.told_at_saves.empty())
       text.append("group ")

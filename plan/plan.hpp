@@ -30,8 +30,17 @@ enum class divide : uint8_t {
 };
 std::string_view to_string(divide d) noexcept;
 
-/// The out-port of an infeed, and the in-port of a replica that it feeds.
+/// The out-port of an infeed, and the in-port of a replica that it feeds. Through another port of an infeed come the
+/// components "<port>/<name>".
 inline constexpr std::string_view data_port = "data";
+
+/// Whose data an infeed reads. Their position is stored under the infeed's name. They may not end before the group
+/// retires, and it reads no more of them from there on; a stop is not sent to their infeed.
+struct own_data_of {
+  group_id group{};
+  std::string who;  ///< "the builder 'dnn'", for messages.
+  friend bool operator==(const own_data_of&, const own_data_of&) = default;
+};
 
 struct plan_node {
   node_id id{};
@@ -44,10 +53,13 @@ struct plan_node {
   int32_t index = 0;
   std::optional<size_t> program;  ///< For a replica: an index of `job_plan::programs`.
   std::optional<size_t> dataset;  ///< For an infeed: an index of `job_plan::datasets`.
-  /// Ports of data edges. A replica's port other than `data_port` carries one output of a program.
+  /// Ports of data edges. A replica's out-port carries one output of a program.
   std::vector<std::string> in_ports = {}, out_ports = {};
-  /// For a chief and the infeeds that it drives. True: a stop is sent to the infeeds, and all groups end at the step
-  /// that the infeeds have reached. False: it is sent to the replicas, which end at the step at hand.
+  /// For an infeed of data that one group alone trains on.
+  std::optional<own_data_of> own = {};
+  /// For a chief and the infeeds that it drives, but for those of one group. True: a stop is sent to the infeeds, and
+  /// all groups end at the step that the infeeds have reached. False: it is sent to the replicas, which end at the step
+  /// at hand.
   bool stops_at_infeeds = false;
   int32_t place = 0;  ///< Nodes of different places share no memory.
   friend bool operator==(const plan_node&, const plan_node&) = default;

@@ -38,7 +38,9 @@ struct plan_group {
   std::vector<group_id> falls_with = {};
   /// The state at which it begins to train, from which its programs, schedules and bias corrections count their steps.
   int64_t begins_at = 0;
-  std::optional<int64_t> retires_at = {};       ///< From this state on it computes outputs but applies no updates.
+  std::optional<int64_t> retires_at = {};  ///< From this state on it computes outputs but applies no updates.
+  /// The state at which the data that it alone trains on end, if they do; it retires there at the latest.
+  std::optional<int64_t> input_ends_at = {};
   not_finite on_not_finite = not_finite::fail;  ///< `stop` needs a job of one group, which ends before that step.
   /// The names of its variables of one element whose values at each save are told to the chief.
   std::vector<std::string> told_at_saves = {};

@@ -76,13 +76,24 @@ error nothing_left(const chief_state& c) {
           c.options.name};
 }
 
+/// The infeeds whose positions a checkpoint has. The own data of a group begin with its iteration, and are not read
+/// once it has left.
+static std::vector<const plan_node*> infeeds_of(const chief_state& c, bool is_grown) {
+  std::vector<const plan_node*> all;
+  for (const auto& m : c.nodes.members())
+    if (const auto& n = c.plan().at(m.id);
+        n.what == role::infeed && (!n.own || (!is_grown && !c.groups.has_left(n.own->group))))
+      all.push_back(&n);
+  return all;
+}
+
 /// Each infeed begins at its own saved position, or at the beginning if it has none.
 static void begin_infeeds(chief_state& c, int64_t step, const std::map<std::string, std::string>& positions) {
   for (const auto& m : c.nodes.members()) {
     if (m.what != role::infeed || !m.handle)
       continue;
     begin news{c.attempt, step};
-    if (const auto own = positions.find(position_key(c.plan().at(m.id).index)); own != positions.end())
+    if (const auto own = positions.find(position_key(c.plan().at(m.id))); own != positions.end())
       news.position = own->second;
     c.self->send(caf::actor_cast<infeed_actor>(m.handle), std::move(news));
   }
@@ -126,13 +137,13 @@ static void on_restored(chief_state& c, const restored& x) {
   c.facts.progress.begin(x.id.step);
   c.horizon.begin(x.id.step, has_finished && !data_anew ? x.id.step : c.goal());
   c.told.later.insert(c.told.later.begin(), x.warnings.begin(), x.warnings.end());
+  // A group that has left belongs to the previous iteration.
+  c.groups.restore(x.id.step, is_grown ? checkpoint_books{} : books);
   if (x.found && !data_anew)
-    if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(c.nodes.count(role::infeed))); !known)
+    if (auto known = check_positions(x.prefix, x.blobs, infeeds_of(c, is_grown)); !known)
       return fail_now(c, known.error());
   const auto other_rate = c.rates.begin(x.id.step, books.rate_factor.value_or(1));
   c.self->send(c.outfeed(), begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
-  // A group that has left belongs to the previous iteration.
-  c.groups.restore(x.id.step, is_grown ? checkpoint_books{} : books);
   c.tell_replicas(begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
   if (other_rate)
     set_rate(c, x.id.step, *other_rate);

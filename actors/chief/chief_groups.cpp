@@ -14,10 +14,16 @@ static void warn_once(chief_state& c, int64_t step, const std::string& text);
 static std::optional<int64_t> retirement_of(const chief_state& c, const plan_group& group);
 static void tell_retired(chief_state& c, const plan_group& group, int64_t at);
 
+/// Whether the member is the infeed of the group's own data.
+static bool feeds_alone(const chief_state& c, const member& m, group_id group) {
+  const auto& own = c.plan().at(m.id).own;
+  return own && own->group == group;
+}
+
 departed departed_of(const chief_state& c, group_id group) {
   departed news{c.attempt, c.groups.left().at(group).first_state, {}, write_books(c.groups.book_of(group))};
   for (const auto& m : c.nodes.members())
-    if (m.what == role::replica && m.group == group)
+    if ((m.what == role::replica && m.group == group) || feeds_alone(c, m, group))
       news.replicas.push_back({m.id});
   return news;
 }
@@ -114,6 +120,8 @@ static void tell_retired(chief_state& c, const plan_group& group, int64_t at) {
   for (const auto& m : c.nodes.members())
     if (m.what == role::replica && m.group == group.id && m.handle)
       c.self->send(caf::actor_cast<replica_actor>(m.handle), news);
+    else if (m.handle && feeds_alone(c, m, group.id))
+      c.self->send(caf::actor_cast<infeed_actor>(m.handle), news);
   if (at != group.retires_at)
     c.self->send(c.outfeed(), news);
 }

@@ -40,19 +40,19 @@ expected<void> check_origin(std::optional<checkpoint_id> planned_from, const res
 }
 
 expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions,
-                               int32_t infeeds) {
-  int32_t found = 0;
+                               const std::vector<const plan_node*>& infeeds) {
+  const auto found = std::count_if(positions.begin(), positions.end(),
+                                   [](const auto& one) { return one.first.starts_with(position_prefix); });
+  const auto hosts = std::count_if(infeeds.begin(), infeeds.end(), [](const plan_node* n) { return !n->own; });
   std::string missing;
-  for (const auto& [name, position] : positions)
-    found += name.starts_with(position_prefix) ? 1 : 0;
-  for (int32_t i = 0; i < infeeds && missing.empty(); ++i)
-    if (!positions.contains(position_key(i)))
-      missing = position_key(i);
-  if (missing.empty() && found == infeeds)
+  for (const auto* n : infeeds)
+    if (missing.empty() && !positions.contains(position_key(*n)))
+      missing = position_key(*n);
+  if (missing.empty() && found == hosts)
     return {};
   return fail(errc::failed_precondition,
               prefix + " has the data positions of " + std::to_string(found) + (found == 1 ? " infeed" : " infeeds")
-                + ", the job has " + std::to_string(infeeds) + (missing.empty() ? "" : " (" + missing + " is missing)")
+                + ", the job has " + std::to_string(hosts) + (missing.empty() ? "" : " (" + missing + " is missing)")
                 + ": its data would begin anew or be read twice; go on with as many hosts as before, or train into "
                   "another directory");
 }

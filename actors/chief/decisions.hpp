@@ -36,8 +36,8 @@ std::string data_ended_text(int64_t step, std::optional<int64_t> goal);
 expected<void> check_origin(std::optional<checkpoint_id> planned_from, const restored& x);
 
 /// failed_precondition if a checkpoint of an interrupted job lacks the position of an infeed, or has one of an unknown
-/// infeed.
+/// host's infeed.
 expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions,
-                               int32_t infeeds);
+                               const std::vector<const plan_node*>& infeeds);
 
 }  // namespace troupe

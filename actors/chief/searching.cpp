@@ -14,12 +14,16 @@ namespace {
 
 std::string key() { return std::string{search_books_blob}; }
 
-/// Own steps after which the plan has the group of a subnetwork stop.
-std::optional<int64_t> steps_of(const std::string& spec, const std::vector<plan_group>& groups) {
-  const auto found = std::find_if(groups.begin(), groups.end(), [&](const plan_group& g) { return g.name == spec; });
-  if (found == groups.end() || !found->retires_at)
-    return std::nullopt;
-  return *found->retires_at - found->begins_at;
+/// With the own steps after which the plan has the group of a subnetwork stop.
+subnetwork_spec spec_of(const std::string& builder, const std::string& group, const std::vector<plan_group>& groups) {
+  const auto found = std::find_if(groups.begin(), groups.end(), [&](const plan_group& g) { return g.name == group; });
+  if (found == groups.end())
+    return {builder};
+  const auto own_steps = [&found](const std::optional<int64_t>& at) {
+    return at ? std::optional{*at - found->begins_at} : std::nullopt;
+  };
+  const bool by_input = found->input_ends_at && found->retires_at == found->input_ends_at;
+  return {builder, by_input ? std::nullopt : own_steps(found->retires_at), own_steps(found->input_ends_at)};
 }
 
 }  // namespace
@@ -36,7 +40,7 @@ void searching::use(const blobs& of_plan, const std::vector<plan_group>& groups)
   of_plan_ = std::move(*books);
   specs_ = {};
   for (const auto& x : of_plan_.subnetworks)
-    specs_.subnetworks.push_back({x.builder, steps_of(subnetwork_spec_name(of_plan_.iteration(), x.builder), groups)});
+    specs_.subnetworks.push_back(spec_of(x.builder, subnetwork_spec_name(of_plan_.iteration(), x.builder), groups));
   for (const auto& x : of_plan_.candidates)
     specs_.candidates.push_back(x.what);
   stops_.clear();

@@ -23,6 +23,7 @@ void infeed_state::on_begin(const begin& x) {
     r.credit = planted(planted_fault::credit_granted_twice) ? std::max(r.credit, x.step) : x.step;
     r.left = false;
   }
+  retires_at.reset();
   begun = true;
   ended = broken = false;
   stopping = options.stop->token();
@@ -75,14 +76,20 @@ void infeed_state::on_pull(const pull& x) {
 void infeed_state::advance() {
   if (!begun || ended || proceeds)
     return;
-  int64_t limit = until;
+  if (rests())
+    return pass_marks();
+  int64_t limit = read_up_to(until);
   for (const auto& r : readers)
     if (!r.left)
       limit = std::min(limit, r.sink ? r.credit : step);
   if (step >= limit)
     return;
   read_block(std::min(limit - step, block_steps));
-  if (!ended && !proceeds && step < limit)
+  if (ended || proceeds)
+    return;
+  if (rests())
+    pass_marks();
+  else if (step < limit)
     proceed_later();
 }
 
@@ -126,7 +133,7 @@ void infeed_state::on_halt(const halt& x) {
 }
 
 void infeed_state::on_stop(const stop& x) {
-  if (x.attempt != attempt || !begun || ended)
+  if (x.attempt != attempt || !begun || ended || !options.own_of.empty())
     return;
   cut_off.reset();
   end(error{errc::cancelled, "the job was stopped"}, end_kind::stopped);
@@ -136,6 +143,16 @@ void infeed_state::on_leave(const leave& x) {
   for (auto& r : readers)
     if (r.edge.id == x.edge && x.attempt == attempt)
       r.left = true;
+  // Nobody reads the data of a group that has left, so these may not end.
+  if (!options.own_of.empty() && std::all_of(readers.begin(), readers.end(), [](const reader& r) { return r.left; }))
+    retires_at = read_up_to(step);
+  advance();
+}
+
+void infeed_state::on_retire(const retire& x) {
+  if (x.attempt != attempt || !begun)
+    return;
+  retires_at = x.step;
   advance();
 }
 
@@ -155,6 +172,7 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
       [&state](const halt& x) { state.on_halt(x); },
       [&state](const stop& x) { state.on_stop(x); },
       [&state](const leave& x) { state.on_leave(x); },
+      [&state](const retire& x) { state.on_retire(x); },
       [&state](const probe& x) {
         int64_t credit = INT64_MAX;
         for (const auto& r : state.readers)

@@ -30,6 +30,7 @@ struct infeed_options {
   std::vector<edge> edges;
   int64_t batches_per_step = 1;  ///< Batches of a step: 1, or one for each reader if each gets its own.
   bool ends_steps = false;       ///< A `stop` ends all groups at this infeed's step, not at a replica's.
+  std::string own_of = {};       ///< Whose data they are, if one group alone trains on them: see `own_data_of`.
   int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;  ///< A block holds at most this, or one batch.
   /// A block is sent after this time of filling.
   std::chrono::milliseconds block_time_max{20};
@@ -58,10 +59,11 @@ struct infeed_state {
   bool begun = false, ended = false;
   std::stop_token stopping;  ///< The token of this attempt.
   bool broken = false;       ///< The source's position is unknown: a read or save failed, or a step was read in part.
-  std::optional<error> cut_off;  ///< A read was cancelled; a stop may be in the mailbox.
-  bool proceeds = false;         ///< A `proceed` of this attempt is in the mailbox.
-  int64_t step = 0;              ///< The next batch to read.
-  int64_t until = 0;             ///< The horizon.
+  std::optional<error> cut_off;       ///< A read was cancelled; a stop may be in the mailbox.
+  bool proceeds = false;              ///< A `proceed` of this attempt is in the mailbox.
+  int64_t step = 0;                   ///< The next batch to read.
+  int64_t until = 0;                  ///< The horizon.
+  std::optional<int64_t> retires_at;  ///< Nothing is read from this step on; later states have the position before it.
   int64_t block_steps = 1;
   std::map<int64_t, mark_kinds> marks;
   snapshot_part sent;                ///< The last part, for a checkpoint writer that replaces another.
@@ -81,6 +83,7 @@ struct infeed_state {
   void on_halt(const halt& x);
   void on_stop(const stop& x);
   void on_leave(const leave& x);
+  void on_retire(const retire& x);
   void advance();
   void proceed_later();
   /// Sends the end to the readers and, unless the data ended, a failure to the chief.
@@ -88,6 +91,9 @@ struct infeed_state {
   void tell_failure(error cause, int64_t at);
 
   // infeed_reading.cpp
+  bool rests() const { return retires_at && *retires_at <= step; }
+  int64_t read_up_to(int64_t state) const { return std::min(state, retires_at.value_or(state)); }
+  error of_own_data(const std::string& why, const error& cause) const;
   expected<void> open_at(const std::optional<std::string>& position);
   int64_t rows_of_step() const { return options.batches_per_step * source->batch_rows(); }
   void read_block(int64_t count);
@@ -100,6 +106,7 @@ struct infeed_state {
   // infeed_positions.cpp
   void on_rewind(const rewind& x);
   expected<void> reach();                              ///< Serves a mark at the current step.
+  void pass_marks();                                   ///< Serves all marks up to the horizon, without reading.
   expected<std::string> position_at(int64_t earlier);  ///< Rebuilt by reading on from the start of its block.
   void send_part(int64_t at, std::string position);
 };

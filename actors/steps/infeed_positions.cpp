@@ -21,6 +21,17 @@ expected<void> infeed_state::reach() {
   return {};
 }
 
+void infeed_state::pass_marks() {
+  while (step < until) {
+    const auto next = marks.upper_bound(step);
+    step = next == marks.end() ? until : std::min(next->first, until);
+    if (auto saved = reach(); !saved) {
+      broken = true;
+      return end(saved.error());
+    }
+  }
+}
+
 void infeed_state::send_part(int64_t at, std::string position) {
   if (!parts || last_part == at)
     return;
@@ -37,7 +48,8 @@ void infeed_state::on_rewind(const rewind& x) {
   marks.clear();
   if (!parts)
     return;
-  auto position = x.step == step && !broken ? source->save() : position_at(x.step);
+  const auto wanted = read_up_to(x.step);
+  auto position = wanted == read_up_to(step) && !broken ? source->save() : position_at(wanted);
   if (position)
     send_part(x.step, std::move(*position));
   else

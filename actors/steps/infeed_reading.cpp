@@ -54,6 +54,17 @@ expected<int64_t> infeed_state::read_step(const std::vector<std::byte*>& into, c
   return rows_of_step();
 }
 
+error infeed_state::of_own_data(const std::string& why, const error& cause) const {
+  error e{errc::invalid_argument, "the data of " + options.own_of + " (train_input) " + why};
+  if (!cause.message.empty()) {
+    e.notes.push_back(to_text(cause));
+    e.notes.emplace_back(
+        "their number of batches is not known: end them with take(n), repeat them (repeat), or set "
+        "steps_max to what they have");
+  }
+  return e;
+}
+
 void infeed_state::read_block(int64_t count) {
   const int64_t rows_max = rows_of_step();
   int64_t batch_bytes = 0;
@@ -100,10 +111,16 @@ void infeed_state::read_block(int64_t count) {
           cut_off = rows.error();  // If a stop cancelled the read, its message is already in the mailbox.
           return proceed_later();
         }
+        if (data_ended && !options.own_of.empty())
+          return end(of_own_data("end before its training does", rows.error()));
         return end(rows.error(), data_ended ? end_kind::data : end_kind::failed);
       }
       if (ended)
         return;
+      if (!options.own_of.empty())
+        return end(of_own_data("have a batch of " + std::to_string(*rows) + " rows, and not of "
+                                   + std::to_string(rows_max) + " as that of the search",
+                               {}));
       // A partial batch needs another binding of the program, so it is sent alone.
       std::vector<std::shared_ptr<std::byte>> alone;
       for (size_t c = 0; c < into.size(); ++c) {

@@ -34,6 +34,7 @@ struct replica_options {
     /// Credit: the number of blocks in flight or held.
     int64_t credit_blocks = *row_of(edge_kind::data).credit.messages;
     int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;  ///< Limit on a block of several batches.
+    bool until_retired = false;  ///< Its source has nothing for a replica that has retired.
   };
   std::vector<in_edge> in_edges;  ///< One for each in-port; their components, in order, are the feeds.
   /// For each component that the engine exposes, the edges to its readers.

@@ -39,6 +39,9 @@ void replica_state::on_retire(const retire& x) {
   if (x.attempt != attempt || !begun)
     return;
   retires_at = x.step;
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (options.in_edges[i].until_retired)
+      ports[i].left_at = x.step;
   advance();
 }
 

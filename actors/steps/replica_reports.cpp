@@ -45,7 +45,8 @@ void replica_state::give_credit(credit_rule when) {
     if (p.batch_bytes > 0)
       block_steps = std::clamp(limits.block_bytes_max / std::max<int64_t>(p.batch_bytes, 1), int64_t{1}, block_steps);
     const int64_t until_step = step + limits.credit_blocks * block_steps;
-    if (!p.source || p.left_at || (until_step <= p.granted && when == credit_rule::if_grown))
+    const bool leaves_later = limits.until_retired && !p.has_left(step);
+    if (!p.source || (p.left_at && !leaves_later) || (until_step <= p.granted && when == credit_rule::if_grown))
       continue;
     p.granted = std::max(p.granted, until_step);
     self->send(p.source, pull{attempt, p.edge, p.granted, step, block_steps});

@@ -107,6 +107,9 @@ void checkpoint_writer_state::on_part(const snapshot_part& x, const arena_owner_
 
 void checkpoint_writer_state::finish(int64_t step) {
   auto node = snapshots.extract(step);
+  for (const auto& part : parts)
+    if (part.until <= step)
+      node.mapped().parts.erase(part.id);  // Whether it came before the others depends on the schedule.
   const checkpoint_id id{step, stored.iteration.number};
   auto result = commit(id, node.mapped());
   newest = std::max(newest.value_or(step), step);

@@ -20,11 +20,14 @@ expected<program*> bound_programs::find(int64_t rows, bool forward_only) {
                          .measure = options_.measure,
                          .recompute = options_.recompute};
   const auto& model = *options_.graph;
+  auto spec = model.spec;
+  if (forward_only && !options_.exposed_loss.empty())
+    spec.loss = spec.predictions.at(options_.exposed_loss);
   const auto plan = forward_only ? program::make_forward : program::make;
-  auto planned = plan(model.g, model.spec, options_.store->layout(), wanted);
+  auto planned = plan(model.g, spec, options_.store->layout(), wanted);
   if (!planned && planned.error().category == errc::resource_exhausted && pool_ && options_.threads.as_pays) {
     pool_ = wanted.pool = nullptr;  // The thread count is automatic (`as_pays`), so one thread will do.
-    planned = plan(model.g, model.spec, options_.store->layout(), wanted);
+    planned = plan(model.g, spec, options_.store->layout(), wanted);
   }
   if (!planned)
     return fail(planned.error());

@@ -134,6 +134,8 @@ struct program_engine_options {
   bool recompute = false;                ///< See `program_options`.
   measuring measure = measuring::never;  ///< See `program_options`.
   std::vector<std::string> expose = {};  ///< See `program_options`.
+  /// Train: the prediction that is the loss of `expose`; empty: the spec's own loss is.
+  std::string exposed_loss = {};
   /// Train: the job's step at which the group begins. Random numbers, schedules and bias corrections count from there,
   /// so that its bits do not depend on when that was; no call may name an earlier step.
   int64_t first_step = 0;

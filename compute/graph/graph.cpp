@@ -73,13 +73,30 @@ symbol graph::constant(const tensor& value, std::source_location at) {
                 std::move(attr));
 }
 
+/// The variable of that name, for a part of the graph that is built again.
+static symbol variable_again(graph& g, const variable_options& wanted, std::source_location at) {
+  const auto& all = contents_of(g).variables;
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const graph_variable& v) { return v.options.name == wanted.name; });
+  const auto& made = found->options;
+  if (made.type == wanted.type && made.dims == wanted.dims)
+    return symbol_of(g, found->node);
+  return refuse(g, "variable",
+                "'" + wanted.name + "' is " + std::string{to_string(made.type)} + " " + troupe::to_text(made.dims)
+                    + ", and where its model is built again " + std::string{to_string(wanted.type)} + " "
+                    + troupe::to_text(wanted.dims),
+                at);
+}
+
 symbol graph::variable(variable_options options, std::source_location at) {
   if (options.name.empty())
     return refuse(*this, "variable", "it has no name", at);
   const std::string prefix = contents_->scopes.empty() ? std::string{} : contents_->scopes.back();
   options.name = prefix + options.name;
   if (contents_->variable_names.contains(options.name))
-    return refuse(*this, "variable", "there already is one named '" + options.name + "'", at);
+    return contents_->reuses_variables
+               ? variable_again(*this, options, at)
+               : refuse(*this, "variable", "there already is one named '" + options.name + "'", at);
   for (int64_t e : options.dims.extents())
     if (e < 1)
       return refuse(*this, "variable", "'" + options.name + "' has an extent below 1: " + troupe::to_text(options.dims),
@@ -125,7 +142,8 @@ void graph::assign(symbol variable, symbol value, std::source_location at) {
   }
   auto* v = &contents_->variables[static_cast<size_t>(assigned.attr.index)];
   const std::string name = "'" + v->options.name + "'";
-  if (v->options.trainable || v->next >= 0)
+  const bool assigned_before = v->next >= 0 && !contents_->reuses_variables;
+  if (v->options.trainable || assigned_before)
     refuse(*this, "assign",
            name + (v->options.trainable ? " is trained by the optimizer" : " has been assigned before"), at);
   else if (!is_floating(v->options.type) || value.type() != variable.type() || value.dims() != variable.dims())
@@ -135,7 +153,7 @@ void graph::assign(symbol variable, symbol value, std::source_location at) {
            at);
   else if (v->options.replicas != combine::mean && v->options.replicas != combine::sum)
     refuse(*this, "assign", name + " is neither a mean nor a sum over replicas", at);
-  else
+  else if (!contents_->reuses_variables)
     v->next = value.node();
 }
 

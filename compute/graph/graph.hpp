@@ -91,6 +91,7 @@ struct graph_contents {
   std::vector<observed_value> observed;
   std::vector<std::string> scopes;   ///< Prefixes in force, each in full: "a/", "a/b/".
   std::map<std::string, int> names;  ///< How often each name was requested.
+  bool reuses_variables = false;     ///< See reusable_scope.
   std::optional<error> first_error;
   int32_t differentiated = -1;  ///< The node whose gradient is being written.
 

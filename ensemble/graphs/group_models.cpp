@@ -8,6 +8,7 @@
 #include "ensemble/graphs/models.hpp"
 #include "ensemble/graphs/outputs.hpp"
 #include "ensemble/graphs/search_graph.hpp"
+#include "ensemble/graphs/subnetwork_graph.hpp"
 #include "ensemble/names.hpp"
 #include "words/text.hpp"
 
@@ -85,38 +86,26 @@ model_spec build_subnetwork_group(const iteration_basis& basis, const std::strin
     return {.mode = m};
   }
   const auto scope_name = subnetwork_scope(who.iteration, name);
-  const auto x = checked_data(o, g, data_features(g, all)), y = checked_data(o, g, labels_in);
+  const auto x = checked_data(o, g, data_features(g, all)), y = checked_data(o, g, search_labels(g, labels_in));
   scratch_graph scratch{basis, x, y, m};
   ports read{g, all, asked};
   build_context c{x, y, m, o.head.logits, who.iteration};
   previous_outputs previous;
   if (basis.previous())
     c.previous = &(previous = previous_as_features(basis, g, scratch, read));
-  const fixed_scope scope{g, scope_name};
-  const auto made = build_member(g, *b, c, o.head);
+  auto made = build_subnetwork(o, g, *b, scope_name, c, {own_data(g, all), own_data(g, labels_in)});
   if (!g.status())
     return {.mode = m};
-  auto spec = headed(o, g, m, side_by_side(made.logits, o.head), x, y);
-  spec.optimizer = gradient_descent{};  // What moves nothing, because everything is frozen, if there is no other.
-  if (m == mode::train) {
-    g.scalar("loss", spec.loss);
-    if (b->train) {
-      const auto own = b->train(g, made, spec.loss, c);
-      spec.loss = own.loss;
-      spec.optimizer = below(scope_name, own.optimizer);
-    } else if (b->optimizer) {
-      spec.optimizer = below(scope_name, *b->optimizer);
-    } else {
-      freeze(g);
-    }
-  }
   if (!o.enable_subnetwork_summaries)
     drop_summaries(g);
+  auto& spec = made.spec;
   spec.export_outputs.clear();
   spec.predictions.clear();
-  for (const auto& [output, value] : outputs_of(made))
+  if (made.search_loss.valid())
+    spec.predictions[std::string{search_loss_prediction}] = made.search_loss;
+  for (const auto& [output, value] : outputs_of(made.shown))
     spec.predictions[port_name(subnetwork_spec_name(who.iteration, name), output)] = value;
-  return spec;
+  return std::move(spec);
 }
 
 /// The context of a candidate's ensembler, with the outputs that it needs as features.
@@ -227,13 +216,17 @@ expected<std::shared_ptr<const model_graph>> built_alone(const std::string& name
   return build_graph(probe, data, mode::train);
 }
 
-/// The ports that a group asks for.
-template <class Build>
-expected<std::vector<std::string>> asked_by(const std::string& name, const element_spec& data, Build build) {
+expected<void> check_features(const element_spec& data) {
   for (const auto& one : data.features)
     if (is_port(one.name))
       return fail(errc::invalid_argument, "the feature " + quoted(printable(one.name)) + " of the data has a name that "
                                               + "a search keeps for outputs of other groups: rename it");
+  return {};
+}
+
+/// The ports that a group asks for.
+template <class Build>
+expected<std::vector<std::string>> asked_by(const std::string& name, const element_spec& data, Build build) {
   std::set<std::string> asked;
   const auto built = built_alone(name, data, build, asked);
   if (!built)
@@ -290,7 +283,9 @@ model previous_loss_model(shared_basis basis) {
 
 expected<std::vector<std::string>> ports_of_subnetwork(const shared_basis& basis, const std::string& builder,
                                                        const element_spec& data) {
-  return asked_by(builder, data,
+  if (auto right = check_features(data); !right)
+    return fail(std::move(right.error()));
+  return asked_by(builder, data_of_group(*basis, builder, data),
                   [&](graph& g, const features& x, const labels& y, mode m, std::set<std::string>* asked) {
                     return build_subnetwork_group(*basis, builder, g, x, y, m, asked);
                   });
@@ -298,6 +293,8 @@ expected<std::vector<std::string>> ports_of_subnetwork(const shared_basis& basis
 
 expected<std::vector<std::string>> ports_of_ensemble(const shared_basis& basis, const candidate_spec& candidate,
                                                      const element_spec& data) {
+  if (auto right = check_features(data); !right)
+    return fail(std::move(right.error()));
   return asked_by(candidate.spec, data,
                   [&](graph& g, const features& x, const labels& y, mode m, std::set<std::string>* asked) {
                     return build_ensemble_group(*basis, candidate, g, x, y, m, asked);
@@ -311,7 +308,7 @@ expected<std::vector<std::string>> averaged_by_subnetwork(const shared_basis& ba
   const auto* b = basis->find({basis->iteration(), builder});
   if (b && !b->train && !may_average(b->optimizer))
     return std::vector<std::string>{};
-  return averaged_in(builder, data,
+  return averaged_in(builder, data_of_group(*basis, builder, data),
                      [&](graph& g, const features& x, const labels& y, mode m, std::set<std::string>* asked) {
                        return build_subnetwork_group(*basis, builder, g, x, y, m, asked);
                      });

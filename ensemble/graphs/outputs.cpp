@@ -65,6 +65,21 @@ std::string port_name(std::string_view spec, std::string_view output) {
 
 bool is_port(std::string_view feature) { return feature.starts_with(port_prefix); }
 
+named_symbols own_data(graph& g, const named_symbols& all) {
+  const auto prefix = std::string{own_data_port} + "/";
+  std::map<std::string, symbol> own;
+  for (const auto& [name, value] : all.all())
+    if (name.starts_with(prefix))
+      own[name.substr(prefix.size())] = value;
+  return {&g, std::move(own)};
+}
+
+labels search_labels(graph& g, const labels& all) {
+  auto searched = all.all();
+  std::erase_if(searched, [](const auto& one) { return one.first.starts_with(std::string{own_data_port} + "/"); });
+  return {&g, std::move(searched)};
+}
+
 features data_features(graph& g, const features& all) {
   auto own = all.all();
   std::erase_if(own, [](const auto& one) { return is_port(one.first); });

@@ -39,8 +39,16 @@ inline constexpr std::string_view logits_output = "logits", last_layer_output = 
 std::string port_name(std::string_view spec, std::string_view output);
 /// Whether a feature of this name comes from another group.
 bool is_port(std::string_view feature);
-/// The features without those that come from other groups.
+/// The features without those that come through ports.
 features data_features(graph& g, const features& all);
+/// The port of a builder's own data, which are "adanet/own/<name>".
+inline constexpr std::string_view own_data_port = "adanet/own";
+/// The features or labels of a builder's own data, by their names.
+named_symbols own_data(graph& g, const named_symbols& all);
+/// The labels without those of a builder's own data.
+labels search_labels(graph& g, const labels& all);
+/// The prediction with which a builder with data of its own shows its loss on those of the search.
+inline constexpr std::string_view search_loss_prediction = "adanet/loss_on_search_data";
 /// Placeholders of another graph with the names, dtypes and shapes of these.
 named_symbols placeholders_like(graph& other, const named_symbols& these);
 /// The symbol's shape as a shape of the member's rows; unknown extents are 0, so that shapes can be compared and shown.

@@ -77,6 +77,10 @@ expected<std::string> text_of(const dataset& input) {
   return ask(input, "to_text()", [&] { return expected<std::string>{input.last_stage()->to_text()}; });
 }
 
+expected<std::optional<int64_t>> batches_of(const dataset& input) {
+  return ask(input, "elements()", [&] { return expected<std::optional<int64_t>>{input.last_stage()->elements(true)}; });
+}
+
 expected<std::optional<int64_t>> examples_of(const dataset& input) {
   return ask(input, "source_size()",
              [&] { return expected<std::optional<int64_t>>{input.last_stage()->source_size()}; });

@@ -13,5 +13,7 @@ expected<std::unique_ptr<dataset_iterator>> open_input(const dataset& input, con
 expected<std::string> text_of(const dataset& input);
 /// Calls `dataset::source_size`.
 expected<std::optional<int64_t>> examples_of(const dataset& input);
+/// Calls `dataset_stage::elements` as for training.
+expected<std::optional<int64_t>> batches_of(const dataset& input);
 
 }  // namespace troupe

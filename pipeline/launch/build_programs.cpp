@@ -4,6 +4,7 @@
 #include "compute/graph/graph.hpp"
 #include "compute/graph/model_graph.hpp"
 #include "compute/operations/stored_graph.hpp"
+#include "ensemble/graphs/outputs.hpp"
 
 #include <algorithm>
 
@@ -19,10 +20,24 @@ std::vector<group_layout> layouts_of(const prepared_job& job) {
   return all;
 }
 
+namespace {
+
+/// The element of a dataset, as an edge from its infeed carries it.
+element_spec element_by(const prepared_job& job, const plan_edge& edge) {
+  auto element = job.datasets[*job.plan.at(edge.from).dataset].element;
+  if (edge.in != data_port)
+    for (auto* all : {&element.features, &element.labels})
+      for (auto& c : *all)
+        c.name = edge.in + "/" + c.name;
+  return element;
+}
+
+}  // namespace
+
 std::vector<component> carried_by(const prepared_job& job, const plan_edge& edge) {
   const auto& source = job.plan.at(edge.from);
   if (source.dataset)
-    return job.datasets[*source.dataset].element.components();
+    return element_by(job, edge).components();
   const auto port = std::find(source.out_ports.begin(), source.out_ports.end(), edge.out) - source.out_ports.begin();
   auto c = job.programs[*source.program].exposed[static_cast<size_t>(port)];
   c.name = edge.in;
@@ -75,7 +90,7 @@ expected<fed> feeds_of(const prepared_job& job, const plan_node& replica,
                       [&](const component& other) { return other.name == c.name; }))
         return fail(errc::invalid_argument, "'" + replica.name + "' is fed '" + c.name + "' by two of its ports");
     const auto& source = job.plan.at(e->from);
-    const auto element = source.dataset ? job.datasets[*source.dataset].element : element_spec{carried, {}};
+    const auto element = source.dataset ? element_by(job, *e) : element_spec{carried, {}};
     all.element.features.insert(all.element.features.end(), element.features.begin(), element.features.end());
     all.element.labels.insert(all.element.labels.end(), element.labels.begin(), element.labels.end());
     all.delivered.insert(all.delivered.end(), std::make_move_iterator(carried.begin()),
@@ -250,6 +265,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   if (!store)
     return fail(store.error());
   prepared_program program{.parameters = *store};
+  const std::string search_loss{search_loss_prediction};
   const program_engine_options for_all{built,
                                        in->delivered,
                                        program.parameters,
@@ -262,6 +278,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
                                        config.recompute,
                                        planned.mode == mode::train ? measuring_of(config) : measuring::never,
                                        {},
+                                       built->spec.predictions.contains(search_loss) ? search_loss : std::string{},
                                        planned.mode == mode::train ? job.plan.group(planned.group).begins_at : 0,
                                        job.switches.at(replicas.front()->driver).cancel};
   std::optional<usable_cache> keeps;

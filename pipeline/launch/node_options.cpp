@@ -34,7 +34,9 @@ infeed_options infeed_options_of(const std::shared_ptr<prepared_job>& job, const
   infeed_options options;
   options.id = node.id;
   options.name = node.name;
-  options.position = position_key(node.index);
+  options.position = position_key(node);
+  if (node.own)
+    options.own_of = node.own->who;
   auto iterate = job->datasets[*node.dataset].iterate;
   iterate.host = node.index;
   options.open = [job, dataset = *node.dataset, iterate]() -> expected<std::unique_ptr<dataset_iterator>> {
@@ -50,7 +52,8 @@ infeed_options infeed_options_of(const std::shared_ptr<prepared_job>& job, const
       options.batches_per_step = options.edges.back().readers;
   }
   options.ends_steps = node.stops_at_infeeds;
-  options.stop = job->switches.at(node.driver).stop;
+  const auto& switches = job->switches.at(node.driver);
+  options.stop = node.own ? switches.stop_own : switches.stop;
   return options;
 }
 
@@ -71,6 +74,7 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
   for (const auto* e : job.plan.edges_to(node.id)) {
     auto& in = options.in_edges.emplace_back(
         replica_options::in_edge{e->id, {}, *e->credit.messages, *e->credit.bytes});
+    in.until_retired = job.plan.at(e->from).own.has_value();
     for (const auto& c : carried_by(job, *e))
       in.row_bytes.push_back(c.row_bytes());
   }

@@ -53,13 +53,17 @@ struct prepared_program {
 struct node_switch {
   std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);  ///< Cancels a step.
   std::shared_ptr<stop_switch> stop = std::make_shared<stop_switch>();                     ///< Cancels a blocking read.
+  /// Cancels one of a group's own data, which are read up to the step at which a stop ends the other ones.
+  std::shared_ptr<stop_switch> stop_own = std::make_shared<stop_switch>();
   void all() const {
     cancel->store(true);
     stop->request_stop();
+    stop_own->request_stop();
   }
   /// Lifts the interruption. No node may be inside a step or a read.
   void renew() const {
     stop->renew();
+    stop_own->renew();
     cancel->store(false);
   }
 };

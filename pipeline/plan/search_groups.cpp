@@ -79,7 +79,14 @@ class group_list {
       return fail(std::move(ports.error()));
     auto& g = add(subnetwork_spec_name(basis_->iteration(), spec.builder), subnetwork_model(basis_, spec.builder),
                   std::move(*ports));
-    begin(g, books_.subnetworks[index].stop, spec.steps_max);
+    const auto wanted = lesser(spec.steps_max, spec.input_steps);
+    begin(g, books_.subnetworks[index].stop, wanted);
+    if (spec.input_steps && spec.input_steps != lesser(spec.steps_max, basis_->options.max_iteration_steps)
+        && spec.input_steps == lesser(wanted, basis_->options.max_iteration_steps))
+      g.input_ends_at = books_.begins_at + *spec.input_steps;
+    for (const auto& b : basis_->builders.at(basis_->iteration()))
+      if (b.name == spec.builder && b.train_input)
+        all_.back().own = own_input{*b.train_input, "the builder " + quoted(b.name)};
     g.summaries = {subnetwork_directory(g.name), subnetwork_scope(basis_->iteration(), spec.builder),
                    std::string{own_steps_tag}, basis_->options.enable_subnetwork_summaries};
     return {};

@@ -10,11 +10,18 @@
 
 namespace troupe {
 
+/// Data of a group's own.
+struct own_input {
+  dataset input;
+  std::string who;  ///< "the builder 'dnn'"
+};
+
 struct search_group {
   plan_group what;
   std::shared_ptr<const model> source;
   std::vector<std::string> in = {};   ///< The ports that it reads from other groups, sorted.
   std::vector<std::string> out = {};  ///< Those of its ports that others read, sorted.
+  std::optional<own_input> own = {};
 };
 
 /// The groups of the open iteration in the order in which they are shown, which is that of their numbers: the new

@@ -4,6 +4,7 @@
 #include "ensemble/names.hpp"
 #include "input/streams/open_input.hpp"
 #include "input/streams/row_numbers.hpp"
+#include "pipeline/plan/own_data.hpp"
 #include "pipeline/plan/plan_maker.hpp"
 #include "pipeline/plan/search_groups.hpp"
 #include "pipeline/plan/search_growth.hpp"
@@ -39,14 +40,14 @@ expected<search_books> read_books(const job_books& books) {
 
 /// The data of training.
 struct training_data {
-  element_spec element;                ///< Features and labels.
+  batch_form form;
   std::optional<int64_t> source_rows;  ///< See `dataset_iterator::source_rows`.
 };
 expected<training_data> data_of(const training_job& job) {
   const auto opened = open_input(job.input, {.seed = job.basis.config.seed, .drop_remainder = true});
   if (!opened)
     return fail(opened.error());
-  return training_data{(*opened)->spec(), (*opened)->source_rows()};
+  return training_data{{(*opened)->spec(), (*opened)->batch_rows()}, (*opened)->source_rows()};
 }
 
 /// How the outputs of the previous ensemble are kept; absent: they are computed in every epoch.
@@ -133,17 +134,40 @@ class search_nodes {
     feed.stops_at_infeeds = true;
     const auto infeed = feed.id;
     made_.resources.datasets.push_back(cache_ ? with_row_numbers(job_.input, cache_->rows_feature) : job_.input);
+    std::map<group_id, node_id> own_infeeds;
+    for (const auto& g : groups_)
+      if (g.own) {
+        const auto own = own_infeed_of(g);
+        if (!own)
+          return fail(own.error());
+        own_infeeds.emplace(g.what.id, *own);
+      }
     std::map<group_id, std::vector<node_id>> replicas;
     for (const auto& g : groups_)
       replicas[g.what.id] = replicas_of(g);
+    const auto how = config_.replicas > 1 ? divide::split : divide::broadcast;
     for (const auto& g : groups_)
       for (size_t r = 0; r < replicas[g.what.id].size(); ++r) {
         const auto reader = replicas[g.what.id][r];
-        add_.data_edge(infeed, reader, data_port, config_.replicas > 1 ? divide::split : divide::broadcast);
+        add_.data_edge(infeed, reader, data_port, how);
+        if (g.own)
+          add_.data_edge(own_infeeds.at(g.what.id), reader, own_data_port, how);
         for (const auto& port : g.in)
           add_.data_edge(replicas[source_of(groups_, port).what.id][r], reader, port, divide::broadcast);
       }
     return {};
+  }
+
+  expected<node_id> own_infeed_of(const search_group& g) {
+    const auto text = text_of(g.own->input);
+    if (!text)
+      return fail(text.error());
+    auto& feed = add_.node(role::infeed, "infeed/" + g.what.name, chief_);
+    feed.own = own_data_of{g.what.id, g.own->who};
+    feed.dataset = add_.dataset(*text, mode::train);
+    feed.out_ports = {std::string{own_data_port}};
+    made_.resources.datasets.push_back(g.own->input);
+    return feed.id;
   }
 
   std::vector<node_id> replicas_of(const search_group& g) {
@@ -159,6 +183,8 @@ class search_nodes {
       n.group = g.what.id;
       n.program = program;
       n.in_ports = {std::string{data_port}};
+      if (g.own)
+        n.in_ports.emplace_back(own_data_port);
       n.in_ports.insert(n.in_ports.end(), g.in.begin(), g.in.end());
       n.out_ports = g.out;
       all.push_back(n.id);
@@ -246,7 +272,9 @@ expected<planned_job> plan_search(const training_job& job, const job_books& foun
   const auto found_data = data_of(job);
   if (!found_data)
     return fail(found_data.error());
-  const auto& data = found_data->element;
+  const auto& data = found_data->form.element;
+  if (auto known = enter_own_data(**basis, found_data->form, job.basis.config.seed, *specs); !known)
+    return fail(std::move(known.error()));
   if (auto known = enter_complexities(*basis, data, *specs); !known)
     return fail(std::move(known.error()));
   for (size_t i = 0; i < specs->candidates.size(); ++i)

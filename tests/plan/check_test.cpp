@@ -112,6 +112,16 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
     p.groups[1].retires_at = 39;
     CHECK(says(p, {"group 'a' begins at step 40 and retires before that, at step 39"}));
   }
+  SUBCASE("data of one group's own of a node that is no infeed") {
+    named(p, "a/replica/0").own = own_data_of{1_group, "the builder 'a'"};
+    CHECK(says(p, {"'a/replica/0' has data of one group: only an infeed"}));
+  }
+  SUBCASE("data of one group's own that others read") {
+    named(p, "feed").own = own_data_of{1_group, "the builder 'a'"};
+    CHECK(says(p, {"'feed' has data of one group: only an infeed to which no stop is sent"}));
+    named(p, "feed").stops_at_infeeds = false;
+    CHECK(says(p, {"the data are of one group, and not the input of others"}));
+  }
   SUBCASE("a group that is trained before it begins") {
     p.iteration = {.number = 1, .begins_at = 40};
     p.groups[1].begins_at = 41;

@@ -18,8 +18,9 @@ struct pool_member {
   troupe::model model = {};
   /// The name of its builder. Empty: in a map the key; in a list the name of the model and its index, "linear_model0".
   std::string name = {};
-  bool prediction_only = false;           ///< It is never trained, and keeps its initial values (`init::values`).
-  std::optional<int64_t> steps_max = {};  ///< See `builder::steps_max`.
+  bool prediction_only = false;             ///< It is never trained, and keeps its initial values (`init::values`).
+  std::optional<int64_t> steps_max = {};    ///< See `builder::steps_max`.
+  std::optional<dataset> train_input = {};  ///< See `builder::train_input`. Not for one that only predicts.
 };
 using model_list = std::vector<pool_member>;
 using model_map = std::map<std::string, pool_member>;  ///< Its builders are in the order of the keys.

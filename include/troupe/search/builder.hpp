@@ -10,6 +10,7 @@
 //                   .optimizer = tr::adam{}};
 #pragma once
 
+#include <troupe/dataset.hpp>
 #include <troupe/hook.hpp>
 #include <troupe/search/report.hpp>
 #include <troupe/search/subnetwork.hpp>
@@ -19,7 +20,7 @@ namespace troupe {
 /// What a builder is called with.
 struct build_context {
   troupe::features features;
-  troupe::labels labels;  ///< Empty when predicting.
+  troupe::labels labels;  ///< Empty when predicting, except while a builder with `train_input` trains.
   troupe::mode mode = troupe::mode::train;
   int64_t logits_dimension = 0;  ///< Of all heads together.
   int64_t iteration = 0;
@@ -50,6 +51,13 @@ struct builder {
   std::function<subnetwork_training(graph& g, const subnetwork& made, symbol loss, const build_context& c)> train = {};
   /// For searches that make reports. Called after `build`, only to evaluate.
   std::function<builder_report(graph& g, const subnetwork& made, const build_context& c)> report = {};
+  /// Data of its own to train on (bagging), with the features and labels of the search's data and batches of as many
+  /// rows; needs `optimizer` or `train`. In each step the subnetwork is built on a batch of each: on its own in
+  /// training mode, for its loss; on the search's to predict, for the ensembles that it is in. Both have the same
+  /// variables. It cannot read outputs of the previous ensemble. The data begin anew with each iteration, and go on
+  /// with it after a restart. Where they end, the subnetwork stops training ("the end of its input"), and goes on to
+  /// predict.
+  std::optional<dataset> train_input = {};
   /// Own steps after which the subnetwork stops training, if that is fewer than max_iteration_steps. At least 1.
   std::optional<int64_t> steps_max = {};
   /// Hooks of the subnetwork's own, which live as long as an iteration: they are made and begin with it, again after a

@@ -112,14 +112,26 @@ TEST_CASE(
     "a checkpoint that does not have the position of every infeed, or has one too many, is refused and both counts are "
     "named") {
   const std::map<std::string, std::string> two{{"infeed/0", "a"}, {"infeed/1", "b"}, {"books", "c"}};
-  CHECK(check_positions("m/model.ckpt-5", two, 2));
-  const auto fewer = check_positions("m/model.ckpt-5", two, 1);
+  const plan_node first{.name = "infeed/0"}, second{.name = "infeed/1", .index = 1};
+  CHECK(check_positions("m/model.ckpt-5", two, {&first, &second}));
+  const auto fewer = check_positions("m/model.ckpt-5", two, {&first});
   REQUIRE_FALSE(fewer);
   CHECK(fewer.error().category == errc::failed_precondition);
   CHECK(fewer.error().message.starts_with("m/model.ckpt-5 has the data positions of 2 infeeds, the job has 1"));
-  const auto none = check_positions("m/model.ckpt-5", {}, 1);
+  const auto none = check_positions("m/model.ckpt-5", {}, {&first});
   REQUIRE_FALSE(none);
   CHECK(has(none.error().message, "of 0 infeeds, the job has 1 (infeed/0 is missing)"));
+}
+
+TEST_CASE("the position of a group's own data is missed by its name, and one that nobody reads is not in the way") {
+  const plan_node main{.name = "infeed/0"},
+      own{.name = "infeed/t1_b", .own = own_data_of{group_id{1}, "the builder 'b'"}};
+  const std::map<std::string, std::string> two{{"infeed/0", "a"}, {"own/infeed/t1_b", "b"}};
+  CHECK(check_positions("m/model.ckpt-5", two, {&main, &own}));
+  CHECK(check_positions("m/model.ckpt-5", two, {&main}));
+  const auto lacks = check_positions("m/model.ckpt-5", {{"infeed/0", "a"}, {"own/infeed/t1_a", "c"}}, {&main, &own});
+  REQUIRE_FALSE(lacks);
+  CHECK(has(lacks.error().message, "(own/infeed/t1_b is missing)"));
 }
 
 TEST_CASE(

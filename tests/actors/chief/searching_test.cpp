@@ -49,6 +49,24 @@ TEST_CASE("a job that is no search has none, and before the first attempt no ite
   CHECK_FALSE(s.goes_on_after(10));
 }
 
+TEST_CASE("a subnetwork whose own data end stops there for that reason, and one that wants fewer steps for its own") {
+  const auto stop_of_b = [](std::optional<int64_t> retires, std::optional<int64_t> input_ends) {
+    searching s{{.limits = {.max_iteration_steps = 10}}};
+    auto groups = groups_of_plan();
+    groups[1].retires_at = retires;
+    groups[1].input_ends_at = input_ends;
+    s.use(blobs_of(first_books()), groups);
+    REQUIRE(s.begin(std::nullopt, {}, ""));
+    REQUIRE(s.measured(6, {}));
+    const auto books = parse_books(s.blobs_at(6).at(std::string{search_books_blob}), "test");
+    REQUIRE(books);
+    return books->subnetworks[1].stop;
+  };
+  CHECK(stop_of_b(4, 4) == spec_stop{stop_cause::end_of_input, 4});
+  CHECK(stop_of_b(4, {}) == spec_stop{stop_cause::complete, 4});
+  CHECK(stop_of_b({}, {}) == std::nullopt);
+}
+
 TEST_CASE("training ends where all subnetworks have stopped, by the steps of their groups too") {
   CHECK(begun().ends_at() == 10);
   auto s = begun(std::nullopt);

@@ -169,4 +169,89 @@ TEST_CASE_FIXTURE(infeed_of_two, "a reader that has left holds nobody up, and it
   CHECK(other.count<block>() == 0);
 }
 
+TEST_CASE_FIXTURE(infeed_alone,
+                  "from where its group retires an infeed reads nothing, and serves the marks behind it") {
+  options.own_of = "the builder 'b'";
+  options.position = "infeed/0";
+  source->batches = 3;
+  start_at(0);
+  grant(2, {{2, s}});
+  credit(20, 4);
+  CHECK(source->reads == steps{0, 1});
+  tell(feed, retire{1, 3});
+  grant(10, {{5, s}, {8, s}});
+  CHECK(source->reads == steps{0, 1, 2});
+  CHECK(parts() == steps{2, 5, 8});
+  for (const auto& part : writer.all<snapshot_part>())
+    CHECK(part.blobs.at("infeed/0") == (part.step == 2 ? "batch 2" : "batch 3"));
+  grant(12, {{12, s}});
+  CHECK(parts() == steps{2, 5, 8, 12});
+  CHECK_MESSAGE(sink.count<end_of_data>() == 0, "the replica knows where it retires");
+  SUBCASE("an end behind it") {
+    tell(feed, rewind{1, 9});
+    CHECK(writer.last<snapshot_part>().step == 9);
+    CHECK(writer.last<snapshot_part>().blobs.at("infeed/0") == "batch 3");
+  }
+  SUBCASE("an end before it") {
+    tell(feed, rewind{1, 1});
+    CHECK(writer.last<snapshot_part>().step == 1);
+    CHECK(writer.last<snapshot_part>().blobs.at("infeed/0") == "batch 1");
+  }
+  CHECK(chief.count<input_failed>() == 0);
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "an attempt that begins behind the retirement of a group has the position as it was") {
+  options.own_of = "the builder 'b'";
+  source->batches = 3;
+  start();
+  tell(feed, begin{1, 7, "batch 3"});
+  tell(feed, retire{1, 3});
+  grant(9, {{7, s}, {9, s}});
+  CHECK(parts() == steps{7, 9});
+  CHECK(writer.last<snapshot_part>().blobs.at("infeed/0") == "batch 3");
+  CHECK(source->reads.empty());
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "data of a group's own that end before it retires are a failure, which says whose") {
+  options.own_of = "the builder 'b'";
+  source->batches = 3;
+  start_at(0);
+  grant(10);
+  credit(20, 4);
+  REQUIRE(chief.count<input_failed>() == 1);
+  const auto& cause = chief.last<input_failed>().cause;
+  CHECK(chief.last<input_failed>().step == 3);
+  CHECK(cause.category == errc::invalid_argument);
+  CHECK(cause.message == "the data of the builder 'b' (train_input) end before its training does");
+  CHECK(sink.last<end_of_data>().kind == end_kind::failed);
+  CHECK(sink.last<end_of_data>().first_missing_step == 3);
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "a partial batch of a group's own data is refused") {
+  options.own_of = "the builder 'b'";
+  source->batches = 2;
+  source->last_rows = 1;
+  start_at(0);
+  grant(10);
+  credit(20, 1);
+  REQUIRE(chief.count<input_failed>() == 1);
+  CHECK(chief.last<input_failed>().cause.message
+        == "the data of the builder 'b' (train_input) have a batch of 1 rows, and not of 2 as that of the search");
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "an infeed whose only group has left reads no more, and a stop does not concern it") {
+  options.own_of = "the builder 'b'";
+  source->batches = 3;
+  start_at(0);
+  grant(2);
+  credit(20, 1);
+  tell(feed, stop{1});
+  CHECK(sink.count<end_of_data>() == 0);
+  tell(feed, leave{1, 0_edge, 2});
+  grant(10, {{6, s}});
+  CHECK(source->reads == steps{0, 1});
+  CHECK(parts() == steps{6});
+  CHECK(chief.count<input_failed>() == 0);
+}
+
 }  // namespace troupe::test

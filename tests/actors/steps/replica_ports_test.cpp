@@ -176,6 +176,31 @@ TEST_CASE_FIXTURE(exposing_replica, "from where it retires a replica computes an
 }
 
 TEST_CASE_FIXTURE(replica_alone,
+                  "a replica that retires does without its group's own data, and gives credit for them until then") {
+  options.in_edges = {{.id = 0_edge, .row_bytes = {4}}, {.id = 4_edge, .row_bytes = {4}, .until_retired = true}};
+  auto own = record<pull>();
+  start();
+  tell(worker, connect_source{4_edge, own.as<credit_source_actor>()});
+  tell(worker, retire{1, 2});
+  grant(6);
+  feed(0, 6);
+  CHECK(engine->computed.empty());
+  const auto pulls = own.count<pull>();
+  CHECK(pulls > 0);
+  tell(worker, block{1, 4_edge, 0, 1, 0, 2, {tensor::of<float>({1, 2}, {70, 80})}});
+  CHECK(engine->computed == first_steps(1));
+  CHECK(own.count<pull>() > pulls);
+  tell(worker, block{1, 4_edge, 1, 1, 0, 2, {tensor::of<float>({1, 2}, {70, 80})}});
+  CHECK(engine->computed == first_steps(2));
+  CHECK(engine->forward == std::vector<int64_t>{2, 3, 4, 5});
+  CHECK(std::all_of(engine->fed[1], engine->fed[1] + 8, [](std::byte b) { return b == std::byte{}; }));
+  tell(worker, begin{2, 0, {}});
+  tell(worker, troupe::run{2, 6, {}});
+  tell(worker, toy_block(0, 6, 0, 2, 2));
+  CHECK_MESSAGE(engine->computed == first_steps(2), "another attempt needs them again");
+}
+
+TEST_CASE_FIXTURE(replica_alone,
                   "a source that has left is read as zeros from its step on, and what it sent before counts") {
   options.in_edges = {{.id = 0_edge, .row_bytes = {4}}, {.id = 4_edge, .row_bytes = {4}}};
   engine->shown = {{"sum", dtype::float32, {}}};

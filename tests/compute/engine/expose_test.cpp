@@ -22,7 +22,7 @@ model shown_model() {
             g.scalar("mean", reduce_mean(logits));
             auto spec = multi_class_head{.classes = 3}.spec(
                 g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = momentum{.rate = 0.1f}});
-            spec.predictions = {{"hidden", h}, {"logits", logits}};
+            spec.predictions = {{"hidden", h}, {"logits", logits}, {"twice", spec.loss * 2.f}};
             return spec;
           }};
 }
@@ -33,7 +33,7 @@ struct exposing {
   std::unique_ptr<step_engine> engine;
   tensor x, y;
 
-  explicit exposing(int32_t shards) {
+  explicit exposing(int32_t shards, const std::string& loss = {}) {
     const element_spec element{{{"x", dtype::float32, {width}}}, {{"y", dtype::int32, {}}}};
     auto made = build_graph(shown_model(), element, mode::train);
     REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
@@ -46,7 +46,8 @@ struct exposing {
                                         .shards = shards,
                                         .batch_rows = rows,
                                         .seed = 5,
-                                        .expose = {"logits", "hidden"}});
+                                        .expose = {"logits", "hidden"},
+                                        .exposed_loss = loss});
     REQUIRE_MESSAGE(planned, (planned ? "" : to_text(planned.error())));
     engine = std::move(*planned);
     std::vector<float> values(rows * width);
@@ -90,6 +91,14 @@ TEST_CASE(
     CHECK_MESSAGE(e.show(7, true, 4) == e.show(7, false, 4), "a last, smaller batch");
     CHECK(e.engine->recorded(0).empty());
   }
+}
+
+TEST_CASE("the loss of a retired replica may be another than the one that it minimised") {
+  exposing plain{2}, other{2, "twice"};
+  const auto loss = plain.show(0, false).loss;
+  CHECK(other.show(0, false).loss == loss);
+  CHECK(other.show(0, true).loss == 2 * loss);
+  CHECK(plain.show(0, true).loss == loss);
 }
 
 TEST_CASE("a program without the backward pass has fewer kernels, no gradient and no summaries") {
