@@ -62,6 +62,7 @@ struct stand_in;
 struct start_nodes;
 struct stop;
 struct unlease;
+struct wake;
 
 // -- facts ---------------------------------------------------------------------------
 struct batches_evaluated;
@@ -175,5 +176,6 @@ CAF_ADD_TYPE_ID(troupe, (troupe::state_taken))
 CAF_ADD_TYPE_ID(troupe, (troupe::stop))
 CAF_ADD_TYPE_ID(troupe, (troupe::stream_end))
 CAF_ADD_TYPE_ID(troupe, (troupe::unlease))
+CAF_ADD_TYPE_ID(troupe, (troupe::wake))
 
 CAF_END_TYPE_ID_BLOCK(troupe)

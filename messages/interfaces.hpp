@@ -75,6 +75,7 @@ using replica_actor = block_sink_actor::extend<caf::reacts_to<pull>,   // Credit
                                                caf::reacts_to<halt>,   // The attempt has failed: compute no further;
                                                                        // answered by `halted`.
                                                caf::reacts_to<probe>,  // Answered by `standing`.
+                                               caf::reacts_to<wake>,   // All replicas have come to the phase.
                                                caf::reacts_to<gradient_sum>,  // The sum to apply, or the reason why no
                                                                               // replica applies it.
                                                caf::reacts_to<all_applied>,   // Every replica has applied the step to

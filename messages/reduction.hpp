@@ -1,10 +1,20 @@
-// The reduction of one step by messages between replicas. Within a process a shared-memory collective may replace it,
-// with the same rule: a status word is OR-ed over all replicas, and no replica applies the step if any bit is set.
+// The reduction of one step: by messages to a reducer, or in a collective, where messages only wake. In both a status
+// word is OR-ed over all replicas, and no replica applies the step if any bit is set.
 #pragma once
 
 #include "messages/control.hpp"
 
 namespace troupe {
+
+/// From a replica to one that sleeps: all replicas of the group have come to the phase for which it sleeps.
+struct wake {
+  int32_t attempt = 0;
+  int64_t step = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, wake& x) {
+  return f(caf::meta::type_name("wake"), x.attempt, x.step);
+}
 
 /// The gradient of one replica, summed over its shards; empty when the status forbids its use.
 struct gradient_part {

@@ -48,6 +48,8 @@ using state_source_actor = caf::typed_actor<caf::reacts_to<state_taken>>;  // Cr
 using gradient_sink_actor = caf::typed_actor<caf::reacts_to<gradient_part>,  // One replica's gradient of a step.
                                              caf::reacts_to<applied>>;  // One replica has applied a step to its slice.
 
+using wake_sink_actor = caf::typed_actor<caf::reacts_to<wake>>;  // All replicas have come to a phase of a step.
+
 using record_source_actor = caf::typed_actor<caf::reacts_to<record_credit>>;  // Credit: the summary writer has room.
 
 using record_sink_actor = caf::typed_actor<caf::reacts_to<record>>;  // The summary values of one step.

@@ -226,18 +226,26 @@ class plan_check {
     return {};
   }
 
-  /// Every replica has an in-port, an outfeed and, if its group trains several replicas, a reducer. The records of an
-  /// outfeed go to the summary writer.
+  /// Whether the gradient of a replica comes to all of its group.
+  bool reduces(const plan_node& n) const {
+    const auto& first = *plan_.replicas_of(*n.program).front();
+    const auto reducers = plan_.edges_from(n.id, edge_kind::gradient).size();
+    return reducers == plan_.edges_from(first.id, edge_kind::gradient).size()
+           && (reducers == 1 || (reducers == 0 && n.place == first.place));
+  }
+
+  /// Every replica has an in-port and an outfeed. If its group trains several replicas, they have a reducer, or they
+  /// are all at one place and meet in a collective. The records of an outfeed go to the summary writer.
   expected<void> company() const {
     for (const auto& n : data_.nodes) {
       if (n.what == role::replica && n.in_ports.empty())
         return refuse(named(n) + " has no in-port: it would never make a step");
       if (n.what == role::replica && plan_.edges_from(n.id, edge_kind::report).size() != 1)
         return refuse(named(n) + " has no outfeed to report to: it needs one edge of report");
-      if (n.what == role::replica && data_.programs[*n.program].mode == mode::train
-          && plan_.replicas_of(*n.program).size() > 1 && plan_.edges_from(n.id, edge_kind::gradient).size() != 1)
+      if (n.what == role::replica && data_.programs[*n.program].mode == mode::train && !reduces(n))
         return refuse(named(n)
-                      + " is one of several of its group, which has no reducer: it needs one edge of gradient");
+                      + " is one of several of its group: they need one edge of gradient each, to a reducer, or none "
+                        "and the same place");
       if (n.what == role::summary_writer && plan_.edges_to(n.id, edge_kind::record).size() != 1)
         return refuse(named(n) + " has no outfeed that it hears of: it needs one edge of record");
     }

@@ -29,6 +29,7 @@ enum class planted_fault : uint8_t {
   lease_forgotten,         ///< The lease of an evaluated checkpoint is never released.
   step_beyond_horizon,     ///< Infeeds and replicas make one step more than was granted.
   gradient_ahead,          ///< A replica sends a gradient while it waits for the sum of the previous step.
+  phase_without_wake,      ///< A replica does not wake those that sleep in a phase that is over.
   saves_unbounded,         ///< The chief marks saves without a limit on those in progress.
   record_without_room,     ///< The outfeed sends records for which its summary writer has no room.
   event_forgotten,         ///< After an answer of the hooks, the chief does not ask its parts what to do.
@@ -54,9 +55,10 @@ inline bool ends_here(std::string_view what, int64_t step) {
   static std::set<std::string> known;
   const auto place = std::string{what} + "@" + std::to_string(step);
   const auto* const text = std::getenv("TROUPE_PLANTED_ENDS");
+  std::string all{" "};
+  all.append(text ? text : "").append(" ");
   const std::lock_guard lock{guard};
-  return text && (" " + std::string{text} + " ").find(" " + place + " ") != std::string::npos
-         && known.insert(place).second;
+  return all.find(" " + place + " ") != std::string::npos && known.insert(place).second;
 }
 
 #else

@@ -1,40 +1,14 @@
 #include "actors/steps/reducer.hpp"
 
-#include "words/severity.hpp"
-
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace troupe {
 
 namespace {
-
-/// Whether the error of `x` is reported instead of that of `than`, if several replicas sent errors for a step. Among
-/// equals the lowest replica's error is reported.
-bool outranks(const gradient_part& x, const gradient_part& than) {
-  if (x.status == step_status::ok || than.status == step_status::ok)
-    return x.status != step_status::ok;
-  const auto fails = [](const gradient_part& p) { return end_kind_of(p.status) == end_kind::failed; };
-  // A cancellation by one replica is not the end of the data that another one reached: this step may be made again.
-  if (fails(x) != fails(than))
-    return fails(x);
-  return severity_of(x.status) > severity_of(than.status);
-}
-
-/// Names the first variable whose gradient is not finite, and each replica whose part of the sum is not finite.
-std::vector<std::string> notes_on(const parameter_layout& layout, const std::vector<tensor>& parts, const tensor& sum) {
-  std::vector<std::string> notes;
-  if (const auto fault = first_fault(layout, sum.data()))
-    notes.push_back(to_string(*fault));
-  for (size_t r = 0; r < parts.size(); ++r)
-    if (const auto fault = first_fault(layout, parts[r].data()))
-      notes.push_back("on replica/" + std::to_string(r) + " " + to_string(*fault));
-  notes.emplace_back(notes.size() > 1 ? debug_numerics_hint
-                                      : "every replica's part of it is finite: their sum overflowed");
-  return notes;
-}
 
 /// Returns `x` if it can be added to the other parts; otherwise a refused part whose error names the replica.
 gradient_part checked(const gradient_part& x, const parameter_layout& layout) {
@@ -99,30 +73,21 @@ void reducer_state::begin_step(const gradient_part& x) {
 }
 
 gradient_sum reducer_state::reduce() {
-  gradient_sum sum{attempt, step};
-  const gradient_part* worst = &parts.front();
+  outcomes.clear();
   gradients.clear();
   for (const auto& p : parts) {
-    sum.status = sum.status | p.status;
-    if (outranks(p, *worst))
-      worst = &p;
+    outcomes.push_back({p.status, p.cause});
     gradients.push_back(p.gradient);
   }
-  sum.cause = worst->cause;
-  for (const auto& p : parts)
-    if (&p != worst && worst->cause.category == errc::nan_loss && p.cause.category == errc::nan_loss)
-      sum.cause.notes.push_back("so it was on " + p.cause.source + ": " + p.cause.message);
-  if (sum.status != step_status::ok)
-    return sum;
-  const auto& layout = options.sums->layout();
-  sum.gradient = options.sums->sum(gradients);
-  if (!is_finite(layout, {0, layout.gradient_bytes()}, sum.gradient.data())) {
-    sum.status = step_status::not_finite;
-    sum.cause = error{errc::nan_loss, "the reduced gradient is not finite", notes_on(layout, gradients, sum.gradient),
-                      "reducer", step};
-    sum.gradient = {};
+  auto outcome = joined(outcomes);
+  tensor total;
+  if (outcome.status == step_status::ok) {
+    total = options.sums->sum(gradients);
+    const auto& layout = options.sums->layout();
+    if (!is_finite(layout, {0, layout.flat_bytes()}, total.data()))
+      outcome = not_finite_sum(layout, gradients, std::exchange(total, {}), step);
   }
-  return sum;
+  return {attempt, step, outcome.status, std::move(total), std::move(outcome.cause)};
 }
 
 void reducer_state::on_applied(const applied& x) {
@@ -157,6 +122,7 @@ reducer_actor::behavior_type reducer(reducer_actor::stateful_pointer<reducer_sta
   state.here.resize(count);
   state.done.resize(count);
   state.gradients.reserve(count);
+  state.outcomes.reserve(count);
   state.options = std::move(options);
   return {
       [&state](const gradient_part& x) { state.on_part(x); },

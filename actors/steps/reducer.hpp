@@ -3,6 +3,7 @@
 
 #include "compute/engine/gradient_reduction.hpp"
 #include "compute/engine/step_engine.hpp"
+#include "compute/engine/step_outcome.hpp"
 #include "messages/interfaces.hpp"
 
 namespace troupe {
@@ -25,6 +26,7 @@ struct reducer_state {
   int64_t step = -1;                   ///< The step being reduced.
   std::vector<gradient_part> parts;    ///< The parts that have arrived.
   std::vector<bool> here;              ///< Whether the part of each replica has arrived.
+  std::vector<step_outcome> outcomes;  ///< What all parts say, while they are joined.
   std::vector<tensor> gradients;       ///< The gradients of all parts, while they are added.
   std::optional<gradient_sum> answer;  ///< The message sent for this step.
   std::vector<bool> done;              ///< Whether each replica has applied the step.

@@ -46,26 +46,6 @@ void replica_state::on_end(const end_of_data& x) {
   advance();
 }
 
-void replica_state::on_sum(const gradient_sum& x) {
-  if (x.attempt != attempt || x.step != step || waiting != wait::sum)
-    return;
-  if (const auto status = x.status; status != step_status::ok) {
-    waiting = wait::none;
-    return stop_at(status, x.cause);
-  }
-  apply(x.gradient);
-  waiting = wait::applied;
-  self->send(peers.reducer, applied{attempt, step, options.index});
-}
-
-void replica_state::on_all_applied(const all_applied& x) {
-  if (x.attempt != attempt || x.step != step || waiting != wait::applied)
-    return;
-  waiting = wait::none;
-  finish_step();
-  advance();
-}
-
 void replica_state::on_released(const released& x) {
   if (x.attempt != attempt)
     return;
@@ -117,6 +97,8 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
       out.readers.push_back({.edge = edge});
   }
   state.exposed.resize(state.outs.size());
+  if (options.collective)
+    state.seat.emplace(options.collective, options.index, options.looks);
   state.options = std::move(options);
   return {
       [&state](const block& x) { state.on_block(x); },
@@ -172,6 +154,7 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
                 state.options.name,
                 {{"received", received}, {"granted", state.until}, {"computed", computed}, {"applied", state.step}}});
       },
+      [&state](const wake& x) { state.on_wake(x); },
       [&state](const gradient_sum& x) { state.on_sum(x); },
       [&state](const all_applied& x) { state.on_all_applied(x); },
       [&state](const released& x) { state.on_released(x); },

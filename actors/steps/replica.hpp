@@ -10,6 +10,7 @@
 // or an exit is handled between blocks. The horizon bounds the reports, and it grows only with them.
 #pragma once
 
+#include "compute/engine/collective.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "messages/early_messages.hpp"
 #include "messages/interfaces.hpp"
@@ -40,6 +41,9 @@ struct replica_options {
   /// For each component that the engine exposes, the edges to its readers.
   std::vector<std::vector<edge_id>> out_edges = {};
   std::shared_ptr<step_engine> engine;
+  /// Where the replicas of the group meet, if they train and there are several. Null: they have a reducer.
+  std::shared_ptr<troupe::collective> collective = {};
+  int32_t looks = 1;            ///< How often it looks in a phase before it sleeps.
   double block_seconds = 0.02;  ///< A block is at most this many seconds of steps, or one batch.
   /// In training: metrics of the steps that lead to log points, or of all steps between them.
   measuring measure = measuring::never;
@@ -62,7 +66,7 @@ struct replica_state {
   struct {
     report_sink_actor outfeed;
     part_sink_actor parts;        ///< Null: no snapshots are taken.
-    gradient_sink_actor reducer;  ///< Null for one replica.
+    gradient_sink_actor reducer;  ///< Null for one replica, and in a collective.
   } peers;
 
   struct in_port {
@@ -120,10 +124,12 @@ struct replica_state {
   std::optional<loan> lent[2];                   ///< For each arena, if any.
   std::optional<int64_t> last_part, last_watch;  ///< The newest marks served in this attempt.
   std::optional<int64_t> switches_at;            ///< The step whose update switches arenas, for a snapshot.
-  enum class wait : uint8_t { none, sum, applied } waiting = wait::none;
-  int target = 0;                       ///< The arena that the current step writes to.
-  std::vector<const std::byte*> feeds;  ///< Of batch `step`, one for each component; set by `look_at_blocks`.
-  std::vector<int64_t> strides;         ///< Bytes from one batch of a block to the next.
+  /// For what the current step waits: of the reducer, or of the other replicas in a collective.
+  enum class wait : uint8_t { none, sum, all_applied, gathered, summed, applied } waiting = wait::none;
+  std::optional<collective_seat> seat = {};  ///< In a collective.
+  int target = 0;                            ///< The arena that the current step writes to.
+  std::vector<const std::byte*> feeds;       ///< Of batch `step`, one for each component; set by `look_at_blocks`.
+  std::vector<int64_t> strides;              ///< Bytes from one batch of a block to the next.
 
   step_report pending;        ///< The next report.
   bool has_values = false;    ///< Whether the engine holds the outputs of step - 1.
@@ -147,6 +153,7 @@ struct replica_state {
   void on_leave(const leave& x);
   void on_retire(const retire& x);
   void on_scale_rate(const scale_rate& x);
+  void on_wake(const wake& x);
 
   void advance();
   bool can_fire() const;
@@ -154,10 +161,6 @@ struct replica_state {
   bool trains() const { return options.mode == mode::train && !(retires_at && *retires_at <= step); }
 
   // replica_steps.cpp: a step
-  struct step_outcome {
-    step_status status = step_status::ok;
-    error cause = {};  ///< The reason if the status is not ok.
-  };
   void fire();
   const end_of_data* earliest_end() const;
   std::optional<step_outcome> outcome_of_end() const;
@@ -167,6 +170,10 @@ struct replica_state {
   bool measures() const;                              ///< Whether the current step counts for the metrics of training.
   void apply(const tensor& sum);                      ///< Makes the update of the current step.
   void finish_step();                                 ///< Called once all replicas have applied step `step`.
+
+  // replica_reduction.cpp: the reduction of a step's gradient, by messages or in a collective
+  void reduce(step_outcome made);
+  void meet();  ///< Goes on through the phases of the step, as far as all replicas have come.
 
   // replica_marks.cpp: marks
   void reach();                    ///< Serves the mark, if any, at state `step`.

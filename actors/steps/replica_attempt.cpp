@@ -37,6 +37,8 @@ void replica_state::on_begin(const begin& x) {
   lent[0] = lent[1] = std::nullopt;
   last_part = last_watch = switches_at = std::nullopt;
   waiting = wait::none;
+  if (seat)
+    seat->begin(attempt, self->address());
   pending = {};
   has_values = has_records = has_observed = false;
   options.engine->take_measured();  // Drops those of an earlier attempt.
@@ -88,6 +90,8 @@ void replica_state::on_halt(const halt& x) {
   halted_attempt = x.attempt;
   // From here on the owners of the stores write the arenas: a sum that is still on its way is not applied.
   waiting = wait::none;
+  if (seat)
+    seat->leave();
   if (peers.parts)
     self->send(peers.parts, gone{x.attempt, options.id});
   if (planted(planted_fault::lost_halted))

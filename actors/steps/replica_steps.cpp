@@ -19,7 +19,7 @@ const end_of_data* replica_state::earliest_end() const {
 }
 
 /// The outcome of the step if an end is due in its place.
-std::optional<replica_state::step_outcome> replica_state::outcome_of_end() const {
+std::optional<step_outcome> replica_state::outcome_of_end() const {
   const auto* end = earliest_end();
   if (stopping && (!end || end->kind != end_kind::data))
     return step_outcome{step_status::ended | step_status::stopped, error{errc::cancelled, "the job was stopped"}};
@@ -35,7 +35,7 @@ std::optional<replica_state::step_outcome> replica_state::outcome_of_end() const
 }
 
 /// Makes the whole step except its update.
-replica_state::step_outcome replica_state::compute() {
+step_outcome replica_state::compute() {
   if (auto looked = feeds.empty() ? look_at_blocks() : expected<void>{}; !looked)
     return {step_status::bad_input, looked.error()};
   auto& engine = *options.engine;
@@ -52,7 +52,7 @@ replica_state::step_outcome replica_state::compute() {
   made.status = options.mode != mode::train ? engine.evaluate(step, in, current)
                 : trains()                  ? engine.gradients(step, in, current)
                                             : engine.expose(step, in, current);
-  // With several replicas, the reducer checks the sum, once. A replica that has to find the origin checks its own part.
+  // With several replicas, the sum is checked, once. A replica that has to find the origin checks its own part.
   const bool looks = trains() && (options.replicas == 1 || options.debug_numerics);
   if (made.status == step_status::ok && looks && !engine.finite(engine.gradient())) {
     made = {step_status::not_finite, {errc::nan_loss, "the gradient is not finite"}};
@@ -82,15 +82,8 @@ void replica_state::fire() {
     cause.step = step;
   }
   target = trains() && switches_arenas() ? 1 - current : current;
-  if (options.replicas > 1 && trains()) {
-    waiting = wait::sum;
-    auto gradient = status == step_status::ok ? options.engine->gradient() : tensor{};
-    self->send(peers.reducer,
-               gradient_part{attempt, step, options.index, status, std::move(gradient), std::move(cause)});
-    if (planted(planted_fault::gradient_ahead))
-      self->send(peers.reducer, gradient_part{attempt, step + 1, options.index, step_status::ok, tensor{}, {}});
-    return;
-  }
+  if (options.replicas > 1 && trains())
+    return reduce({status, std::move(cause)});
   if (status != step_status::ok)
     return stop_at(status, std::move(cause));
   if (trains())

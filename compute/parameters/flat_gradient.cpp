@@ -10,6 +10,8 @@
 namespace troupe {
 namespace {
 
+using byte_range = std::pair<int64_t, int64_t>;
+
 /// `into` may be the same as `a`.
 template <class T>
 void add(T* into, const T* a, const T* b, int64_t n) {
@@ -28,19 +30,30 @@ void add_bytes(dtype type, std::byte* into, const std::byte* a, const std::byte*
 }
 
 /// The dense part of into = a + b.
-void add_dense(const parameter_layout& layout, std::byte* into, const std::byte* a, const std::byte* b) {
+void add_dense(const parameter_layout& layout, byte_range slice, std::byte* into, const std::byte* a,
+               const std::byte* b) {
   for (const auto& run : layout.ranges())
-    for_dense_parts(layout.sparse(), run.first, run.last,
+    for_dense_parts(layout.sparse(), std::max(slice.first, run.first), std::min(slice.second, run.last),
                     [&](int64_t first, int64_t last) { add_bytes(run.type, into, a, b, first, last); });
 }
 
+const uint64_t* bits_of(const parameter_layout& layout, const sparse_rows& s, const std::byte* bits) {
+  return reinterpret_cast<const uint64_t*>(bits + (s.bits - layout.flat_bytes()));
+}
+
+uint64_t* bits_of(const parameter_layout& layout, const sparse_rows& s, std::byte* bits) {
+  return reinterpret_cast<uint64_t*>(bits + (s.bits - layout.flat_bytes()));
+}
+
+int64_t words_of(const sparse_rows& s) { return (s.rows + 63) / 64; }
+
 /// into += from for the sparse rows, and for their bits.
-void add_rows(const sparse_rows& s, std::byte* into, const std::byte* from) {
-  for_touched_lines(s, from, {s.first, s.last},
+void add_rows(const sparse_rows& s, byte_range slice, std::byte* into, uint64_t* bits, const std::byte* from,
+              const uint64_t* touched) {
+  for_touched_lines(s, touched, slice,
                     [&](int64_t first, int64_t last) { add_bytes(s.type, into, into, from, first, last); });
-  auto* bits = reinterpret_cast<uint64_t*>(into + s.bits);
-  for (int64_t word = 0; word < (s.rows + 63) / 64; ++word)
-    bits[word] |= touched_bits(s, from)[word];
+  for (int64_t word = 0; word < words_of(s); ++word)
+    bits[word] |= touched[word];
 }
 
 /// 0·x is 0 for finite x and NaN otherwise, so one sum checks all elements, at the speed of memory.
@@ -67,40 +80,50 @@ bool run_is_finite(dtype type, const std::byte* x, int64_t bytes) {
 }  // namespace
 
 void add_gradient(const parameter_layout& layout, std::byte* into, const std::byte* from) {
-  const flush_denormals tiny_is_zero;
-  add_dense(layout, into, into, from);
-  for (const auto& s : layout.sparse())
-    add_rows(s, into, from);
+  add_gradient(layout, {0, layout.flat_bytes()}, into, into + layout.flat_bytes(), whole_gradient(layout, from));
 }
 
-void add_gradients(const parameter_layout& layout, std::byte* into, const std::byte* a, const std::byte* b) {
+void add_gradient(const parameter_layout& layout, byte_range slice, std::byte* into, std::byte* bits,
+                  gradient_view from) {
   const flush_denormals tiny_is_zero;
-  add_dense(layout, into, a, b);
+  add_dense(layout, slice, into, into, from.values);
+  for (const auto& s : layout.sparse())
+    add_rows(s, slice, into, bits_of(layout, s, bits), from.values, bits_of(layout, s, from.bits));
+}
+
+void add_gradients(const parameter_layout& layout, byte_range slice, std::byte* into, std::byte* bits, gradient_view a,
+                   gradient_view b) {
+  const flush_denormals tiny_is_zero;
+  add_dense(layout, slice, into, a.values, b.values);
   for (const auto& s : layout.sparse()) {
-    const std::pair whole{s.first, s.last};
-    const auto bit_bytes = static_cast<size_t>((s.rows + 63) / 64 * 8);
-    for_touched_lines(s, into, whole, [&](int64_t first, int64_t last) {
+    auto* const touched = bits_of(layout, s, bits);
+    const auto* const of_a = bits_of(layout, s, a.bits);
+    for_touched_lines(s, touched, slice, [&](int64_t first, int64_t last) {
       std::memset(into + first, 0, static_cast<size_t>(last - first));
     });
-    for_touched_lines(s, a, whole, [&](int64_t first, int64_t last) {
-      std::memcpy(into + first, a + first, static_cast<size_t>(last - first));
+    for_touched_lines(s, of_a, slice, [&](int64_t first, int64_t last) {
+      std::memcpy(into + first, a.values + first, static_cast<size_t>(last - first));
     });
-    std::memcpy(into + s.bits, a + s.bits, bit_bytes);
-    add_rows(s, into, b);
+    std::copy(of_a, of_a + words_of(s), touched);
+    add_rows(s, slice, into, touched, b.values, bits_of(layout, s, b.bits));
   }
 }
 
-bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) {
+bool is_finite(const parameter_layout& layout, byte_range slice, const std::byte* gradient) {
+  return is_finite(layout, slice, whole_gradient(layout, gradient));
+}
+
+bool is_finite(const parameter_layout& layout, byte_range slice, gradient_view gradient) {
   bool all = true;
   for (const auto& run : layout.ranges()) {
     const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last);
     for_dense_parts(layout.sparse(), first, last, [&](int64_t from, int64_t to) {
-      all = run_is_finite(run.type, gradient + from, to - from) && all;
+      all = run_is_finite(run.type, gradient.values + from, to - from) && all;
     });
   }
   for (const auto& s : layout.sparse())
-    for_touched_lines(s, gradient, slice, [&](int64_t first, int64_t last) {
-      all = run_is_finite(s.type, gradient + first, last - first) && all;
+    for_touched_lines(s, bits_of(layout, s, gradient.bits), slice, [&](int64_t first, int64_t last) {
+      all = run_is_finite(s.type, gradient.values + first, last - first) && all;
     });
   return all;
 }

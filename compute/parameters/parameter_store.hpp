@@ -89,6 +89,8 @@ class parameter_layout {
   std::span<const gradient_range> ranges() const noexcept { return ranges_; }
   /// The variables with sparse gradients, in the order of the vector. None is under a rule that needs whole variables.
   std::span<const sparse_rows> sparse() const noexcept { return sparse_; }
+  /// Size of the flat gradient without its bits, a multiple of 64: where the bits begin.
+  int64_t flat_bytes() const noexcept { return flat_bytes_; }
   /// Size of the flat gradient with the bits at its end, a multiple of 64.
   int64_t gradient_bytes() const noexcept { return gradient_bytes_; }
 

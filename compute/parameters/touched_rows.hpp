@@ -25,11 +25,10 @@ inline const uint64_t* touched_bits(const sparse_rows& s, const std::byte* gradi
 /// Calls f(first, last, touched) for the rows that overlap bytes [slice) of the gradient vector, merged into the
 /// longest ranges of equal bits. `first` and `last` are bytes of that vector, clipped to the slice.
 template <class F>
-void for_row_runs(const sparse_rows& s, const std::byte* gradient, std::pair<int64_t, int64_t> slice, F f) {
+void for_row_runs(const sparse_rows& s, const uint64_t* bits, std::pair<int64_t, int64_t> slice, F f) {
   const int64_t first = std::max(slice.first, s.first), last = std::min(slice.second, s.first + s.rows * s.row_bytes);
   if (first >= last)
     return;
-  const uint64_t* bits = touched_bits(s, gradient);
   const int64_t end = (last - s.first + s.row_bytes - 1) / s.row_bytes;
   for (int64_t row = (first - s.first) / s.row_bytes; row < end;) {
     const bool touched = (bits[row / 64] >> (row % 64) & 1) != 0;
@@ -39,13 +38,18 @@ void for_row_runs(const sparse_rows& s, const std::byte* gradient, std::pair<int
   }
 }
 
+template <class F>
+void for_row_runs(const sparse_rows& s, const std::byte* gradient, std::pair<int64_t, int64_t> slice, F f) {
+  for_row_runs(s, touched_bits(s, gradient), slice, f);
+}
+
 /// Calls f(first, last) for the lines of 64 bytes that contain touched rows: each once, in order. Such a line may also
 /// contain other touched rows, and zeros.
 template <class F>
-void for_touched_lines(const sparse_rows& s, const std::byte* gradient, std::pair<int64_t, int64_t> slice, F f) {
+void for_touched_lines(const sparse_rows& s, const uint64_t* bits, std::pair<int64_t, int64_t> slice, F f) {
   constexpr int64_t line = 64;
   int64_t done = 0;
-  for_row_runs(s, gradient, slice, [&](int64_t first, int64_t last, bool touched) {
+  for_row_runs(s, bits, slice, [&](int64_t first, int64_t last, bool touched) {
     if (!touched)
       return;
     first = std::max(done, first / line * line);
@@ -53,6 +57,11 @@ void for_touched_lines(const sparse_rows& s, const std::byte* gradient, std::pai
     if (first < done)
       f(first, done);
   });
+}
+
+template <class F>
+void for_touched_lines(const sparse_rows& s, const std::byte* gradient, std::pair<int64_t, int64_t> slice, F f) {
+  for_touched_lines(s, touched_bits(s, gradient), slice, f);
 }
 
 /// Calls f(first, last), in order, for the parts of bytes [first, last) that belong to no sparse rows.

@@ -308,7 +308,13 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   program.metrics = engine.metrics();
   program.summaries = engine.summaries();
   if (count > 1 && planned.mode == mode::train) {
-    auto sums = gradient_reduction::plan({program.parameters, &program.parameters->layout()}, count);
+    const std::shared_ptr<const parameter_layout> shared{program.parameters, &program.parameters->layout()};
+    if (job.plan.edges_from(replicas.front()->id, edge_kind::gradient).empty())
+      return collective::plan(shared, count).map([&](auto meeting) {
+        program.collective = std::move(meeting);
+        return std::move(program);
+      });
+    auto sums = gradient_reduction::plan(shared, count);
     if (!sums)
       return fail(sums.error());
     program.reduction = std::make_shared<gradient_reduction>(std::move(*sums));

@@ -5,6 +5,7 @@
 #include "actors/job_board.hpp"
 #include "actors/prediction_board.hpp"
 #include "actors/writers/start_values.hpp"
+#include "compute/engine/collective.hpp"
 #include "compute/engine/gradient_reduction.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "ensemble/search_books.hpp"
@@ -38,8 +39,10 @@ struct prepared_program {
   /// Makes a new engine for a replica of the program. An engine whose replica was killed inside a step is not used
   /// again.
   std::function<expected<std::unique_ptr<step_engine>>(const plan_node& replica)> make_engine;
-  std::shared_ptr<gradient_reduction> reduction;  ///< Null unless several replicas train.
-  std::vector<component> exposed = {};            ///< The outputs of each replica for other groups, by out-port.
+  // Of several replicas that train, one of these: what the group's reducer works with, or where its replicas meet.
+  std::shared_ptr<gradient_reduction> reduction;
+  std::shared_ptr<troupe::collective> collective;
+  std::vector<component> exposed = {};  ///< The outputs of each replica for other groups, by out-port.
   // What each of its engines says of itself; an engine may be gone.
   std::vector<program_output> outputs = {}, measured = {};
   std::vector<observable> observables = {};

@@ -48,6 +48,7 @@ struct planning {
   expected<void> add(const training_job& job) {
     const auto& config = job.basis.config;
     options.hosts = job.hosts;
+    options.reducers = job.reducers;
     options.replicas = config.replicas;
     options.summaries = config.summary_steps > 0;
     options.hooks = has_hooks(job);

@@ -78,6 +78,7 @@ struct training_job {
   job_basis basis;
   dataset input;
   int32_t hosts = 1;
+  bool reducers = false;  ///< Replicas reduce by messages, not in a collective: the same bits, more slowly.
   /// The one that is reached first ends the job. If both are absent, the job ends with the data.
   std::optional<int64_t> max_steps = {}, steps = {};
   std::vector<evaluation_policy> evaluations = {};

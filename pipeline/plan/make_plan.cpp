@@ -23,7 +23,7 @@ void add_training(job_plan& p, plan_maker& add, const plan_options& o, node_id c
     worker.in_ports = {std::string{data_port}};
     add.data_edge(infeeds[static_cast<size_t>(r / readers)], worker.id);
   }
-  if (o.replicas > 1)
+  if (o.replicas > 1 && o.reducers)
     add.node(role::reducer, "reducer", chief);
   add.node(role::outfeed, "outfeed", chief);
   add.node(role::checkpoint_writer, "checkpoint_writer", chief);

@@ -9,6 +9,8 @@ namespace troupe {
 struct plan_options {
   int32_t hosts = 1;  ///< Each host has one infeed; replicas are spread evenly over the hosts.
   int32_t replicas = 1;
+  /// Replicas reduce by messages to a reducer, with the same bits as in a collective. Replicas of several places must.
+  bool reducers = false;
   bool checkpoints = true;
   bool summaries = false;
   bool eval_summaries = false;

@@ -189,7 +189,7 @@ class search_nodes {
       n.out_ports = g.out;
       all.push_back(n.id);
     }
-    if (config_.replicas > 1)
+    if (config_.replicas > 1 && job_.reducers)
       add_.node(role::reducer, g.what.name + "/reducer", chief_).group = g.what.id;
     return all;
   }

@@ -23,7 +23,8 @@ struct watching final : hook {
 std::string trace_of(uint64_t seed) {
   small_job_options o{.max_steps = 40,
                       .save_steps = static_cast<int64_t>(4 + seed % 3),
-                      .replicas = static_cast<int64_t>(1 + seed % 3)};
+                      .replicas = static_cast<int64_t>(1 + seed % 3),
+                      .reducers = seed > 5};
   o.hosts = o.replicas == 2 && seed % 2 == 0 ? 2 : 1;
   o.input = small_dataset().shuffle().batch(12).repeat();
   o.evaluates = seed % 2 == 1;

@@ -61,8 +61,7 @@ TEST_CASE("the plan of a job has its nodes, the credit of its edges and the part
   const train_spec training{.input = examples().batch(4).repeat(), .max_steps = 10};
   const auto plan = inspect_plan(e, training, eval_spec{.input = examples().batch(4)});
   REQUIRE(plan);
-  for (const char* name :
-       {"infeed/0", "replica/0", "replica/1", "reducer", "checkpoint_writer", "evaluator/replica/0", "chief"})
+  for (const char* name : {"infeed/0", "replica/0", "replica/1", "checkpoint_writer", "evaluator/replica/0", "chief"})
     CHECK(contains(names_of(*plan), name));
   REQUIRE(plan->edges.size() == 3);
   CHECK(plan->edges[1].to == "replica/1");

@@ -174,6 +174,7 @@ template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble(), 
 template <> late_properties sample(simulation&) { return {96, {97, 98}, {{"ended", "early"}}}; }
 template <> late_properties_kept sample(simulation&) { return {99, {100, 101}}; }
 template <> unlease sample(simulation&) { return {{53, 90}}; }
+template <> wake sample(simulation&) { return {3, 91}; }
 // clang-format on
 
 // -- equality of all fields, found by the language and not by `inspect`, which is what is tested ----------------------

@@ -107,7 +107,8 @@ TEST_CASE("a node that dies after a stop was asked for costs no deadline, whethe
   int failed = 0;
   for (const char* node : {"infeed/0", "replica/0", "replica/1", "reducer"})
     for (uint64_t seed = 1; seed <= 40; ++seed) {
-      small_job_options o{.max_steps = 400, .save_steps = 7, .replicas = 2};
+      small_job_options o{
+          .max_steps = 400, .save_steps = 7, .replicas = 2, .reducers = node == std::string_view{"reducer"}};
       simulated_job job{prepare_small(o), seed};
       REQUIRE(job.crank_until([&] { return job.progress().step >= 9; }));
       job.ask(request::stop);

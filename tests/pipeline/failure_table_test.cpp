@@ -105,6 +105,7 @@ std::string outcome(const std::string& node, const moment_of_job& when, const tr
   CAPTURE(what.name);
   CAPTURE(seed);
   auto o = options_of();
+  o.reducers = node == "reducer";
   auto prepared = prepare(described(o));
   REQUIRE(prepared);
   simulated_job job{*prepared, seed};

@@ -58,6 +58,7 @@ TEST_CASE("a job whose replica, infeed or reducer is killed ends in the state of
         auto o = whole;
         o.files = memory_disk::make();
         o.recovers = 10;
+        o.reducers = node == "reducer";
         simulated_job job{prepare_small(o), seed};
         REQUIRE(train_past(job, static_cast<int64_t>(1 + seed * 2)));
         REQUIRE(job.kill(node));

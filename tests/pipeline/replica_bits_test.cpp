@@ -10,23 +10,48 @@ namespace troupe::test {
 
 namespace {
 
-/// Checks that the job ends in the same state with 1, 2 and 4 replicas, with four gradient shards.
+/// Checks that the job ends in the same state with 1, 2 and 4 replicas, which meet in a collective or have a reducer,
+/// with four gradient shards.
 void check_replicas(const small_job_options& job) {
-  std::vector<checkpoint_content> ends;
-  for (int64_t replicas : {1, 2, 4}) {
+  constexpr std::pair<int64_t, bool> ways[] = {{1, false}, {2, false}, {4, false}, {2, true}, {4, true}};
+  std::optional<checkpoint_content> one;
+  for (const auto& [replicas, reducers] : ways) {
+    CAPTURE(replicas);
+    CAPTURE(reducers);
     small_job_options o = job;
     o.replicas = replicas;
+    o.reducers = reducers;
     o.shards = 4;
     o.files = memory_disk::make();
-    ends.push_back(state_at_end(o, 3));
+    const auto end = state_at_end(o, 3);
+    if (!one)
+      one = end;
+    CHECK(same_state(end, *one));
   }
-  CHECK(same_state(ends[0], ends[1]));
-  CHECK(same_state(ends[0], ends[2]));
 }
 
 }  // namespace
 
 TEST_CASE("with gradient_shards set, one replica and two replicas are bit-equal") { check_replicas({}); }
+
+TEST_CASE("replicas on threads of their own meet in a collective, and end in the bits of a simulation") {
+  for (const int64_t replicas : {2, 3, 4}) {
+    CAPTURE(replicas);
+    small_job_options o{.max_steps = 400, .save_steps = 50, .replicas = replicas};
+    o.input = small_dataset(240).shuffle().batch(12).repeat();
+    auto simulated = o;
+    simulated.files = memory_disk::make();
+    auto job = describe_small(o);
+    job.basis.processors = static_cast<int32_t>(replicas);  // They look before they sleep.
+    auto prepared = prepare(std::move(job));
+    REQUIRE(prepared);
+    const auto running = local_launcher{}.train(*prepared);
+    const auto result = running->wait(std::chrono::minutes{2});
+    REQUIRE(result.has_value());
+    REQUIRE_MESSAGE(result->has_value(), (result->has_value() ? "" : to_text(result->error())));
+    CHECK(same_state(newest_checkpoint(o.files).content, state_at_end(simulated, 3)));
+  }
+}
 
 TEST_CASE("1, 2 and 3 threads that share a replica's arithmetic, and 1, 2 and 4 replicas of them, are bit-equal") {
   std::optional<checkpoint_content> one;

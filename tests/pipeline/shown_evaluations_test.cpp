@@ -148,6 +148,7 @@ TEST_CASE_FIXTURE(
     CAPTURE(who);
     options.files = memory_disk::make();
     options.replicas = 1 + static_cast<int64_t>(seed / 8 % 2);
+    options.reducers = who == "reducer";
     auto prepared = prepare(description());
     REQUIRE(prepared);
     simulated_job job{*prepared, seed};

@@ -273,10 +273,18 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
     std::erase_if(p.edges, [](const plan_edge& e) { return e.kind == edge_kind::report; });
     CHECK(says(p, {"has no outfeed to report to"}));
   }
-  SUBCASE("several replicas without a reducer") {
+  SUBCASE("some of several replicas without a reducer") {
+    p = two_candidates(small_dataset().batch(4).repeat(), 2).plan;
+    const auto from = named(p, "b/replica/1").id, to = named(p, "b/reducer").id;
+    std::erase_if(p.edges, [&](const plan_edge& e) { return e.from == from && e.to == to; });
+    CHECK(says(p, {"'b/replica/1' is one of several of its group: they need one edge of gradient each"}));
+  }
+  SUBCASE("several replicas at two places without a reducer") {
     p = two_candidates(small_dataset().batch(4).repeat(), 2).plan;
     std::erase_if(p.edges, [&](const plan_edge& e) { return e.to == named(p, "b/reducer").id; });
-    CHECK(says(p, {"'b/replica/0' is one of several of its group, which has no reducer"}));
+    CHECK(checked_plan::of(p));
+    named(p, "b/replica/1").place = 1;
+    CHECK(says(p, {"'b/replica/1' is one of several of its group", "or none and the same place"}));
   }
   SUBCASE("a program that nobody runs") {
     p.programs.push_back({"idle", mode::train, 0_group});

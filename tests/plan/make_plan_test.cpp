@@ -44,8 +44,16 @@ TEST_CASE("a job of one replica has edges of data, report and part, and the chie
   CHECK(p.saves());
 }
 
+TEST_CASE("replicas meet in a collective, without a reducer, unless one is asked for") {
+  const auto p = planned({.replicas = 3, .program = "m", .dataset = "d"});
+  CHECK(edges(p, edge_kind::gradient).empty());
+  CHECK(p.all(role::reducer, p.find(role::chief, no_node)->id).empty());
+  CHECK(p.replicas_of(0).size() == 3);
+}
+
 TEST_CASE("where there is a summary writer, the chief's part goes by way of it, and records of the outfeed go there") {
   const auto p = planned({.replicas = 2,
+                          .reducers = true,
                           .summaries = true,
                           .eval_summaries = true,
                           .program = "m",
@@ -90,8 +98,8 @@ TEST_CASE("nodes and edges are found by number, role, driver and kind, and a num
 
 TEST_CASE("a plan of a hundred thousand nodes is built, checked and indexed") {
   const auto p = planned({.hosts = 1'000, .replicas = 100'000, .program = "m", .dataset = "d"});
-  CHECK(p->nodes.size() == 101'004);
-  CHECK(p->edges.size() == 100'000 * 4 + 1'000 + 1);
+  CHECK(p->nodes.size() == 101'003);
+  CHECK(p->edges.size() == 100'000 * 3 + 1'000 + 1);
   CHECK(p.parts().size() == 101'001);
 }
 

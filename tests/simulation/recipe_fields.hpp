@@ -12,6 +12,7 @@ void job_fields(V& v, recipe& r) {
   v("hosts", r.hosts);
   v("replicas", r.replicas);
   v("shards", r.shards);
+  v("reducers", r.reducers);
   v("max_steps", r.max_steps);
   v("batches", r.batches);
   v("keeps", r.keeps);

@@ -69,7 +69,7 @@ inline hand_written plan_of_iteration(const growing_options& j, int64_t iteratio
       w.edge(worker, "logits", mixers[static_cast<size_t>(r)], name);
     }
   }
-  if (replicas > 1)
+  if (replicas > 1 && j.o.reducers)
     for (const auto& g : w.plan.groups)
       w.reducer(g.name + "/reducer", g.id);
   if (j.o.evaluates)

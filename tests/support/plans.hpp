@@ -14,6 +14,7 @@ struct hand_written {
   job_plan plan;
   plan_resources resources;
   int32_t evaluations = 0;
+  bool reducers = true;  ///< Of groups of several replicas; otherwise these meet in a collective.
 
   group_id group(std::string name) {
     plan.groups.push_back({group_id{static_cast<int32_t>(plan.groups.size())}, std::move(name)});
@@ -156,7 +157,7 @@ inline void add_two_candidates(hand_written& w, const dataset& input, int32_t re
     w.edge(of_a, "logits", mix, "a");
     w.edge(of_b, "logits", mix, "b");
   }
-  if (replicas > 1)
+  if (replicas > 1 && w.reducers)
     for (const auto& g : w.plan.groups)
       w.reducer(g.name + "/reducer", g.id);
 }

@@ -62,6 +62,7 @@ struct small_job_options {
   std::optional<double> save_secs = {};
   int64_t replicas = 1;
   int32_t hosts = 1;
+  bool reducers = false;  ///< `training_job::reducers`
   int64_t threads = 1;
   std::optional<int64_t> shards = {};
   bool evaluates = false;
@@ -97,8 +98,12 @@ inline job_basis small_basis(const small_job_options& o) {
 inline evaluation_data small_evaluation() { return {.input = small_dataset(20).batch(8)}; }
 
 inline training_job describe_small(const small_job_options& o) {
-  training_job job{
-      .basis = small_basis(o), .input = o.input, .hosts = o.hosts, .max_steps = o.max_steps, .hooks = o.hooks};
+  training_job job{.basis = small_basis(o),
+                   .input = o.input,
+                   .hosts = o.hosts,
+                   .reducers = o.reducers,
+                   .max_steps = o.max_steps,
+                   .hooks = o.hooks};
   if (o.evaluates)
     job.evaluations = {{.data = small_evaluation(), .throttle_secs = o.throttle_secs, .when = o.when}};
   return job;

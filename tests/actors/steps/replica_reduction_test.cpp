@@ -1,4 +1,4 @@
-// Two replicas with their reducer.
+// Two replicas with their reducer, and in a collective.
 #include "actors/steps/reducer.hpp"
 #include "actors/steps/replica.hpp"
 #include "support/replica_fixture.hpp"
@@ -13,22 +13,28 @@ struct two_replicas : simulation {
   std::shared_ptr<toy_memory> memory = std::make_shared<toy_memory>();
   std::shared_ptr<toy_engine> engines[2]{std::make_shared<toy_engine>(memory, 0, 2),
                                          std::make_shared<toy_engine>(memory, 1, 2)};
-  recorder<step_report, stream_end, snapshot_part> out[2]{record<step_report, stream_end, snapshot_part>(),
-                                                          record<step_report, stream_end, snapshot_part>()};
+  using reports = recorder<step_report, stream_end, snapshot_part, gone>;
+  reports out[2]{record<step_report, stream_end, snapshot_part, gone>(),
+                 record<step_report, stream_end, snapshot_part, gone>()};
   replica_actor workers[2];
 
   two_replicas() {
     graph g;
     g.variable({.name = "v", .dims = {16}});  // Gradient: 64 bytes, as that of the toy engine.
     auto layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
+    bool meet = false;
+    SUBCASE("by messages") {}
+    SUBCASE("in a collective") { meet = true; }
     const auto sums = spawn(
         reducer, reducer_options{.sums = std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 2))});
+    const auto meeting = meet ? *collective::plan(layout, 2) : nullptr;
     for (int32_t r : {0, 1}) {
       const replica_options options{.name = "replica/" + std::to_string(r),
                                     .index = r,
                                     .replicas = 2,
                                     .in_edges = {{.id = 0_edge}},
-                                    .engine = engines[r]};
+                                    .engine = engines[r],
+                                    .collective = meeting};
       workers[r] = spawn(replica, options);
       tell(workers[r], connect_reports{out[r].as<report_sink_actor>()});
       tell(workers[r], connect_parts{out[r].as<part_sink_actor>()});
@@ -122,7 +128,7 @@ TEST_CASE_FIXTURE(two_replicas, "a sum that is not finite is applied by none, th
 
 TEST_CASE_FIXTURE(
     two_replicas,
-    "without debug_numerics a gradient that is not finite is the reducer's to say, with the replica and variable") {
+    "without debug_numerics a gradient that is not finite is found in the sum, with the replica and variable") {
   grant(10);
   tell(workers[0], block{1, 0_edge, 0, 1, 0, 1, {tensor::of<float>({1, 2}, {1, 1})}});
   tell(workers[1], block{1, 0_edge, 0, 1, 1, 1, {tensor::of<float>({1, 2}, {-INFINITY, -INFINITY})}});
@@ -132,7 +138,7 @@ TEST_CASE_FIXTURE(
                    "the reduced gradient is not finite",
                    {"the gradient of variable v has -inf at [0]",
                     "on replica/1 the gradient of variable v has -inf at [0]", debug_numerics_hint},
-                   "reducer",
+                   "reduction",
                    0});
   CHECK(engines[0]->searched.empty());
   CHECK(engines[1]->searched.empty());
@@ -172,6 +178,40 @@ TEST_CASE_FIXTURE(two_replicas, "replicas write to one arena, though a snapshot 
       joined.push_back(v);
     CHECK(joined == toy_state(8));
   }
+}
+
+TEST_CASE_FIXTURE(two_replicas, "a halt in the middle of a step leaves nothing behind for the next attempt") {
+  auto chief = record<halted>();
+  grant(10);
+  feed(0, 0, 3);
+  feed(1, 0, 2);  // Replica 0 waits in step 2.
+  CHECK(engines[0]->computed == first_steps(3));
+  for (auto& w : workers)
+    tell_as(chief.handle(), w, halt{1});
+  CHECK(chief.count<halted>() == 2);
+  tell(workers[0], wake{1, 2});
+  CHECK(engines[0]->applied == first_steps(2));
+  for (auto& w : workers)
+    tell(w, begin{2, 2, {}});
+  for (int r : {1, 0}) {
+    tell(workers[r], toy_block(2, 3, r, 1, 2));
+    tell(workers[r], troupe::run{2, 5, {{5, mark_snapshot}}});
+  }
+  CHECK(engines[0]->applied == first_steps(5));
+  CHECK(engines[1]->applied == first_steps(5));
+  CHECK(saved() == toy_state(5));
+}
+
+TEST_CASE_FIXTURE(two_replicas, "a replica that is woken for nothing goes on waiting") {
+  grant(10);
+  feed(0, 0, 3);
+  tell(workers[0], wake{1, 0});
+  tell(workers[0], wake{1, 7});
+  tell(workers[0], wake{0, 0});
+  CHECK(engines[0]->computed == first_steps(1));
+  CHECK(engines[0]->applied.empty());
+  feed(1, 0, 3);
+  CHECK(engines[0]->applied == first_steps(3));
 }
 
 }  // namespace troupe::test

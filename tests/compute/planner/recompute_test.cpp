@@ -56,9 +56,12 @@ arenas compare(const bench::measured_model& m) {
 }
 
 bench::measured_model of(int64_t batch, std::function<symbol(graph&, symbol)> layers) {
-  return {"", batch, 5, [layers = std::move(layers)](graph& g, const optimizer& o) {
-            const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16}),
-                         y = g.placeholder("y", dtype::int32, {g.unknown("batch")});
+  return {"",
+          batch,
+          5,
+          bench::pixels({16}),
+          bench::label,
+          [layers = std::move(layers)](graph& g, symbol x, symbol y, const optimizer& o) {
             return bench::classify(nn::dense(layers(g, x), {.units = 5}), y, o);
           }};
 }

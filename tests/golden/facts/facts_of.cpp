@@ -118,10 +118,13 @@ training_job describe(const fact_job& j, const std::shared_ptr<file_system>& fil
     input = dataset{std::make_shared<troubled_stage>(input.last_stage(), *j.breaks_at, [] {
       return expected<void>{fail(error{.category = errc::data_loss, .message = "a broken batch"})};
     })};
+  const bool reducers = std::any_of(j.deaths.begin(), j.deaths.end(),
+                                    [](const auto& d) { return d.node == "reducer"; });
   auto d = describe_small({.max_steps = j.max_steps,
                            .save_steps = j.save_steps,
                            .replicas = j.replicas,
                            .hosts = j.hosts,
+                           .reducers = reducers,
                            .shards = j.shards,
                            .input = std::move(input),
                            .files = files,

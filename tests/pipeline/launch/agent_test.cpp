@@ -17,7 +17,7 @@ namespace {
 
 /// The agent of a small job in a world of its own; a recorder takes the place of its driver.
 struct agent_alone {
-  std::shared_ptr<prepared_job> job = prepare_small({.replicas = 2});
+  std::shared_ptr<prepared_job> job = prepare_small({.replicas = 2, .reducers = true});
   std::shared_ptr<simulated_world> world = std::make_shared<simulated_world>(1);
   launched_nodes launched{*world, job};
   agent_actor agent = launched.driven().agents.at(0);

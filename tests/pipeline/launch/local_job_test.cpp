@@ -113,7 +113,7 @@ TEST_CASE("a run on real threads ends in the state of the simulated run, bit for
 TEST_CASE("actors that work for long have threads of their own, the reducer too") {
   auto system = local_system::make();
   REQUIRE(system);
-  const auto prepared = prepare_small({.replicas = 2});
+  const auto prepared = prepare_small({.replicas = 2, .reducers = true});
   local_world world{std::move(*system)};
   node_maker maker{world, prepared};
   const auto has_thread = [&](role what) {

@@ -19,7 +19,7 @@ struct finished_job {
 };
 
 finished_job run_whole(const world_conditions& conditions, uint64_t seed = 1, int64_t replicas = 2) {
-  small_job_options o{.replicas = replicas};
+  small_job_options o{.replicas = replicas, .reducers = true};  // Replicas of several places share no memory.
   simulated_job job{prepare_small(o), seed, conditions};
   const auto result = job.wait(1h);
   REQUIRE(result.has_value());
@@ -75,7 +75,7 @@ TEST_CASE("the trace of a simulated job depends on its seed and on times, and on
 }
 
 TEST_CASE("what is sent over a link that is cut waits, and comes in order once the link is healed") {
-  small_job_options o{.replicas = 2};
+  small_job_options o{.replicas = 2, .reducers = true};
   simulated_job job{prepare_small(o), 3, two_hosts({1ms, 3ms})};
   REQUIRE(job.crank_until([&] { return job.progress().step >= 6; }));
   job.cut("far");
@@ -122,7 +122,7 @@ TEST_CASE("every order of turns leads to the same state, and a node that is star
 }
 
 TEST_CASE("all nodes of a place die at once, and nobody else does") {
-  small_job_options o{.replicas = 2, .recovers = 3};
+  small_job_options o{.replicas = 2, .reducers = true, .recovers = 3};
   auto conditions = two_hosts({1ms, 2ms});
   conditions.place["infeed"] = "far";
   simulated_job job{prepare_small(o), 3, conditions};

@@ -180,9 +180,13 @@ TEST_CASE("with two replicas a group, each reads from the replica of its number,
     CHECK(has(text, "t0_linear/replica/" + r + ".adanet/t0_linear/logits => " + linear_grows + "/replica/" + r
                         + ", broadcast"));
   }
-  for (const auto& g : planned.plan.groups)
-    CHECK(node_called(planned, g.name + "/reducer").group == g.id);
   checked(planned);
+  auto by_messages = job;
+  by_messages.reducers = true;
+  const auto summed = planned_search(by_messages);
+  for (const auto& g : summed.plan.groups)
+    CHECK(node_called(summed, g.name + "/reducer").group == g.id);
+  checked(summed);
   prepared_search(job, planned);
   const auto second = planned_search(job, books_at(planned, 10, 0));
   CHECK(check_successor(checked(planned), checked(second)));

@@ -2,6 +2,7 @@
 #include "pipeline/random_faults/dice.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace troupe::test::random_faults {
 
@@ -44,6 +45,15 @@ void draw_places(recipe& r, dice& d) {
       r.conditions.place[node] = node;
   }
   r.conditions.link = draw_range(d, milliseconds{d.of({1, 5, 50})});
+}
+
+/// Replicas of several places share no memory.
+bool are_apart(const recipe& r) {
+  std::set<std::string> places;
+  for (int64_t i = 0; i < r.replicas; ++i)
+    if (const auto place = r.conditions.place.find("replica/" + std::to_string(i)); place != r.conditions.place.end())
+      places.insert(place->second);
+  return places.size() > 1;
 }
 
 std::string draw_place(const recipe& r, dice& d) {
@@ -93,6 +103,7 @@ recipe with_time(recipe r) {
   r.conditions.priority_changes = static_cast<int32_t>(d.between(0, 6));
   draw_costs(r, d);
   draw_places(r, d);
+  r.reducers = r.reducers || are_apart(r);
   for (auto& run : r.disturbed) {
     if (d.in_percent(25))
       run.wall_clock_s = d.between(-7'200, 7'200);

@@ -112,7 +112,7 @@ std::string draw_node(const recipe& r, dice& d) {
     nodes.push_back("infeed/" + std::to_string(h));
   for (int64_t i = 0; i < r.replicas; ++i)
     nodes.push_back("replica/" + std::to_string(i));
-  if (r.groups ? r.groups->replicas > 1 : r.replicas > 1)
+  if (r.reducers && (r.groups ? r.groups->replicas > 1 : r.replicas > 1))
     nodes.push_back("reducer");
   if (r.keeps)
     nodes.insert(nodes.end(), {"checkpoint_writer", "checkpoint_writer"});
@@ -228,6 +228,7 @@ recipe draw_recipe(uint64_t seed, std::optional<group_recipe> groups) {
   recipe r;
   r.seed = seed;
   draw_settings(r, d);
+  r.reducers = dice{seed ^ 0x72656475636572u}.in_percent(50);
   if (groups)
     draw_groups(r, *groups, dice{seed ^ 0x67726f757073u});
   dice of_judgement{seed ^ 0x6a756467656d656eu};

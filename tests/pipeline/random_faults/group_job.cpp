@@ -35,6 +35,7 @@ model evaluated_candidate() { return observed("a", 5); }
 std::shared_ptr<prepared_job> prepared_groups(const recipe& r, training_job d) {
   const auto& g = *r.groups;
   hand_written w;
+  w.reducers = r.reducers;
   add_two_candidates(w, d.input, static_cast<int32_t>(g.replicas), {observed("a", 5), observed("b", 7)});
   for (auto& group : w.plan.groups)
     group.leaves = g.deaths_too ? leaves_on::numbers_and_death : leaves_on::numbers;

@@ -45,6 +45,7 @@ training_job described(const growth_recipe& r, const std::shared_ptr<file_system
     growing_options j;
     j.o.files = files;
     j.o.replicas = r.replicas;
+    j.o.reducers = r.reducers;
     j.o.evaluates = r.evaluates;
     j.o.recovers = r.attempts;
     j.on_plan = [on_plan = std::move(on_plan)](int64_t) { on_plan(); };
@@ -53,6 +54,7 @@ training_job described(const growth_recipe& r, const std::shared_ptr<file_system
   small_search s;
   s.o.files = files;
   s.o.replicas = r.replicas;
+  s.o.reducers = r.reducers;
   s.o.shards = 2;
   s.o.evaluates = r.evaluates;
   s.o.recovers = r.attempts;
@@ -180,6 +182,7 @@ growth_recipe draw_growth(uint64_t seed) {
   using enum growth_trouble;
   r.what = d.of({process, process, dies, dies, throws, hangs, disk, outage, planner, damage, damage});
   r.replicas = d.in_percent(30) ? 2 : 1;
+  r.reducers = r.replicas > 1 && dice{~seed}.in_percent(50);
   r.evaluates = d.in_percent(40);
   r.from = d.between(17, 21);
   // An evaluation that cannot read its checkpoint ends the job.
@@ -197,6 +200,7 @@ growth_recipe draw_search(uint64_t seed) {
   using enum growth_trouble;
   r.what = d.of({process, process, process, dies, dies, throws, hangs, disk, disk, outage, planner, damage, damage});
   r.replicas = d.in_percent(30) ? 2 : 1;
+  r.reducers = r.replicas > 1 && dice{~seed}.in_percent(50);
   r.demands = d.in_percent(60) && r.what != outage;
   r.evaluates = d.in_percent(30) && r.what != outage;
   r.from = d.of({0, 8, 9, 10, 10, 10, 11, 19, 20, 20, 29, 30});
@@ -218,7 +222,7 @@ std::string to_text(const growth_recipe& r) {
   if (in(r.what, {growth_trouble::dies, growth_trouble::throws, growth_trouble::hangs}))
     text += " (" + r.node + ")";
   return text + " after " + std::to_string(r.turns) + " from state " + std::to_string(r.from) + ", replicas "
-         + std::to_string(r.replicas) + (r.evaluates ? ", evaluates" : "")
+         + std::to_string(r.replicas) + (r.reducers ? " with reducers" : "") + (r.evaluates ? ", evaluates" : "")
          + (r.demands ? ", evaluates between iterations" : "") + ", attempts " + std::to_string(r.attempts)
          + (r.what == growth_trouble::damage ? ", commits " + std::to_string(r.damaged) : "");
 }

@@ -28,6 +28,7 @@ struct growth_recipe {
   int64_t from = 18;
   int64_t damaged = 0;  ///< How many commits are damaged.
   int64_t replicas = 1;
+  bool reducers = false;  ///< They reduce by messages.
   bool evaluates = false;
   int64_t attempts = 3;   ///< How many attempts in a row are allowed.
   bool searches = false;  ///< The job is a search.

@@ -125,8 +125,8 @@ std::string to_text(const recipe& r) {
   };
   std::string text = "seed " + std::to_string(r.seed) + ": " + std::to_string(r.hosts) + " hosts, "
                      + std::to_string(r.replicas) + " replicas"
-                     + (r.shards ? ", " + std::to_string(*r.shards) + " shards" : "") + ", "
-                     + std::to_string(r.max_steps) + " steps"
+                     + (r.shards ? ", " + std::to_string(*r.shards) + " shards" : "")
+                     + (r.reducers ? ", by reducers, " : ", ") + std::to_string(r.max_steps) + " steps"
                      + (r.batches ? " of " + std::to_string(*r.batches) + " batches" : "")
                      + (r.keeps ? "" : ", keeps nothing");
   if (r.groups) {

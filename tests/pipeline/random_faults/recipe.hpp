@@ -93,6 +93,7 @@ struct recipe {
   int32_t hosts = 1;
   int64_t replicas = 1;
   std::optional<int64_t> shards;
+  bool reducers = false;  ///< Replicas reduce by messages. Those of several places must.
   int64_t max_steps = 20;
   std::optional<int64_t> batches;  ///< Batches of the data over all hosts; nothing: endless data.
   bool keeps = true;               ///< The job has a model directory.

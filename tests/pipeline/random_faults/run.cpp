@@ -59,6 +59,7 @@ training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
                            .save_secs = r.save_secs,
                            .replicas = r.groups ? r.groups->replicas : r.replicas,
                            .hosts = r.hosts,
+                           .reducers = r.reducers,
                            .shards = r.shards,
                            .input = data_of(r),
                            .files = std::move(files),

@@ -1,0 +1,168 @@
+// Steps a second of a whole job of two replicas by the wall clock, beside what two processors can do. A replica has
+// half of the rows of a batch.
+//
+//   two apart   two jobs of one replica each, on half of the rows, at once: as the replicas, without a reduction
+//   bare pair   two threads with the same programs and the same collective, without actors
+//   one         a job of one replica, on half of the rows: the factor that a second processor gives
+//   reducer     the same job, whose replicas reduce by messages
+#include "compute/engine/collective.hpp"
+#include "compute/engine/step_engine.hpp"
+#include "pipeline/launch/launcher.hpp"
+#include "tests/bench/bench.hpp"
+#include "tests/bench/our_step.hpp"
+#include "tests/bench/turnstile.hpp"
+
+#include <thread>
+
+namespace troupe::bench {
+namespace {
+
+/// Batches of made-up numbers, as examples of one dataset.
+dataset examples_of(const measured_model& m) {
+  const auto rows = static_cast<int64_t>(batches::count) * m.batch;
+  const std::vector<component> inputs{m.x, m.y};
+  const batches d{inputs, rows, m.classes};
+  const auto whole = [&](size_t which) {
+    std::vector<int64_t> extents{rows};
+    for (const int64_t n : inputs[which].dims.extents())
+      extents.push_back(n);
+    const shape dims{std::span<const int64_t>{extents}};
+    return tensor::copy_of(inputs[which].type, dims,
+                           {d.of_step(0)[which], static_cast<size_t>(dims.elements() * size_of(inputs[which].type))});
+  };
+  return must(dataset::from_tensors({{"x", whole(0)}}, {{"y", whole(1)}}));
+}
+
+model measured(const measured_model& m) {
+  return {"measured",
+          [m](graph& g, const features& f, const labels& l, mode) { return m.of(g, f["x"], l["y"], adam{}); }};
+}
+
+/// The whole job, with all of its actors.
+class whole_job {
+ public:
+  whole_job(const measured_model& m, int64_t replicas, int64_t stride, bool reducers = false)
+    : turnstile_(std::make_shared<turnstile>(stride)) {
+    training_job job{.basis = {.source = nullptr, .config = must(resolve_config({.replicas = replicas}))},
+                     .input = examples_of(m).batch(m.batch * replicas).repeat(),
+                     .reducers = reducers,
+                     .hooks = {turnstile_}};
+    job.basis.source = std::make_shared<const model>(measured(m));
+    job.basis.deadlines.hooks = std::chrono::minutes{10};
+    const local_launcher launcher;
+    job.basis.processors = launcher.processors();
+    job_ = local_launcher{}.train(must(prepare(std::move(job))));
+  }
+  ~whole_job() {
+    job_->stop(stop_reason::request);
+    turnstile_->open();
+    job_->wait(std::chrono::seconds{30});
+  }
+  void run(int64_t steps) { turnstile_->pass(steps); }
+
+ private:
+  std::shared_ptr<turnstile> turnstile_;
+  std::unique_ptr<running_job> job_;
+};
+
+/// Two threads with the same programs, which meet in the same collective. No actors, and batches in memory.
+class bare_pair {
+ public:
+  explicit bare_pair(const measured_model& m) {
+    const element_spec element{{m.x}, {m.y}};
+    const std::shared_ptr<const model_graph> built = must(build_graph(measured(m), element, mode::train));
+    const auto store = must(parameter_store::create(must(layout_of(*built)), 1));
+    store->initialise(1);
+    const std::shared_ptr<const parameter_layout> layout{store, &store->layout()};
+    const auto shared = must(collective::plan(layout, 2));
+    for (int32_t r = 0; r < 2; ++r) {
+      auto& p = parts_.emplace_back(std::make_unique<part>(collective_seat{shared, r, 1000}));
+      p->engine = must(make_program_engine({.graph = built,
+                                            .delivered = {m.x, m.y},
+                                            .store = store,
+                                            .replica = r,
+                                            .replicas = 2,
+                                            .shards = 2,
+                                            .batch_rows = m.batch}));
+      p->data = std::make_unique<batches>(p->engine->inputs(), m.batch, m.classes);
+      p->rows = m.batch;
+      p->seat.begin(1, 0);
+    }
+  }
+  void run(int64_t steps) {
+    const std::jthread other{[&] { parts_[1]->run(step_, steps); }};
+    parts_[0]->run(step_, steps);
+    step_ += steps;
+  }
+
+ private:
+  struct part {
+    explicit part(collective_seat s) : seat(std::move(s)) {}
+    collective_seat seat;
+    std::unique_ptr<step_engine> engine;
+    std::unique_ptr<batches> data;
+    int64_t rows = 0;
+
+    void wait() {
+      while (!seat.all_here()) {}
+    }
+    void run(int64_t first, int64_t steps) {
+      for (int64_t step = first; step < first + steps; ++step) {
+        const batch_feeds in{data->of_step(step), rows};
+        const auto status = engine->gradients(step, in, 0);
+        seat.gather({status, {}}, engine->gradient());
+        wait();
+        if (seat.gathered().status != step_status::ok)
+          std::abort();
+        seat.sum();
+        wait();
+        if (seat.summed(step).status != step_status::ok)
+          std::abort();
+        engine->apply(step, seat.total(), 0, 0);
+        seat.apply();
+        wait();
+      }
+    }
+  };
+  std::vector<std::unique_ptr<part>> parts_;
+  int64_t step_ = 0;
+};
+
+void compare(suite& s, const measured_model& m, int64_t stride) {
+  whole_job two{m, 2, stride};
+  case_options o{.name = m.name, .rounds = 15, .seconds = 0.5, .clock = clock_kind::wall, .granule = stride};
+  const auto beside = [&](const std::string& name, const work& reference) {
+    o.reference_name = name;
+    s.compare(
+        o, [&](int64_t n) { two.run(n); }, reference);
+  };
+  {
+    bare_pair bare{m};
+    beside("bare pair", [&](int64_t n) { bare.run(n); });
+  }
+  whole_job one{m, 1, stride};
+  {
+    whole_job other{m, 1, stride};
+    beside("two apart", [&](int64_t n) {
+      const std::jthread beside_it{[&] { other.run(n); }};
+      one.run(n);
+    });
+  }
+  {
+    whole_job reduced{m, 2, stride, true};
+    beside("reducer", [&](int64_t n) { reduced.run(n); });
+  }
+  beside("one", [&](int64_t n) { one.run(n); });
+}
+
+}  // namespace
+}  // namespace troupe::bench
+
+int main(int argc, char** argv) {
+  using namespace troupe::bench;
+  suite s{"scaling", argc, argv};
+  compare(s, dense_model({784, 256, 128, 10}, 64), 250);
+  compare(s, lenet(32), 10);
+  compare(s, lstm_model(128, 16, 32), 25);
+  compare(s, dense_model({784, 1024, 1024, 10}, 128), 25);
+}
