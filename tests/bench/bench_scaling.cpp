@@ -43,14 +43,13 @@ class whole_job {
  public:
   whole_job(const measured_model& m, int64_t replicas, int64_t stride, bool reducers = false)
     : turnstile_(std::make_shared<turnstile>(stride)) {
-    training_job job{.basis = {.source = nullptr, .config = must(resolve_config({.replicas = replicas}))},
-                     .input = examples_of(m).batch(m.batch * replicas).repeat(),
-                     .reducers = reducers,
-                     .hooks = {turnstile_}};
-    job.basis.source = std::make_shared<const model>(measured(m));
-    job.basis.deadlines.hooks = std::chrono::minutes{10};
-    const local_launcher launcher;
-    job.basis.processors = launcher.processors();
+    const auto config = must(resolve_config({.replicas = replicas}));
+    job_basis basis{.source = std::make_shared<const model>(measured(m)), .config = config};
+    basis.deadlines.hooks = std::chrono::minutes{10};
+    basis.processors = local_launcher{}.processors();
+    training_job job{.basis = std::move(basis), .input = examples_of(m).batch(m.batch * replicas).repeat()};
+    job.reducers = reducers;
+    job.hooks = {turnstile_};
     job_ = local_launcher{}.train(must(prepare(std::move(job))));
   }
   ~whole_job() {
