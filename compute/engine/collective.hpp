@@ -70,8 +70,8 @@ class collective_seat {
   /// `applied`.
   void apply();
 
-  /// Whether all replicas are at this phase, or past it. If not, this replica
-  /// sleeps: whoever comes last is told to wake it.
+  /// Whether all replicas are at this phase, or past it. If not, this replica sleeps: whoever comes last is told to
+  /// wake it.
   bool all_here();
   /// Once all are here: calls wake(who) for each replica that sleeps and was not told to anybody else.
   template <class F>
