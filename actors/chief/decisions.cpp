@@ -45,9 +45,17 @@ expected<void> check_positions(const std::string& prefix, const std::map<std::st
                                    [](const auto& one) { return one.first.starts_with(position_prefix); });
   const auto hosts = std::count_if(infeeds.begin(), infeeds.end(), [](const plan_node* n) { return !n->own; });
   std::string missing;
-  for (const auto* n : infeeds)
-    if (missing.empty() && !positions.contains(position_key(*n)))
-      missing = position_key(*n);
+  for (const auto* n : infeeds) {
+    const auto key = position_key(*n);
+    if (!missing.empty() || positions.contains(key))
+      continue;
+    if (n->own)
+      return fail(errc::failed_precondition,
+                  prefix + " has no position of the data of " + n->own->who + " (" + key
+                    + "): it had no train_input when this was saved; take train_input away, or train into another "
+                      "directory");
+    missing = key;
+  }
   if (missing.empty() && found == hosts)
     return {};
   return fail(errc::failed_precondition,

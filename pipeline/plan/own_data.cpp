@@ -1,5 +1,6 @@
 #include "pipeline/plan/own_data.hpp"
 
+#include "ensemble/progress.hpp"
 #include "input/streams/open_input.hpp"
 #include "words/text.hpp"
 
@@ -51,7 +52,8 @@ expected<std::optional<int64_t>> own_steps(const dataset& input, const batch_for
   if (const auto rows = (*opened)->batch_rows(); rows != search.rows)
     return fail(errc::invalid_argument, "a batch has " + std::to_string(rows) + " rows, and one of the search's data "
                                             + std::to_string(search.rows) + ": batches must be of one size");
-  return steps;
+  // As good as endless, and too many to count states with.
+  return *steps && **steps > ticks_max ? std::nullopt : *steps;
 }
 
 }  // namespace

@@ -7,10 +7,8 @@
 //   reducer     the same job, whose replicas reduce by messages
 #include "compute/engine/collective.hpp"
 #include "compute/engine/step_engine.hpp"
-#include "pipeline/launch/launcher.hpp"
 #include "tests/bench/bench.hpp"
-#include "tests/bench/our_step.hpp"
-#include "tests/bench/turnstile.hpp"
+#include "tests/bench/gated_job.hpp"
 
 #include <thread>
 
@@ -38,31 +36,14 @@ model measured(const measured_model& m) {
           [m](graph& g, const features& f, const labels& l, mode) { return m.of(g, f["x"], l["y"], adam{}); }};
 }
 
-/// The whole job, with all of its actors.
-class whole_job {
- public:
-  whole_job(const measured_model& m, int64_t replicas, int64_t stride, bool reducers = false)
-    : turnstile_(std::make_shared<turnstile>(stride)) {
-    const auto config = must(resolve_config({.replicas = replicas}));
-    job_basis basis{.source = std::make_shared<const model>(measured(m)), .config = config};
-    basis.deadlines.hooks = std::chrono::minutes{10};
-    basis.processors = local_launcher{}.processors();
-    training_job job{.basis = std::move(basis), .input = examples_of(m).batch(m.batch * replicas).repeat()};
-    job.reducers = reducers;
-    job.hooks = {turnstile_};
-    job_ = local_launcher{}.train(must(prepare(std::move(job))));
-  }
-  ~whole_job() {
-    job_->stop(stop_reason::request);
-    turnstile_->open();
-    job_->wait(std::chrono::seconds{30});
-  }
-  void run(int64_t steps) { turnstile_->pass(steps); }
-
- private:
-  std::shared_ptr<turnstile> turnstile_;
-  std::unique_ptr<running_job> job_;
-};
+training_job whole_job(const measured_model& m, int64_t replicas, bool reducers = false) {
+  const auto config = must(resolve_config({.replicas = replicas}));
+  job_basis basis{.source = std::make_shared<const model>(measured(m)), .config = config};
+  basis.processors = local_launcher{}.processors();
+  training_job job{.basis = std::move(basis), .input = examples_of(m).batch(m.batch * replicas).repeat()};
+  job.reducers = reducers;
+  return job;
+}
 
 /// Two threads with the same programs, which meet in the same collective. No actors, and batches in memory.
 class bare_pair {
@@ -128,7 +109,7 @@ class bare_pair {
 };
 
 void compare(suite& s, const measured_model& m, int64_t stride) {
-  whole_job two{m, 2, stride};
+  gated_job two{whole_job(m, 2), stride};
   case_options o{.name = m.name, .rounds = 15, .seconds = 0.5, .clock = clock_kind::wall, .granule = stride};
   const auto beside = [&](const std::string& name, const work& reference) {
     o.reference_name = name;
@@ -139,16 +120,16 @@ void compare(suite& s, const measured_model& m, int64_t stride) {
     bare_pair bare{m};
     beside("bare pair", [&](int64_t n) { bare.run(n); });
   }
-  whole_job one{m, 1, stride};
+  gated_job one{whole_job(m, 1), stride};
   {
-    whole_job other{m, 1, stride};
+    gated_job other{whole_job(m, 1), stride};
     beside("two apart", [&](int64_t n) {
       const std::jthread beside_it{[&] { other.run(n); }};
       one.run(n);
     });
   }
   {
-    whole_job reduced{m, 2, stride, true};
+    gated_job reduced{whole_job(m, 2, true), stride};
     beside("reducer", [&](int64_t n) { reduced.run(n); });
   }
   beside("one", [&](int64_t n) { one.run(n); });

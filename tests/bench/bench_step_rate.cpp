@@ -2,10 +2,8 @@
 // bare loop over batches in memory; one row has a gate at every step. (train_step compares that bare loop with loops
 // written by hand.) The pipeline with summaries every 100 steps and a checkpoint every 10 s is compared with the
 // pipeline without a model directory.
-#include "pipeline/launch/launcher.hpp"
 #include "tests/bench/bench.hpp"
-#include "tests/bench/our_step.hpp"
-#include "tests/bench/turnstile.hpp"
+#include "tests/bench/gated_job.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <troupe/nn.hpp>
@@ -21,50 +19,34 @@ struct classifier_shape {
 };
 
 /// The program behind infeed, replica, outfeed and chief, which reads the same batches from a dataset.
-class piped {
- public:
-  piped(const classifier_shape& c, const optimizer& o, const batches& d, int64_t stride, const run_config& config = {})
-    : turnstile_(std::make_shared<turnstile>(stride)) {
-    std::vector<float> x;
-    std::vector<int32_t> y;
-    for (int64_t step = 0; step < static_cast<int64_t>(batches::count); ++step) {
-      x.insert(x.end(), d.pixels(step), d.pixels(step) + c.batch * c.inputs);
-      y.insert(y.end(), d.labels(step), d.labels(step) + c.batch);
-    }
-    const auto examples = static_cast<int64_t>(y.size());
-    training_job job{.basis = {.source = nullptr, .config = must(resolve_config(config))},
-                     .input = must(dataset::from_tensors({{"x", tensor::of<float>({examples, c.inputs}, x)}},
-                                                         {{"y", tensor::of<int32_t>({examples}, y)}}))
-                                  .batch(c.batch)
-                                  .repeat(),
-                     .hooks = {turnstile_}};
-    job.basis.source = std::make_shared<const model>(
-        model{c.model().name, [c, o](graph&, const features& f, const labels& l, mode) {
-                const symbol h = nn::dense(f["x"], {.units = c.hidden, .activation = relu});
-                return classify(nn::dense(h, {.units = c.classes}), l["y"], o);
-              }});
-    job.basis.deadlines.hooks = std::chrono::minutes{10};
-    job_ = local_launcher{}.train(must(prepare(std::move(job))));
+training_job piped(const classifier_shape& c, const optimizer& o, const batches& d, const run_config& config = {}) {
+  std::vector<float> x;
+  std::vector<int32_t> y;
+  for (int64_t step = 0; step < static_cast<int64_t>(batches::count); ++step) {
+    x.insert(x.end(), d.pixels(step), d.pixels(step) + c.batch * c.inputs);
+    y.insert(y.end(), d.labels(step), d.labels(step) + c.batch);
   }
-  ~piped() {
-    job_->stop(stop_reason::request);
-    turnstile_->open();
-    job_->wait(std::chrono::seconds{30});
-  }
-  void run(int64_t steps) { turnstile_->pass(steps); }
-
- private:
-  std::shared_ptr<turnstile> turnstile_;
-  std::unique_ptr<running_job> job_;
-};
+  const auto examples = static_cast<int64_t>(y.size());
+  training_job job{.basis = {.source = nullptr, .config = must(resolve_config(config))},
+                   .input = must(dataset::from_tensors({{"x", tensor::of<float>({examples, c.inputs}, x)}},
+                                                       {{"y", tensor::of<int32_t>({examples}, y)}}))
+                                .batch(c.batch)
+                                .repeat()};
+  job.basis.source = std::make_shared<const model>(
+      model{c.model().name, [c, o](graph&, const features& f, const labels& l, mode) {
+              const symbol h = nn::dense(f["x"], {.units = c.hidden, .activation = relu});
+              return classify(nn::dense(h, {.units = c.classes}), l["y"], o);
+            }});
+  return job;
+}
 
 /// The cost of files: the step rate with event files and checkpoints, compared with that without a directory.
 void compare_kept(suite& s, const classifier_shape& c, const optimizer& o, const std::string& name) {
   const our_step bare{c.model(), o};
   constexpr int64_t stride = 250;
   const test::temporary_directory directory;
-  piped kept{c, o, bare.data(), stride, {.model_dir = directory / "model", .save_checkpoints_secs = 10.0}};
-  piped plain{c, o, bare.data(), stride};
+  gated_job kept{piped(c, o, bare.data(), {.model_dir = directory / "model", .save_checkpoints_secs = 10.0}), stride};
+  gated_job plain{piped(c, o, bare.data()), stride};
   s.compare(
       {.name = c.model().name + "/" + name + "/kept",
        .reference_name = "the pipeline without",
@@ -78,7 +60,7 @@ void compare_kept(suite& s, const classifier_shape& c, const optimizer& o, const
 /// `stride`: the number of steps from one gate to the next.
 void compare(suite& s, const classifier_shape& c, const optimizer& o, const std::string& name, int64_t stride) {
   our_step bare{c.model(), o};
-  piped through_actors{c, o, bare.data(), stride};
+  gated_job through_actors{piped(c, o, bare.data()), stride};
   // Only multiples of the stride, so that each round ends at a gate.
   s.compare(
       {.name = c.model().name + "/" + name,

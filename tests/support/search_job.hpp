@@ -37,6 +37,20 @@ inline planned_job planned_search(const training_job& job, const job_books& book
   return std::move(*made);
 }
 
+template <class All>
+const auto& called(const All& all, const std::string& name) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& x) { return x.name == name; });
+  if (found == all.end())
+    throw std::runtime_error("nothing is called " + name);
+  return *found;
+}
+inline const plan_group& group_called(const planned_job& planned, const std::string& name) {
+  return called(planned.plan.groups, name);
+}
+inline const plan_node& node_called(const planned_job& planned, const std::string& name) {
+  return called(planned.plan.nodes, name);
+}
+
 inline checked_plan checked(const planned_job& planned) {
   auto made = checked_plan::of(planned.plan);
   if (!made)

@@ -131,7 +131,9 @@ TEST_CASE("the position of a group's own data is missed by its name, and one tha
   CHECK(check_positions("m/model.ckpt-5", two, {&main}));
   const auto lacks = check_positions("m/model.ckpt-5", {{"infeed/0", "a"}, {"own/infeed/t1_a", "c"}}, {&main, &own});
   REQUIRE_FALSE(lacks);
-  CHECK(has(lacks.error().message, "(own/infeed/t1_b is missing)"));
+  CHECK(lacks.error().category == errc::failed_precondition);
+  CHECK(has(lacks.error().message,
+            "m/model.ckpt-5 has no position of the data of the builder 'b' (own/infeed/t1_b): it had no train_input"));
 }
 
 TEST_CASE(

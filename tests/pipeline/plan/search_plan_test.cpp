@@ -19,20 +19,6 @@ error refusal_of(const training_job& job, const job_books& books = {}) {
   return made.error();
 }
 
-const plan_group& group_called(const planned_job& planned, const std::string& name) {
-  const auto& all = planned.plan.groups;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const plan_group& g) { return g.name == name; });
-  REQUIRE_MESSAGE(found != all.end(), name);
-  return *found;
-}
-
-const plan_node& node_called(const planned_job& planned, const std::string& name) {
-  const auto& all = planned.plan.nodes;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const plan_node& n) { return n.name == name; });
-  REQUIRE_MESSAGE(found != all.end(), name);
-  return *found;
-}
-
 /// The text of a plan with edges of data alone, each without its number, its in-port and its credit.
 std::string short_text(const job_plan& p) {
   std::string text, all = to_text(p);
