@@ -62,8 +62,7 @@ struct example_stream {
   std::function<expected<void>(std::string_view position)> restore = {};
 };
 
-class dataset_stage;               // In dataset_iterator.hpp.
-enum class compression : uint8_t;  // In tfrecord.hpp.
+class dataset_stage;  // In dataset_iterator.hpp.
 
 /// A source of examples with stages: an immutable description that jobs read.
 class TROUPE_API dataset {
@@ -152,20 +151,5 @@ TROUPE_API expected<train_and_test> fashion_mnist(const std::string& directory);
 /// Opens only the training or the test half; the files of the other half need not exist.
 TROUPE_API expected<dataset> mnist_train(const std::string& directory);
 TROUPE_API expected<dataset> mnist_test(const std::string& directory);
-
-struct tfrecord_options {
-  /// What to read from each example: float32 from a list of floats, int32 and int64 from a list of integers, uint8 from
-  /// one byte string. Every example must have each of them with exactly `dims.elements()` values, and may have others.
-  std::vector<component> features = {};
-  std::vector<component> labels = {};
-  troupe::compression compression = {};  ///< `none` unless said; tfrecord.hpp has the others.
-};
-/// Opens record files of examples (tf.Example), read one after the other. Uncompressed files are indexed here, header
-/// by header (8 bytes of memory for each record, 8 MiB at most), and can be read in any order and shuffled. Compressed
-/// files can only be streamed: they cannot be shuffled, and resuming decompresses again what was read before. Errors:
-/// invalid_argument (no path, no feature, a repeated name, a dtype that examples do not hold), not_found, data_loss (a
-/// truncated or damaged file). Examples are checked when they are read; an error names file, record and feature, what
-/// was found and what was expected.
-TROUPE_API expected<dataset> open_tfrecord(const std::vector<std::string>& paths, tfrecord_options options);
 
 }  // namespace troupe

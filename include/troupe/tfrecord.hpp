@@ -1,4 +1,4 @@
-// TFRecord files, and the examples (tf.Example) that they usually contain.
+// TFRecord files, the examples (tf.Example) that they usually contain, and datasets of them.
 // Not needed to begin with.
 //
 //   auto file = tr::record_writer::create("train.tfrecord.gz", tr::compression::gzip);
@@ -6,12 +6,11 @@
 //   if (auto ok = file->write(*bytes); !ok) ...
 //   if (auto ok = file->close(); !ok) ...
 //
-// `open_tfrecord` (dataset.hpp) makes a dataset of such files. docs/record_format.md describes the format.
+// docs/record_format.md describes the format.
 #pragma once
 
-#include <troupe/error.hpp>
+#include <troupe/dataset.hpp>
 
-#include <map>
 #include <memory>
 #include <variant>
 
@@ -78,5 +77,20 @@ class TROUPE_API record_reader {
   explicit record_reader(std::unique_ptr<impl> i);
   std::unique_ptr<impl> impl_;
 };
+
+struct tfrecord_options {
+  /// What to read from each example: float32 from a list of floats, int32 and int64 from a list of integers, uint8 from
+  /// one byte string. Every example must have each of them with exactly `dims.elements()` values, and may have others.
+  std::vector<component> features = {};
+  std::vector<component> labels = {};
+  troupe::compression compression = {};  ///< `none` unless said.
+};
+/// Opens record files of examples (tf.Example), read one after the other. Uncompressed files are indexed here, header
+/// by header (8 bytes of memory for each record, 8 MiB at most), and can be read in any order and shuffled. Compressed
+/// files can only be streamed: they cannot be shuffled, and resuming decompresses again what was read before. Errors:
+/// invalid_argument (no path, no feature, a repeated name, a dtype that examples do not hold), not_found, data_loss (a
+/// truncated or damaged file). Examples are checked when they are read; an error names file, record and feature, what
+/// was found and what was expected.
+TROUPE_API expected<dataset> open_tfrecord(const std::vector<std::string>& paths, tfrecord_options options);
 
 }  // namespace troupe
