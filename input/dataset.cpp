@@ -9,6 +9,7 @@ std::vector<std::string> dataset_iterator::warnings() const { return {}; }
 std::optional<int64_t> dataset_iterator::source_rows() const { return std::nullopt; }
 void dataset_iterator::last_rows(std::span<int64_t>) const {}
 dataset_stage::~dataset_stage() = default;
+int64_t dataset_stage::streams() const noexcept { return 0; }
 
 expected<dataset> dataset::from_tensors(std::vector<std::pair<std::string, tensor>> features,
                                         std::vector<std::pair<std::string, tensor>> labels) {
@@ -58,6 +59,9 @@ dataset dataset::repeat(std::optional<int64_t> epochs) const { return dataset{in
 dataset dataset::take(int64_t count) const { return dataset{input::take(last_stage(), count)}; }
 dataset dataset::skip(int64_t count) const { return dataset{input::skip(last_stage(), count)}; }
 dataset dataset::window(int64_t size, int64_t shift) const { return dataset{input::window(last_stage(), size, shift)}; }
+dataset dataset::streams(int64_t n, stream_options options) const {
+  return dataset{input::streams(last_stage(), n, std::move(options.begins))};
+}
 
 element_spec dataset::spec() const { return last_stage()->spec(); }
 std::string dataset::to_text() const { return last_stage()->to_text(); }

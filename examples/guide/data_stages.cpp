@@ -39,7 +39,8 @@ int main() {
     return x;
   });
   for (const auto& data : {*numbers, numbers->batch(3), numbers->batch(3, true), numbers->shuffle().batch(4).repeat(2),
-                           numbers->take(6).skip(2), numbers->window(3, 2), half.batch(8), numbers->repeat().shuffle()})
+                           numbers->take(6).skip(2), numbers->window(3, 2), numbers->streams(2).batch(2), half.batch(8),
+                           numbers->repeat().shuffle()})
     if (const auto shown = show(data, 8); !shown)
       std::cout << " " << to_text(shown.error()) << "\n";
   return 0;

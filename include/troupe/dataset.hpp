@@ -62,6 +62,12 @@ struct example_stream {
   std::function<expected<void>(std::string_view position)> restore = {};
 };
 
+struct stream_options {
+  /// The name of a feature, boolean [], that is added to every example: whether a stream begins with it, so that a
+  /// model resets its state. True for the first example of each stream in each epoch. Empty: no such feature.
+  std::string begins = {};
+};
+
 class dataset_stage;  // In dataset_iterator.hpp.
 
 /// A source of examples with stages: an immutable description that jobs read.
@@ -117,6 +123,15 @@ class TROUPE_API dataset {
   /// d...]. Elements at the end that do not fill a window are dropped. Windows overlap where shift < size, but each row
   /// is stored once and copied when read. Only before `batch`, and only over sources that can be read in any order.
   dataset window(int64_t size, int64_t shift) const;
+  /// For models that carry state from batch to batch (truncated backpropagation through time): an epoch of L elements
+  /// becomes n streams of L/n consecutive ones, n at least 1. Element j is element (j mod n)·(L/n) + j/n of this
+  /// dataset, so in `.streams(n).batch(n)` row i of a batch continues row i of the batch before. The last L mod n
+  /// elements are dropped. Where k readers or replicas take batches in turn, n is k times the size of a batch.
+  ///
+  /// Only before `batch`, and only over sources that can be read in any order. What would break the rows apart is
+  /// invalid_argument: `shuffle`, `window` and `streams` after it, `take` and `skip` between it and `batch`. So shuffle
+  /// documents or windows before it. Also invalid_argument: `begins` is a component of the dataset already.
+  dataset streams(int64_t n, stream_options options = {}) const;
 
   /// The components of one example, also after `batch`.
   element_spec spec() const;

@@ -56,6 +56,10 @@ class TROUPE_API dataset_stage {
   virtual std::optional<int64_t> source_size() const = 0;
   virtual std::optional<int64_t> elements(bool drop_remainder) const = 0;
   virtual expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const = 0;
+  /// n if example j of an epoch continues example j - n, as after `dataset::streams(n)`, also where the examples are
+  /// those of batches. Later stages that keep this order report it too. 0: it is not so, or not known. 0 unless
+  /// overridden.
+  virtual int64_t streams() const noexcept;
 };
 
 }  // namespace troupe

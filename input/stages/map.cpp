@@ -54,8 +54,8 @@ class map_stage final : public row_transformation, public row_reader {
     for (row_range rest : ranges)
       while (rest.count > 0) {
         const int64_t count = std::min(missing, rest.count);
-        example.push_back({rest.first, count});
-        rest = {rest.first + count, rest.count - count};
+        example.push_back({rest.first, count, rest.begins});
+        rest = {rest.first + count, rest.count - count, rest.begins};
         missing -= count;
         if (missing > 0)
           continue;
@@ -126,6 +126,7 @@ class streamed_map_stage final : public dataset_stage {
   std::string to_text() const override { return inner_->to_text() + " -> " + change_.name; }
   std::optional<int64_t> source_size() const override { return inner_->source_size(); }
   std::optional<int64_t> elements(bool drop_remainder) const override { return inner_->elements(drop_remainder); }
+  int64_t streams() const noexcept override { return inner_->streams(); }
 
   expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const override {
     auto inner = inner_->iterate(options);

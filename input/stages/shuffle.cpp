@@ -54,6 +54,8 @@ stage_ptr shuffle(stage_ptr inner, std::optional<uint64_t> seed) {
     return refuse(inner, text,
                   {errc::unimplemented,
                    "shuffle needs a source that can be read in any order, which " + inner->to_text() + " cannot"});
+  if (const int64_t n = indexed->streams(); n > 0)
+    return refuse(inner, text, breaks_streams(text, n, "shuffle documents or windows before streams"));
   if (indexed->length({}) == endless)
     return refuse(inner, text,
                   {errc::invalid_argument,

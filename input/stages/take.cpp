@@ -36,6 +36,8 @@ stage_ptr take(stage_ptr inner, int64_t count) {
   auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
     return streamed_take(std::move(inner), text, count);
+  if (const int64_t n = indexed->streams(); n > 0 && indexed->batch_size() == 0)
+    return refuse(inner, text, breaks_streams(text, n, "take examples before streams, or batches after batch"));
   return std::make_shared<take_stage>(std::move(indexed), count);
 }
 

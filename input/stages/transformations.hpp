@@ -16,5 +16,6 @@ stage_ptr repeat(stage_ptr inner, std::optional<int64_t> epochs);
 stage_ptr take(stage_ptr inner, int64_t count);
 stage_ptr skip(stage_ptr inner, int64_t count);
 stage_ptr window(stage_ptr inner, int64_t size, int64_t shift);
+stage_ptr streams(stage_ptr inner, int64_t n, std::string begins);
 
 }  // namespace troupe::input

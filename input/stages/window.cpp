@@ -78,6 +78,8 @@ stage_ptr window(stage_ptr inner, int64_t size, int64_t shift) {
     return refuse(inner, text,
                   {errc::invalid_argument,
                    text + " follows batch(" + std::to_string(indexed->batch_size()) + "): cut windows first"});
+  if (const int64_t n = indexed->streams(); n > 0)
+    return refuse(inner, text, breaks_streams(text, n, "cut windows before streams"));
   if (indexed->length({}) == endless)
     return refuse(inner, text,
                   {errc::invalid_argument, "window follows an endless repeat: cut windows first, and repeat them"});

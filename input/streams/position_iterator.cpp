@@ -46,7 +46,7 @@ expected<int64_t> position_iterator::read(std::span<std::byte* const> into, cons
 }
 
 std::optional<int64_t> position_iterator::source_rows() const {
-  return rows_per_example_ == 1 ? stage_->source_size() : std::nullopt;
+  return rows_per_example_ == 1 && stage_->made_of_rows() ? stage_->source_size() : std::nullopt;
 }
 
 void position_iterator::last_rows(std::span<int64_t> into) const {

@@ -42,6 +42,11 @@ stage_ptr refuse(stage_ptr inner, const std::string& stage, error e) {
   return std::make_shared<refused_stage>(std::move(inner), stage, std::move(e));
 }
 
+error breaks_streams(const std::string& stage, int64_t n, const std::string& instead) {
+  return {errc::invalid_argument,
+          stage + " follows streams(" + std::to_string(n) + ") and would break its rows apart: " + instead};
+}
+
 stage_ptr refused(const stage_ptr& inner, const std::string& stage) {
   if (auto* earlier = dynamic_cast<const refused_stage*>(inner.get()))
     return std::make_shared<refused_stage>(inner, stage, earlier->why());

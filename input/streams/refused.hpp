@@ -12,6 +12,8 @@ using stage_ptr = std::shared_ptr<const dataset_stage>;
 const stage_ptr& absent();
 /// A node whose `iterate` returns an error: that of `inner` if `inner` is a refused node, else `e`.
 stage_ptr refuse(stage_ptr inner, const std::string& stage, error e);
+/// The error of a stage that follows `streams(n)` and would move its elements to other rows. `instead`: what to do.
+error breaks_streams(const std::string& stage, int64_t n, const std::string& instead);
 /// If `inner` is a refused node, such a node with its error; else null.
 stage_ptr refused(const stage_ptr& inner, const std::string& stage);
 

@@ -1,28 +1,16 @@
 #include "input/streams/row_numbers.hpp"
 
-#include <algorithm>
+#include "input/streams/added_feature.hpp"
 
 namespace troupe {
 
 namespace {
 
-/// Where the feature is among the components, which are sorted by name, labels behind features.
-size_t place_of(const std::string& name, const element_spec& spec) {
-  const auto after = std::find_if(spec.features.begin(), spec.features.end(),
-                                  [&](const component& c) { return name < c.name; });
-  return static_cast<size_t>(after - spec.features.begin());
-}
-
-element_spec with_feature(element_spec spec, const std::string& name) {
-  spec.features.insert(spec.features.begin() + static_cast<std::ptrdiff_t>(place_of(name, spec)),
-                       component{name, dtype::int64, {}});
-  return spec;
-}
-
 class numbered_iterator final : public dataset_iterator {
  public:
   numbered_iterator(std::unique_ptr<dataset_iterator> inner, const std::string& name)
-    : inner_(std::move(inner)), spec_(with_feature(inner_->spec(), name)), place_(place_of(name, inner_->spec())) {}
+    : inner_(std::move(inner)), spec_(input::with_feature(inner_->spec(), {name, dtype::int64, {}})),
+      place_(input::place_of(name, inner_->spec())) {}
 
   const element_spec& spec() const noexcept override { return spec_; }
   int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
@@ -52,10 +40,11 @@ class numbered_stage final : public dataset_stage {
   numbered_stage(std::shared_ptr<const dataset_stage> inner, std::string name)
     : inner_(std::move(inner)), name_(std::move(name)) {}
 
-  element_spec spec() const override { return with_feature(inner_->spec(), name_); }
+  element_spec spec() const override { return input::with_feature(inner_->spec(), {name_, dtype::int64, {}}); }
   std::string to_text() const override { return inner_->to_text(); }
   std::optional<int64_t> source_size() const override { return inner_->source_size(); }
   std::optional<int64_t> elements(bool drop_remainder) const override { return inner_->elements(drop_remainder); }
+  int64_t streams() const noexcept override { return inner_->streams(); }
   expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const override {
     return inner_->iterate(options).map(
         [&](std::unique_ptr<dataset_iterator> inner) -> std::unique_ptr<dataset_iterator> {

@@ -20,6 +20,7 @@ inline constexpr int64_t endless = std::numeric_limits<int64_t>::max();
 struct row_range {
   int64_t first = 0;
   int64_t count = 0;
+  bool begins = false;  ///< Whether they are of an example with which a stream begins (`dataset::streams`).
   friend bool operator==(const row_range&, const row_range&) = default;
 };
 
@@ -52,6 +53,9 @@ class row_stage : public dataset_stage, public std::enable_shared_from_this<row_
   virtual int64_t batch_size() const noexcept = 0;
   /// The number of source rows for one example: 1 without windows.
   virtual int64_t rows_per_example() const noexcept = 0;
+  /// Whether an example depends on nothing but its rows, and is the same wherever it is read. False if it also says
+  /// whether a stream begins with it.
+  virtual bool made_of_rows() const noexcept = 0;
   /// The number of shuffles up to this stage, so that each shuffle has its own key.
   virtual uint64_t shuffles() const noexcept = 0;
   /// Appends one text for each stage, source first. With `r`, options that a stage leaves to the job are included, so
@@ -79,6 +83,7 @@ class row_source : public row_stage, public row_reader {
   const row_reader& source() const noexcept final { return *this; }
   int64_t batch_size() const noexcept final { return 0; }
   int64_t rows_per_example() const noexcept final { return 1; }
+  bool made_of_rows() const noexcept final { return true; }
   uint64_t shuffles() const noexcept final { return 0; }
   expected<void> check(const reading& r) const final;
   std::optional<int64_t> source_size() const final { return rows(); }
@@ -99,11 +104,13 @@ class row_transformation : public row_stage {
   const row_reader& source() const noexcept override { return inner_->source(); }
   int64_t batch_size() const noexcept override { return inner_->batch_size(); }
   int64_t rows_per_example() const noexcept override { return inner_->rows_per_example(); }
+  bool made_of_rows() const noexcept override { return inner_->made_of_rows(); }
   uint64_t shuffles() const noexcept override { return inner_->shuffles(); }
   void describe(std::vector<std::string>& stages, const reading* r) const final;
   expected<void> check(const reading& r) const final;
   element_spec spec() const override { return inner_->spec(); }
   std::optional<int64_t> source_size() const override { return inner_->source_size(); }
+  int64_t streams() const noexcept override { return inner_->streams(); }
 
  protected:
   virtual std::string stage_text(const reading* r) const = 0;

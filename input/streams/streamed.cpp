@@ -251,6 +251,7 @@ class streamed_stage : public dataset_stage {
   element_spec spec() const final { return inner_->spec(); }
   std::string to_text() const final { return inner_->to_text() + " -> " + stage_; }
   std::optional<int64_t> source_size() const final { return inner_->source_size(); }
+  int64_t streams() const noexcept final { return inner_->streams(); }
 
   expected<iterator_ptr> iterate(const iterate_options& options) const final {
     if (auto ok = check_hosts(options); !ok)

@@ -46,8 +46,9 @@ void of_jobs() {
 
 void of_data() {
   leave_out_the_rest(component{.name = "x"}, element_spec{.labels = {}}, example_tensors{.labels = {}},
-                     example_stream{.save = {}}, train_and_test{.test = {}}, idx_options{.labels = "labels"},
-                     tfrecord_options{.compression = compression::none}, iterate_options{.host = 0});
+                     example_stream{.save = {}}, stream_options{.begins = {}}, train_and_test{.test = {}},
+                     idx_options{.labels = "labels"}, tfrecord_options{.compression = compression::none},
+                     iterate_options{.host = 0});
 }
 
 void of_models() {

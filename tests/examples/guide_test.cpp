@@ -58,6 +58,7 @@ TEST_CASE("the guide's stages give the elements that its page shows") {
   says(shown, "tensors -> batch(3, drop_remainder = true): 0 1 2 | 3 4 5\n");
   says(shown, "tensors -> take(6) -> skip(2): 2 | 3 | 4 | 5\n");
   says(shown, "tensors -> window(3, 2): 0 1 2 | 2 3 4 | 4 5 6\n");
+  says(shown, "tensors -> streams(2) -> batch(2): 0 4 | 1 5 | 2 6 | 3 7\n");
   says(shown, "tensors -> map(half) -> batch(8): 0 0 1 1 2 2 3 3\n");
   says(shown, "shuffle follows an endless repeat");
 }

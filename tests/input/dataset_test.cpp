@@ -12,7 +12,7 @@ TEST_CASE("a dataset without a source says so when it is read, and so does every
   CHECK(refusal(dataset{nullptr}).message == why);
   const auto same = [](const example_tensors& e) { return e; };
   for (const auto& made : {none.batch(2), none.shuffle(), none.repeat(), none.take(1), none.skip(1), none.window(2, 1),
-                           none.map("same", same)})
+                           none.streams(2), none.map("same", same)})
     CHECK(refusal(made).message == why);
   CHECK(refusal(none.shuffle().batch(4)).notes == std::vector<std::string>{"in (no source) -> shuffle -> batch(4)"});
 }
