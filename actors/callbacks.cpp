@@ -32,8 +32,8 @@ void callbacks_state::on_fact(const fact& x) {
     show(x);
   ended = ended || x.what == fact::end_at;
   if (x.what == fact::begin_at)
-    self->send(driver,
-               hooks_ready{x.number, hooks.steps(), hooks.holds(), hooks.observes(), hooks.last(), !listeners.empty()});
+    self->send(driver, hooks_ready{x.number, hooks.steps(), hooks.holds(), hooks.observes(), hooks.last(),
+                                   hooks.loops(), !listeners.empty()});
   else if (x.what == fact::end_at)
     self->send(driver, hooks_ended{x.number});
   else

@@ -164,6 +164,12 @@ void hook_roll::show_step(const fact& x, job_control& job, const retire& stops, 
   }
 }
 
+void hook_roll::show_loop(const fact& x, job_control& job, std::vector<error>& thrown) {
+  for (const auto& h : hooks_)
+    if (h.begun && !h.of && h.needs.loops)
+      tell(h, "on_loop()", thrown, [&](hook& who) { who.on_loop(x.of_loop, job); });
+}
+
 std::vector<error> hook_roll::show(const fact& x, job_control& job, const retire& stops) {
   std::vector<error> thrown;
   switch (x.what) {
@@ -174,6 +180,7 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job, const retire
       break;
     case fact::event: show_event(x, job, stops, thrown); break;
     case fact::step: show_step(x, job, stops, thrown); break;
+    case fact::loop: show_loop(x, job, thrown); break;
     case fact::saving: break;  // Only for listeners.
     case fact::end_at:
       show_event(x, job, stops, thrown);
@@ -215,6 +222,10 @@ std::vector<need> hook_roll::steps() const {
 
 bool hook_roll::observes() const {
   return std::any_of(hooks_.begin(), hooks_.end(), [](const entry& h) { return !h.needs.values.empty(); });
+}
+
+bool hook_roll::loops() const {
+  return std::any_of(hooks_.begin(), hooks_.end(), [](const entry& h) { return !h.of && h.needs.loops; });
 }
 
 bool hook_roll::last() const {

@@ -28,6 +28,7 @@ class hook_roll {
   ///             if a hook asks for a value that the model does not observe
   ///   event     on_event
   ///   step      on_step, of the hooks that need this step; where hooks begin, of those that have not been shown it
+  ///   loop      on_loop, of the job's hooks that are told of loops
   ///   end_at    on_event; then end or, if the job failed, on_abort in the opposite order
   std::vector<error> show(const fact& x, job_control& job, const retire& stops = {});
   /// All steps that hooks which have begun need, as steps of the job; below, the facts that any hook holds.
@@ -37,6 +38,8 @@ class hook_roll {
   bool last() const;
   /// Whether any hook wants observed values.
   bool observes() const;
+  /// Whether any hook of the job is told of loops.
+  bool loops() const;
 
  private:
   struct entry {
@@ -62,6 +65,7 @@ class hook_roll {
   job_event own_event(const entry& h, job_event e) const;
   void show_event(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown);
   void show_step(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown);
+  void show_loop(const fact& x, job_control& job, std::vector<error>& thrown);
   void end(const fact& x, std::vector<error>& thrown);
   std::string text_of(const entry& h) const;
 

@@ -1,8 +1,9 @@
-// Learns to predict a text, character by character: two layers of LSTM, or a small transformer, beside a model that
-// counts.
+// Learns to predict a text, character by character: two layers of LSTM, a small transformer, or one that remembers,
+// beside a model that counts.
 //
 //   ./dev chars --model lstm             # Installs the text, and runs this program.
 //   ./dev chars --model transformer --steps 4000
+//   ./dev chars --model transformer_xl --replicas 2
 //
 // The text is the Jargon File of Debian's package jargon-text (1.7 MB, public domain), unless --text names another. The
 // first nine tenths are learnt from, the last is foretold. Run again, with more steps, it goes on where it stood.
@@ -28,12 +29,21 @@ struct settings {
   std::string model_dir = {};
   int64_t steps = 2000;
   int64_t units = 128;
-  int64_t window = 64;  ///< Characters that are foretold of one window.
-  int64_t batch = 32;   ///< Windows in a step.
-  double dropout = 0;   ///< Useful where the text is read many times over.
+  int64_t window = 64;        ///< Characters that are foretold of one window.
+  int64_t batch = 32;         ///< Windows in a step.
+  double dropout = 0;         ///< Useful where the text is read many times over.
+  int64_t memory = 64;        ///< transformer_xl: positions that each block remembers; twice as many while evaluating.
+  std::string lasts = "run";  ///< transformer_xl: how long the memory lasts, over the run or a loop.
+  int64_t loop = 100;         ///< Steps of a loop.
+  int64_t replicas = 1;
   int64_t threads = 0;
   uint64_t seed = 1;
+
+  bool remembers() const { return model == "transformer_xl"; }
 };
+
+/// Streams in which the held-out text is read by a model that remembers.
+constexpr int64_t evaluation_streams = 8;
 
 // -- models ------------------------------------------------------------------------
 
@@ -59,6 +69,32 @@ tr::symbol transformer_blocks(tr::symbol characters, int64_t kinds, const settin
   return tr::nn::layer_norm(x);
 }
 
+/// The same blocks with a memory: each sees also what it was given in the windows before (Transformer-XL, Dai et al.
+/// 2019, 3.2). `begins`: the rows whose stream begins, which have nothing to remember.
+tr::symbol transformer_xl_blocks(tr::graph& g, tr::symbol characters, tr::symbol begins, int64_t kinds,
+                                 const settings& s, bool training) {
+  const int64_t length = training ? s.memory : 2 * s.memory;
+  const tr::extent batch = characters.dims()[0];
+  const tr::symbol goes_on = tr::reshape(tr::cast(tr::logical_not(begins), tr::dtype::float32), {batch, 1, 1});
+  tr::symbol x = tr::nn::embedding(characters,
+                                   {.entries = kinds, .units = s.units, .embeddings = tr::init::normal(0, 1)});
+  for (int block = 0; block < 2; ++block) {
+    const tr::symbol before = g.state({.name = "memory_" + std::to_string(block),
+                                       .dims = {batch, length, s.units},
+                                       .lasts = s.lasts == "run" ? tr::lifetime::run : tr::lifetime::loop});
+    const tr::symbol all = tr::concat({before * goes_on, x}, 1);
+    g.carry(before, tr::slice(all, 1, s.window, length));
+    const tr::symbol normal = tr::nn::layer_norm(all);
+    const tr::symbol seen = tr::nn::multi_head_attention(
+        tr::slice(normal, 1, length, s.window),
+        {.heads = 4, .memory = tr::slice(normal, 1, 0, length), .relative = true});
+    x = tr::nn::residual(x, seen, {.dropout = s.dropout, .training = training});
+    const tr::symbol thought = tr::nn::feed_forward(tr::nn::layer_norm(x), {.hidden = 4 * s.units});
+    x = tr::nn::residual(x, thought, {.dropout = s.dropout, .training = training});
+  }
+  return tr::nn::layer_norm(x);
+}
+
 tr::optimizer optimizer_of(const settings& s) {
   const bool recurrent = s.model == "lstm";
   return {.rule = tr::adam{.rate = recurrent ? 1e-2f : 4e-3f},
@@ -69,16 +105,17 @@ tr::optimizer optimizer_of(const settings& s) {
 }
 
 /// What follows each character of a window; while evaluating of its last half only, so that each has half a window
-/// before it.
+/// before it, unless the model remembers the window before.
 tr::model next_character(int64_t kinds, const settings& s) {
-  return {s.model, [kinds, s](tr::graph&, const tr::features& in, const tr::labels&, tr::mode mode) {
+  return {s.model, [kinds, s](tr::graph& g, const tr::features& in, const tr::labels&, tr::mode mode) {
             const bool training = mode == tr::mode::train;
             const tr::symbol given = tr::slice(in["characters"], 1, 0, s.window),
                              next = tr::slice(in["characters"], 1, 1, s.window);
             const tr::symbol x = s.model == "lstm" ? lstm_layers(given, kinds, s, training)
+                                 : s.remembers()   ? transformer_xl_blocks(g, given, in["begins"], kinds, s, training)
                                                    : transformer_blocks(given, kinds, s, training);
             const tr::symbol logits = tr::nn::dense(x, {.units = kinds, .name = "logits"});
-            const int64_t count = training ? s.window : s.window / 2, first = s.window - count;
+            const int64_t count = training || s.remembers() ? s.window : s.window / 2, first = s.window - count;
             const tr::symbol losses = tr::losses::sparse_softmax_cross_entropy(tr::slice(next, 1, first, count),
                                                                                tr::slice(logits, 1, first, count),
                                                                                {.reduce = tr::losses::reduction::none});
@@ -95,6 +132,11 @@ tr::model next_character(int64_t kinds, const settings& s) {
 struct print_events : tr::hook {
   void on_event(const tr::job_event& e, tr::job_control&) override { std::cout << tr::to_text(e) << std::endl; }
 };
+
+/// Batches of which each row goes on where it ended in the batch before.
+tr::dataset streams_of(const tr::dataset& text, const settings& s, int64_t rows) {
+  return text.window(s.window + 1, s.window).streams(rows, {.begins = "begins"}).batch(rows);
+}
 
 tr::expected<void> run(const settings& s) {
   const auto text = read_text(s.text);
@@ -119,15 +161,23 @@ tr::expected<void> run(const settings& s) {
       {{"characters", tr::tensor::of<int32_t>({length}, text->characters)}});
   if (!characters)
     return tr::fail(characters.error());
-  const tr::estimator estimator{
-      next_character(text->kinds, s),
-      {.model_dir = s.model_dir, .seed = s.seed, .save_checkpoints_steps = 500, .intra_op_threads = s.threads}};
+  const tr::estimator estimator{next_character(text->kinds, s),
+                                {.model_dir = s.model_dir,
+                                 .seed = s.seed,
+                                 .save_checkpoints_steps = 500,
+                                 .steps_per_loop = s.loop,
+                                 .gradient_shards = s.remembers() ? std::optional<int64_t>{2} : std::nullopt,
+                                 .replicas = s.replicas,
+                                 .intra_op_threads = s.threads}};
+  const auto learnt_text = characters->take(learnt);
   const auto result = tr::train_and_evaluate(
       estimator,
-      {.input = characters->take(learnt).window(s.window + 1, 1).shuffle().batch(s.batch).repeat(),
+      {.input = s.remembers() ? streams_of(learnt_text, s, s.batch).repeat()
+                              : learnt_text.window(s.window + 1, 1).shuffle().batch(s.batch).repeat(),
        .max_steps = s.steps,
        .hooks = {std::make_shared<print_events>()}},
-      {.input = characters->skip(learnt - (s.window - half) - 1).window(s.window + 1, half).batch(64),
+      {.input = s.remembers() ? streams_of(characters->skip(learnt - 1), s, evaluation_streams)
+                              : characters->skip(learnt - (s.window - half) - 1).window(s.window + 1, half).batch(64),
        .throttle_secs = 0});
   if (!result)
     return tr::fail(result.error());
@@ -143,8 +193,8 @@ tr::expected<void> run(const settings& s) {
 int main(int argc, char** argv) {
   settings s;
   CLI::App flags{"Learns to predict a text, character by character."};
-  flags.add_option("--model", s.model, "lstm or transformer")
-      ->check(CLI::IsMember({"lstm", "transformer"}))
+  flags.add_option("--model", s.model, "lstm, transformer or transformer_xl")
+      ->check(CLI::IsMember({"lstm", "transformer", "transformer_xl"}))
       ->capture_default_str();
   flags.add_option("--text", s.text, "the text, plain or gzip'ed")->capture_default_str();
   flags.add_option("--model-dir", s.model_dir, "where checkpoints are kept [runs/chars-MODEL]");
@@ -152,6 +202,13 @@ int main(int argc, char** argv) {
   flags.add_option("--units", s.units, "of each layer")->check(CLI::Range(4, 4096));
   flags.add_option("--window", s.window, "characters that are foretold of one window")->check(CLI::Range(2, 4096));
   flags.add_option("--batch", s.batch, "windows in a step")->check(CLI::Range(1, 4096));
+  flags.add_option("--memory", s.memory, "transformer_xl: positions that each block remembers")
+      ->check(CLI::Range(1, 4096));
+  flags.add_option("--lasts", s.lasts, "transformer_xl: how long the memory lasts")
+      ->check(CLI::IsMember({"run", "loop"}))
+      ->capture_default_str();
+  flags.add_option("--loop", s.loop, "steps of a loop")->check(CLI::PositiveNumber);
+  flags.add_option("--replicas", s.replicas, "that share each batch")->check(CLI::Range(1, 1024));
   flags.add_option("--dropout", s.dropout, "while training")->check(CLI::Range(0.0, 0.9));
   flags.add_option("--threads", s.threads, "that share the arithmetic, with the same result; 0: as many as pay")
       ->check(CLI::Range(0, 256));

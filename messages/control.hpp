@@ -5,6 +5,7 @@
 #include "messages/fwd.hpp"
 #include "messages/inspect.hpp"
 #include "messages/sinks.hpp"
+#include "words/loop_spans.hpp"
 #include "words/roles.hpp"
 #include "words/step_status.hpp"
 
@@ -31,13 +32,20 @@ typename Inspector::result_type inspect(Inspector& f, mark& x) {
   return f(caf::meta::type_name("mark"), x.step, x.kinds);
 }
 
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, loop_span& x) {
+  return f(caf::meta::type_name("loop_span"), x.begins, x.steps);
+}
+
 /// A new attempt: all nodes begin at state `step`. An infeed begins at `position` of its dataset, or at the beginning;
-/// learning rates are multiplied by `rate_factor`.
+/// learning rates are multiplied by `rate_factor`. `loop`: those of `step`, which may have begun before it; of
+/// training.
 struct begin {
   int32_t attempt = 0;
   int64_t step = 0;
   std::optional<std::string> position = {};
   double rate_factor = 1;
+  loop_span loop = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, begin& x) {
@@ -47,7 +55,7 @@ typename Inspector::result_type inspect(Inspector& f, begin& x) {
     x.position = has_position ? std::optional{position} : std::nullopt;
     return caf::none;
   };
-  return f(caf::meta::type_name("begin"), x.attempt, x.step, has_position, position, x.rate_factor,
+  return f(caf::meta::type_name("begin"), x.attempt, x.step, has_position, position, x.rate_factor, x.loop,
            caf::meta::load_callback(load));
 }
 
@@ -99,6 +107,17 @@ struct scale_rate {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, scale_rate& x) {
   return f(caf::meta::type_name("scale_rate"), x.attempt, x.step, x.factor);
+}
+
+/// To replicas and the outfeed: from state `loop.begins` on, where a loop begins, loops have `loop.steps` steps. No
+/// replica has made that step yet.
+struct set_loop {
+  int32_t attempt = 0;
+  loop_span loop;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, set_loop& x) {
+  return f(caf::meta::type_name("set_loop"), x.attempt, x.loop);
 }
 
 /// To an infeed, or to a replica with out-ports: names the reader of `edge`.

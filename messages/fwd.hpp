@@ -56,6 +56,7 @@ struct rewind;
 struct record_credit;
 struct run;
 struct scale_rate;
+struct set_loop;
 struct settle;
 struct show_state;
 struct stand_in;
@@ -165,6 +166,7 @@ CAF_ADD_TYPE_ID(troupe, (troupe::show_state))
 CAF_ADD_TYPE_ID(troupe, (troupe::state_shown))
 CAF_ADD_TYPE_ID(troupe, (troupe::late_properties))
 CAF_ADD_TYPE_ID(troupe, (troupe::late_properties_kept))
+CAF_ADD_TYPE_ID(troupe, (troupe::set_loop))
 CAF_ADD_TYPE_ID(troupe, (troupe::settle))
 CAF_ADD_TYPE_ID(troupe, (troupe::snapshot_part))
 CAF_ADD_TYPE_ID(troupe, (troupe::stand_in))

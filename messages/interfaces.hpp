@@ -59,6 +59,7 @@ using replica_actor = block_sink_actor::extend<caf::reacts_to<pull>,   // Credit
                                                                             // updates.
                                                caf::reacts_to<scale_rate>,  // Another factor of the learning rates from
                                                                             // a step on.
+                                               caf::reacts_to<set_loop>,    // Another length of loops from a state on.
                                                caf::reacts_to<begin>,       // A new attempt: begin at its step.
                                                caf::reacts_to<run>,  // The horizon: nothing is computed past `until`.
                                                caf::reacts_to<connect_source>,   // Names the source of an in-port's
@@ -96,6 +97,7 @@ using outfeed_actor = report_sink_actor::extend<caf::reacts_to<connect_records>,
                                                 caf::reacts_to<departed>,    // A group has left: its reports are no
                                                                              // longer awaited.
                                                 caf::reacts_to<retire>,      // A group trains no more.
+                                                caf::reacts_to<set_loop>,    // Another length of loops.
                                                 caf::reacts_to<scale_rate>,  // The learning rates have a new factor
                                                                              // from a step on: record it.
                                                 caf::reacts_to<probe>,       // Answered by `standing`.

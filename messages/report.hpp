@@ -102,21 +102,38 @@ typename Inspector::result_type inspect(Inspector& f, loss_point& x) {
   return f(caf::meta::type_name("loss_point"), x.step, x.last, x.mean, x.of_groups, x.metrics, x.arrays);
 }
 
+/// What the steps of a loop have brought, or those of its steps that this attempt has made.
+struct loop_point {
+  int64_t begins = 0;          ///< The step with which the loop began.
+  int64_t first = 0, end = 0;  ///< Steps [first, end) count; `first` is greater than `begins` after a resumption.
+  double last = 0, mean = 0;   ///< The loss, as in `loss_point`.
+  double first_replica = 0;    ///< The loss of the last step on replica 0.
+  double seconds = 0;          ///< By the outfeed's clock.
+  int64_t steps() const { return end - first; }
+  friend bool operator==(const loop_point&, const loop_point&) = default;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, loop_point& x) {
+  return f(caf::meta::type_name("loop_point"), x.begins, x.first, x.end, x.last, x.mean, x.first_replica, x.seconds);
+}
+
 /// From the outfeed: all replicas reached state `step`, and every host call below it has run.
 struct progress {
   int32_t attempt = 0;
   int64_t step = 0;
-  int64_t block_steps = 1;            ///< Steps of the report with which the state was reached.
-  double seconds_per_step = 0;        ///< Time per step of the slowest replica in that report.
-  loss_point loss;                    ///< Loss since the last progress.
-  std::vector<loss_point> logged;     ///< One for each multiple of log_step_count_steps passed.
-  std::vector<step_values> watched;   ///< Watched steps; their loss is the mean over replicas.
-  std::vector<told_state> told = {};  ///< Saved states, each once all groups that have not left have told all.
+  int64_t block_steps = 1;             ///< Steps of the report with which the state was reached.
+  double seconds_per_step = 0;         ///< Time per step of the slowest replica in that report.
+  loss_point loss;                     ///< Loss since the last progress.
+  std::vector<loss_point> logged;      ///< One for each multiple of log_step_count_steps passed.
+  std::vector<step_values> watched;    ///< Watched steps; their loss is the mean over replicas.
+  std::vector<told_state> told = {};   ///< Saved states, each once all groups that have not left have told all.
+  std::vector<loop_point> loops = {};  ///< Training: those that have ended.
+  loop_point open = {};                ///< The one that state `step` is in; without steps where it begins there.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, progress& x) {
   return f(caf::meta::type_name("progress"), x.attempt, x.step, x.block_steps, x.seconds_per_step, x.loss, x.logged,
-           x.watched, x.told);
+           x.watched, x.told, x.loops, x.open);
 }
 
 /// Asks the outfeed to pass on all complete steps; answered by `flushed`, which follows them.

@@ -42,24 +42,38 @@ typename Inspector::result_type inspect(Inspector& f, name_values& x) {
   return f(caf::meta::type_name("name_values"), x.outputs, x.observed);
 }
 
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, loop_facts& x) {
+  bool shown = x.ppl.has_value();
+  double ppl = x.ppl.value_or(0), bpc = x.bpc.value_or(0);
+  auto load = [&]() -> caf::error {
+    x.ppl = shown ? std::optional{ppl} : std::nullopt;
+    x.bpc = shown ? std::optional{bpc} : std::nullopt;
+    return caf::none;
+  };
+  return f(caf::meta::type_name("loop_facts"), x.begins, x.first, x.end, x.last_loss, x.mean_loss, x.replica_0_loss,
+           x.examples_per_second, shown, ppl, bpc, caf::meta::load_callback(load));
+}
+
 /// To the callbacks, in step order: an event, or the values of a step that a hook needs.
 struct fact {
   /// saving: state `at` has been reached; its commit waits for the answer.
-  enum kind : uint8_t { begin_at = 1, event = 2, step = 3, end_at = 4, saving = 5 };
+  enum kind : uint8_t { begin_at = 1, event = 2, step = 3, end_at = 4, saving = 5, loop = 6 };
   uint8_t what = event;
-  job_event news;       ///< For event; for end_at: finished, stopped or failed; for step: only its time.
-  step_values values;   ///< For step.
-  int64_t at = 0;       ///< For begin_at, step, saving and end_at: the state.
-  bool gate = false;    ///< For step: the horizon waits for `answered`.
-  bool last = false;    ///< For step: the job ends there.
-  uint64_t number = 0;  ///< Increasing, so that the sender can limit the unanswered facts; 0: not counted.
+  job_event news;           ///< For event; for end_at: finished, stopped or failed; for step: only its time.
+  step_values values;       ///< For step.
+  int64_t at = 0;           ///< For begin_at, step, saving and end_at: the state.
+  bool gate = false;        ///< For step: the horizon waits for `answered`.
+  bool last = false;        ///< For step: the job ends there.
+  uint64_t number = 0;      ///< Increasing, so that the sender can limit the unanswered facts; 0: not counted.
+  loop_facts of_loop = {};  ///< For loop.
   /// For begin_at: the hooks of the groups of another plan, in place of those before, which end there, or abort if
   /// `news` has a failure. Null: no other plan begins. Does not leave the process.
   std::shared_ptr<const group_hooks> of_plan = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, fact& x) {
-  return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate, x.last, x.number);
+  return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate, x.last, x.number, x.of_loop);
 }
 
 /// From the callbacks, the answer to fact `number`: all hooks have begun. If hooks threw, a `failure` with their
@@ -70,12 +84,13 @@ struct hooks_ready {
   held_facts holds;       ///< The events at which at least one hook holds the job.
   bool observes = false;  ///< Whether a hook wants values that the model observes.
   bool last = false;      ///< Whether a hook wants to see the last step.
+  bool loops = false;     ///< Whether a hook wants to be told of loops.
   bool listens = false;   ///< Saving listeners exist: each save waits for them before its commit, the job after it.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, hooks_ready& x) {
   return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated, x.observes, x.last,
-           x.listens);
+           x.loops, x.listens);
 }
 
 /// From the callbacks, for every event and every step, in order: the hooks have returned. If hooks threw, a `failure`

@@ -58,7 +58,7 @@ PASSING = [
 VARYING = [
     (re.compile(r"\b\d+(\.\d+)? ([kMG]B|bytes)\b"), "<size>"),  # Sizes vary: manifests and event files hold times and the host's name.
     (re.compile(r"(?<![.\w])[0-9a-f]{8}\b"), "<checksum>"),
-    (re.compile(r"^(  global_step/sec .*) \S+$"), r"\1 <rate>"),
+    (re.compile(r"^(  (?:global_step|examples)/sec .*) \S+$"), r"\1 <rate>"),
     (re.compile(r"\bcpu_level +\S+"), "cpu_level <level>"),
     (re.compile(r"^(  \S.*?)(?:  +\d+(?:\.\d+)?)+  +(?:\d\.\d{3}|-)$"), r"\1  <counts>  <recall>"),  # A row of a class table.
     (re.compile(r"lowest recall .*$"), "lowest recall <classes>"),

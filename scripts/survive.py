@@ -163,7 +163,7 @@ def read_events(path):
                 for part in (v for n, v in fields(value) if n == 1):
                     entries = list(fields(part))
                     tag = next(v for n, v in entries if n == 1).decode()
-                    if tag != "global_step/sec" and not tag.startswith("_hparams_/"):  # Rates, and times of sessions.
+                    if tag not in ("global_step/sec", "examples/sec") and not tag.startswith("_hparams_/"):  # Rates, and times of sessions.
                         yield step, tag, tuple((n, v) for n, v in entries if n != 1)
 
 

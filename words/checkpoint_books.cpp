@@ -12,7 +12,8 @@ namespace {
 // Keys in stored checkpoints: they must not change.
 constexpr std::string_view first_step = "first_step", finished = "finished", rate_factor = "rate_factor",
                            warm_start = "warm_start", best = "best", best_value = "best_value", use_best = "use_best",
-                           ended = "ended", ended_by = "ended_by", left_group_key = "left/";
+                           ended = "ended", ended_by = "ended_by", loop_begins = "loop_begins",
+                           loop_steps = "loop_steps", left_group_key = "left/";
 
 const std::string* find(const checkpoint_properties& in, std::string_view name) {
   const auto found = in.find(std::string{name});
@@ -47,6 +48,10 @@ checkpoint_properties write_books(const checkpoint_books& x) {
     say(finished, text_of(*x.finished));
   if (x.rate_factor)
     say(rate_factor, shortest_text(*x.rate_factor));
+  if (x.loop) {
+    say(loop_begins, std::to_string(x.loop->begins));
+    say(loop_steps, std::to_string(x.loop->steps));
+  }
   if (!x.warm_start.empty())
     say(warm_start, x.warm_start);
   if (x.best) {
@@ -72,6 +77,10 @@ checkpoint_books read_books(const checkpoint_properties& properties) {
     x.finished = *text == text_of(true);
   if (const auto factor = number_in(find(properties, rate_factor)); factor && std::isfinite(*factor) && *factor > 0)
     x.rate_factor = factor;
+  if (const auto* begins = find(properties, loop_begins), *steps = find(properties, loop_steps); begins && steps)
+    if (const loop_span loop{std::strtoll(begins->c_str(), nullptr, 10), std::strtoll(steps->c_str(), nullptr, 10)};
+        loop.begins >= 0 && loop.steps > 0)
+      x.loop = loop;
   if (const auto* from = find(properties, warm_start))
     x.warm_start = *from;
   if (const auto* text = find(properties, best))

@@ -4,6 +4,8 @@
 // books in it.
 #pragma once
 
+#include "words/loop_spans.hpp"
+
 #include <troupe/checkpoint_id.hpp>
 
 #include <map>
@@ -15,6 +17,7 @@ struct checkpoint_books {
   std::optional<int64_t> first_step = {};  ///< The state at which the job first started.
   std::optional<bool> finished = {};       ///< Whether the job has ended here, at its goal or with its data.
   std::optional<double> rate_factor = {};  ///< Factor of the learning rates from this state on; absent: 1.
+  std::optional<loop_span> loop = {};      ///< The loops of this state.
   std::string warm_start = {};             ///< Where the initial values of the variables came from.
 
   struct best_checkpoint {

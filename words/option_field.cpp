@@ -111,6 +111,7 @@ std::string to_text(const option_values& v) {
     case option_kind::integers: text = "a list of whole numbers" + bounds + ", such as [256, 128]"; break;
     case option_kind::numbers: text = "a list of numbers" + bounds + ", such as [0.1, 0.01]"; break;
     case option_kind::extents: text = "a whole number" + bounds + ", or two of them, such as [3, 5]"; break;
+    case option_kind::length: text = "a whole number" + bounds + ", or a time such as 90s, 2m or 1h"; break;
     case option_kind::texts:
       text = v.choices.empty() ? "a list of texts without commas, such as [\"shirt\", \"bag\"]"
                                : "a list of some of " + joined(v.choices);
@@ -132,6 +133,10 @@ bool option_values::accept(std::string_view value) const {
     case option_kind::integers: return accepts_list<int64_t>(value, range);
     case option_kind::numbers: return accepts_list<double>(value, range);
     case option_kind::extents: return accepts_list<int64_t>(value, range, 1, 2);
+    case option_kind::length: {
+      std::variant<int64_t, std::chrono::seconds> parsed;
+      return parse_option(value, parsed) && check_option("", parsed, range);
+    }
     case option_kind::texts: {
       std::vector<std::string> list;
       if (choices.empty())
@@ -157,6 +162,11 @@ std::string option_text(const std::string& value) { return value; }
 std::string option_text(const std::array<int64_t, 2>& value) {
   return value[0] == value[1] ? std::to_string(value[0])
                               : "[" + std::to_string(value[0]) + ", " + std::to_string(value[1]) + "]";
+}
+
+std::string option_text(const std::variant<int64_t, std::chrono::seconds>& value) {
+  const auto* secs = std::get_if<std::chrono::seconds>(&value);
+  return secs ? std::to_string(secs->count()) + "s" : std::to_string(std::get<int64_t>(value));
 }
 
 bool parse_option(std::string_view text, bool& into) {
@@ -187,6 +197,20 @@ bool parse_option(std::string_view text, std::array<int64_t, 2>& into) {
   into = {list.front(), list.back()};
   return true;
 }
+bool parse_option(std::string_view text, std::variant<int64_t, std::chrono::seconds>& into) {
+  const char last = text.empty() ? ' ' : text.back();
+  const int64_t unit_secs = last == 's' ? 1 : last == 'm' ? 60 : last == 'h' ? 3600 : 0;
+  int64_t number = 0;
+  if (unit_secs > 0)
+    text.remove_suffix(1);
+  if (!parse_number(text, number) || (unit_secs > 0 && __builtin_mul_overflow(number, unit_secs, &number)))
+    return false;
+  if (unit_secs > 0)
+    into = std::chrono::seconds{number};
+  else
+    into = number;
+  return true;
+}
 bool parse_option(std::string_view text, std::vector<int64_t>& into) { return parse_list(text, into); }
 bool parse_option(std::string_view text, std::vector<float>& into) { return parse_list(text, into); }
 bool parse_option(std::string_view text, std::vector<double>& into) { return parse_list(text, into); }
@@ -214,6 +238,17 @@ expected<void> check_option(std::string_view label, double value, const field_ra
 }
 expected<void> check_option(std::string_view label, float value, const field_range& range) {
   return check_number(label, value, range);
+}
+expected<void> check_option(std::string_view label, const std::variant<int64_t, std::chrono::seconds>& value,
+                            const field_range& range) {
+  constexpr int64_t secs_max = 100LL * 365 * 24 * 3600;
+  const auto* secs = std::get_if<std::chrono::seconds>(&value);
+  if (!secs)
+    return check_option(label, std::get<int64_t>(value), range);
+  if (secs->count() >= 1 && secs->count() <= secs_max)
+    return {};
+  return fail(errc::invalid_argument,
+              std::string{label}.append(" must be from 1 s to a hundred years, not ").append(option_text(value)));
 }
 
 }  // namespace troupe

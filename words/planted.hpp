@@ -29,6 +29,12 @@ enum class planted_fault : uint8_t {
   lease_forgotten,         ///< The lease of an evaluated checkpoint is never released.
   step_beyond_horizon,     ///< Infeeds and replicas make one step more than was granted.
   gradient_ahead,          ///< A replica sends a gradient while it waits for the sum of the previous step.
+  sum_as_arrived,          ///< The reducer adds gradients in the order in which they arrived.
+  status_ignored,          ///< What keeps a step from being applied is ignored, except on replica 0.
+  loop_off_by_one,         ///< Loops of an attempt are counted from one step later than they began.
+  state_reset_late,        ///< States that last a loop begin a step late.
+  rows_of_another_shard,   ///< A shard reads the carried rows of the next one.
+  carried_unapplied,       ///< A replica carries its states before it knows whether the step is applied.
   phase_without_wake,      ///< A replica does not wake those that sleep in a phase that is over.
   saves_unbounded,         ///< The chief marks saves without a limit on those in progress.
   record_without_room,     ///< The outfeed sends records for which its summary writer has no room.

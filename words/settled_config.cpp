@@ -18,6 +18,8 @@ expected<settled_config> resolve_config(const run_config& c) {
       .keep_checkpoint_max = static_cast<int32_t>(std::min<int64_t>(c.keep_checkpoint_max.value_or(0), INT32_MAX)),
       .keep_checkpoint_every_n_hours = c.keep_checkpoint_every_n_hours,
       .log_steps = c.log_step_count_steps.value_or(0),
+      .loop = c.steps_per_loop,
+      .log_perplexity = c.log_perplexity,
       .train_metrics = c.train_metrics,
       .recovery = {c.recovery_attempts_max, c.recovery_first_delay_secs, c.recovery_delay_max_secs},
       .replicas = static_cast<int32_t>(c.replicas),

@@ -25,6 +25,8 @@ struct settled_config {
   double keep_checkpoint_every_n_hours = 10000;
   int64_t summary_steps = 0;  ///< 0: no summaries; always 0 without a model directory.
   int64_t log_steps = 0;      ///< 0: nothing is logged.
+  loop_length loop = 100;
+  bool log_perplexity = false;
   troupe::train_metrics train_metrics = troupe::train_metrics::logged;
   recovery_options recovery = {};
   int32_t replicas = 1;

@@ -143,8 +143,13 @@ static void on_restored(chief_state& c, const restored& x) {
     if (auto known = check_positions(x.prefix, x.blobs, infeeds_of(c, is_grown)); !known)
       return fail_now(c, known.error());
   const auto other_rate = c.rates.begin(x.id.step, books.rate_factor.value_or(1));
-  c.self->send(c.outfeed(), begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
-  c.tell_replicas(begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
+  begin news{
+      c.attempt, x.id.step, {}, c.rates.at(x.id.step), c.loops.begin(x.id.step, c.origin.first_step, books.loop)};
+  if (planted(planted_fault::loop_off_by_one))
+    ++news.loop.begins;
+  c.results.open_loop = {};
+  c.self->send(c.outfeed(), news);
+  c.tell_replicas(news);
   if (other_rate)
     set_rate(c, x.id.step, *other_rate);
   begin_infeeds(c, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs);
@@ -339,6 +344,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
+  state.loops = troupe::loops{state.options.loop};
   const auto& limits = state.options.deadlines;
   state.evaluations = evaluations{state.options.evaluations};
   state.judgements = troupe::judgements{state.options.judged};

@@ -31,6 +31,7 @@
 #include "actors/chief/hook_facts.hpp"
 #include "actors/chief/judgements.hpp"
 #include "actors/chief/learning_rates.hpp"
+#include "actors/chief/loops.hpp"
 #include "actors/chief/next_attempt.hpp"
 #include "actors/chief/origin.hpp"
 #include "actors/chief/phase.hpp"
@@ -57,6 +58,9 @@ struct chief_options {
   stored_plan stored = {};     ///< What the job's checkpoints consist of.
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
+  loop_length loop = 100;
+  int64_t rows = 0;             ///< Examples of a step; 0: not known.
+  bool log_perplexity = false;  ///< Shows what the loss means as a perplexity.
   /// The checkpoint whose books were read to plan the job; absent: there was none.
   std::optional<checkpoint_id> planned_from = {};
   /// In a job of several groups: a stop goes to the infeeds instead of the replicas.
@@ -95,6 +99,7 @@ struct chief_state : attempt_books {
   troupe::groups groups;  ///< Each attempt takes the groups that have left from its checkpoint.
   hook_facts facts;       ///< Facts told to hooks, and how far they are behind.
   learning_rates rates;
+  troupe::loops loops;
   troupe::searching searching;
   next_attempt next;    ///< What leads to the next attempt.
   inquiry whereabouts;  ///< The inquiry after a silence.

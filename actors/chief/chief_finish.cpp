@@ -88,6 +88,8 @@ void tell_end(chief_state& c, end_listeners to) {
   c.options.board->event(last);
   if (!c.callbacks() || to == end_listeners::but_hooks)
     return end_job_nodes(c);
+  if (!last.failure)
+    tell_loop(c, std::exchange(c.results.open_loop, {}));
   fact f;
   f.what = fact::end_at;
   f.at = reached;

@@ -63,6 +63,7 @@ void send_books(chief_state& c, int64_t step) {
                          .finished = c.horizon.end_is_final() && c.horizon.end() == step && !c.iteration_ends_at(step)};
   if (const double factor = c.rates.at(step); factor != 1)
     books.rate_factor = factor;
+  books.loop = c.loops.stored_at(step, c.origin.first_step);
   c.judgements.enter(books, ends_here);
   c.verdicts.books_name(step, c.judgements.best());
   if (ends_here && c.saves.last_commit() != checkpoint_id{step, c.options.stored.iteration.number})

@@ -23,6 +23,7 @@ void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks);
 /// Marks the state at the horizon, which no node has passed.
 void mark_here(chief_state& c, mark_kinds kinds);
 void on_progress(chief_state& c, const progress& x);
+void tell_loop(chief_state& c, const loop_point& x);
 /// A message ended the silence: the next report gets the whole time again.
 void end_silence(chief_state& c);
 void ask_around(chief_state& c);

@@ -1,5 +1,6 @@
 // The chief while it trains and drains: the horizon, its marks, the reports and the approaching end.
 #include "actors/chief/chief_subjects.hpp"
+#include "compute/engine/loss_meter.hpp"
 #include "words/expect.hpp"
 #include "words/planted.hpp"
 
@@ -50,6 +51,12 @@ bool extend(chief_state& c) {
 }
 
 void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks) {
+  for (const auto& l : c.loops.fix_below(until)) {
+    const set_loop news{c.attempt, l};
+    c.tell_replicas(news);
+    if (c.outfeed())
+      c.self->send(c.outfeed(), news);
+  }
   c.horizon.granted(c.now_ns(), until);
   const run news{c.attempt, c.horizon.until(), std::move(marks)};
   c.tell_all<role::infeed>(news);
@@ -72,27 +79,54 @@ void mark_here(chief_state& c, mark_kinds kinds) {
 
 // -- reports ----------------------------------------------------------------------------------
 
+/// Tells hooks of a loop, if any asked for that.
+void tell_loop(chief_state& c, const loop_point& x) {
+  if (!c.callbacks() || !c.facts.loops || x.steps() == 0)
+    return;
+  c.tell_progress();
+  fact f;
+  f.what = fact::loop;
+  f.at = x.end;
+  f.of_loop = facts_of(x, c.options.rows, c.options.log_perplexity);
+  c.tell(std::move(f));
+}
+
 void on_progress(chief_state& c, const progress& x) {
   if (!c.trains())
     return;
+  auto loop = x.loops.begin();
+  const auto tell_loops = [&](int64_t up_to) {
+    for (; loop != x.loops.end() && loop->end <= up_to; ++loop) {
+      c.loops.ended(*loop);
+      tell_loop(c, *loop);
+    }
+  };
   expect(x.step <= c.horizon.until(), "a state beyond the horizon was reached");
   const bool further = c.horizon.reach(c.now_ns(), x.step, x.block_steps);
-  if (further)
+  if (further) {
     c.results.losses = x.loss;
+    c.results.open_loop = x.open;
+  }
   if (further && c.searching.on())
     follow_search(c, c.searching.reached(x.step));
   for (const auto& state : x.told)
     c.told_of_groups.enter(state);
   for (const auto& point : x.logged) {
+    tell_loops(point.step);
     job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = c.shown_end(), .loss = point.mean};
     e.steps_per_second = c.steps_per_second();
     e.metrics = point.metrics;
     e.arrays = point.arrays;
     for (const auto& [group, loss] : point.of_groups)
       e.metrics[group + "/loss"] = loss.mean;
+    if (c.options.log_perplexity) {
+      e.metrics["ppl"] = perplexity(point.mean);
+      e.metrics["bpc"] = bits_per_character(point.mean);
+    }
     c.publish(std::move(e));
   }
   for (const auto& values : x.watched) {
+    tell_loops(values.step);
     if (!c.callbacks())
       continue;
     c.tell_progress();
@@ -106,6 +140,7 @@ void on_progress(chief_state& c, const progress& x) {
     c.told.watch = std::max(c.told.watch.value_or(values.step), values.step);
     c.tell(std::move(f), values.step);
   }
+  tell_loops(x.step);
   if (further || !x.watched.empty())
     end_silence(c);
   if (further && c.waiting.armed(chief_wait::news))
@@ -221,6 +256,7 @@ static void dealt_with(chief_state& c, uint64_t number) {
 void on_hooks_ready(chief_state& c, const hooks_ready& x) {
   dealt_with(c, x.number);
   c.facts.listening.begin(x.listens);
+  c.facts.loops = x.loops;
   c.gates.set_needs(x.steps, {x.holds.saved || c.facts.listening.any(), x.holds.evaluated}, x.observes, x.last);
 }
 

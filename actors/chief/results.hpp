@@ -15,6 +15,7 @@ struct job_results {
   using values = std::map<std::string, double>;
   /// From the newest report: the losses of its last step, and their means since the previous report.
   loss_point losses = {};
+  loop_point open_loop = {};                                     ///< The loop that the newest report is in.
   std::map<std::string, values> metrics = {};                    ///< By evaluation, from its last result.
   std::map<std::string, std::vector<std::string>> exports = {};  ///< By evaluation, from the last run of its exporters.
   /// The array metrics of the first evaluation, from its last result.

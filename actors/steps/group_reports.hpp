@@ -56,6 +56,7 @@ class group_reports {
   /// Takes the mean loss over the replicas of the next step, adds it to the meters and keeps it as the last loss.
   double take_loss();
   std::optional<double> last_loss() const noexcept { return last_; }
+  double last_loss_of_first() const { return of_step_.front(); }  ///< The same on the first replica alone.
   /// The losses of all steps since each meter was cleared.
   struct meters {
     loss_meter since_progress, since_log;

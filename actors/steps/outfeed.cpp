@@ -28,6 +28,10 @@ void outfeed_state::on_begin(const begin& x) {
   room_until = options.records_ahead;
   last_record.reset();
   end_passed = false;
+  loops.begin(x.loop);
+  open = {x.loop.begin_of(step), step, step};
+  of_open.clear();
+  last_passed = self->clock().now();
   early.hand_over(attempt, each_of{[this](const step_report& report) { on_report(report); },
                                    [this](const stream_end& end) { on_end(end); }});
 }
@@ -154,6 +158,21 @@ void outfeed_state::take_watched(group_reports& first, std::vector<step_values>&
   }
 }
 
+std::optional<loop_point> outfeed_state::count_for_loop(const group_reports& lead, double seconds) {
+  const auto all = loops.at(step - 1);
+  of_open.add(*lead.last_loss());
+  open.end = step;
+  open.last = of_open.last();
+  open.mean = of_open.mean();
+  open.first_replica = lead.last_loss_of_first();
+  open.seconds += seconds;
+  if (!all.begins_at(step))
+    return std::nullopt;
+  loops.forget(step);
+  of_open.clear();
+  return std::exchange(open, loop_point{step, step, step});
+}
+
 void outfeed_state::pass_reports(passing what) {
   auto* const first = lead();
   if (!first)
@@ -166,6 +185,10 @@ void outfeed_state::pass_reports(passing what) {
     ready = std::min(ready, g.ready());
     p.seconds_per_step = std::max(p.seconds_per_step, g.seconds_per_step());
   }
+  const auto now = self->clock().now();
+  const double seconds = ready == 0 ? 0
+                                    : std::chrono::duration<double>(now - last_passed.value_or(now)).count()
+                                          / static_cast<double>(ready);
   // Watched states that earlier reports reached: a job that is stopped at such a state shows it as its last one.
   take_watched(*first, p.watched);
   for (size_t i = 0; i < ready; ++i) {
@@ -179,6 +202,9 @@ void outfeed_state::pass_reports(passing what) {
       if (!g.has_left())
         g.take_loss();
     ++step;
+    if (options.loops)
+      if (auto ended = count_for_loop(*first, seconds))
+        p.loops.push_back(*ended);
     if (const auto* values = told.find(step)) {  // It has come with the report of this step.
       told_before[step] = *values;
       if (told_before.size() > told_before_max)
@@ -197,6 +223,9 @@ void outfeed_state::pass_reports(passing what) {
     }
     take_watched(*first, p.watched);
   }
+  if (ready > 0)
+    last_passed = now;
+  p.open = open;
   p.told = take_told();
   if (ready == 0 && p.watched.empty() && p.told.empty())
     return;
@@ -240,6 +269,10 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
       [&state](const scale_rate& x) {
         if (x.attempt == state.attempt)
           state.rates[x.step] = x.factor;
+      },
+      [&state](const set_loop& x) {
+        if (x.attempt == state.attempt)
+          state.loops.add(x.loop);
       },
       [&state](const probe& x) { state.on_probe(x); },
       [&state](const flush& x) {

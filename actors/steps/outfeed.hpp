@@ -21,6 +21,8 @@ struct outfeed_options {
       leader;
   std::map<std::string, double> constants = {};   ///< Recorded at every summary step, by tag.
   int64_t log_every = 100;                        ///< Steps between loss points in the log; 0: no log.
+  int64_t rows = 0;                               ///< Examples of a step, for the record of the speed; 0: not known.
+  bool loops = false;                             ///< In training: whether loops are counted.
   int64_t records_ahead = initial_record_credit;  ///< The summary writer's initial credit.
 };
 
@@ -42,7 +44,11 @@ struct outfeed_state {
   std::map<int64_t, std::map<std::string, double>> told_before;
   int64_t next_shown = 0;  ///< Values of earlier states were passed on, or will not be.
   bool end_passed = false;
-  early_messages<step_report, stream_end> early;  ///< From replicas that have already begun the next attempt.
+  loop_spans loops;
+  loop_point open;                                          ///< The loop that state `step` is in.
+  loss_meter of_open;                                       ///< The losses of its steps.
+  std::optional<caf::actor_clock::time_point> last_passed;  ///< When reports were passed on last.
+  early_messages<step_report, stream_end> early;            ///< From replicas that have already begun the next attempt.
 
   int64_t records = 0, room_until = 0;  ///< Records sent in this attempt, and how many the writer has room for.
   std::map<int64_t, double> rates;      ///< Factors of the learning rate, by the first step to which each applies.
@@ -70,7 +76,9 @@ struct outfeed_state {
   void pass_on() { pass_reports(passing::complete), pass_end(passing::complete); }
   void flush() { pass_reports(passing::everything), pass_end(passing::everything); }
   std::vector<told_state> take_told();  ///< Up to state `step`, those that all groups have told.
-  bool metrics_due() const;             ///< Whether replicas measured up to state `step + 1`.
+  /// Counts the step that was just passed on, which took `seconds`, for its loop. Returns the loop if it ends with it.
+  std::optional<loop_point> count_for_loop(const group_reports& lead, double seconds);
+  bool metrics_due() const;  ///< Whether replicas measured up to state `step + 1`.
   bool has_room() const { return !writer || records < room_until; }
   loss_point point(loss_meter group_reports::meters::*meter);
   void take_watched(group_reports& first, std::vector<step_values>& into);  ///< Up to state `step`.

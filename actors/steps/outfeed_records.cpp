@@ -77,10 +77,15 @@ void outfeed_state::record_group(size_t group, std::vector<summary_value> values
 
 void outfeed_state::record_speed(record& into) {
   const auto now = self->clock().now();
-  if (options.log_every > 0 && last_record && now > last_record->second)
-    into.values.push_back({.tag = "global_step/sec",
-                           .scalar = static_cast<double>(step - last_record->first)
-                                     / std::chrono::duration<double>(now - last_record->second).count()});
+  if (options.log_every > 0 && last_record && now > last_record->second) {
+    const double rate = static_cast<double>(step - last_record->first)
+                        / std::chrono::duration<double>(now - last_record->second).count();
+    into.values.push_back({.tag = "global_step/sec", .scalar = rate});
+    const auto has_examples = std::any_of(into.values.begin(), into.values.end(),
+                                          [](const summary_value& own) { return own.tag == "examples/sec"; });
+    if (options.rows > 0 && !has_examples)
+      into.values.push_back({.tag = "examples/sec", .scalar = rate * static_cast<double>(options.rows)});
+  }
   last_record.emplace(step, now);
 }
 

@@ -139,6 +139,7 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
       [&state](const pull& x) { state.on_pull(x); },
       [&state](const leave& x) { state.on_leave(x); },
       [&state](const retire& x) { state.on_retire(x); },
+      [&state](const set_loop& x) { state.on_set_loop(x); },
       [&state](const scale_rate& x) { state.on_scale_rate(x); },
       [&state](const stop& x) { state.on_stop(x); },
       [&state](const halt& x) { state.on_halt(x); },

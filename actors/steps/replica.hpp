@@ -113,6 +113,7 @@ struct replica_state {
   std::map<int64_t, mark_kinds> marks;
   /// Factors of the learning rate by the first step to which each applies; only those of later steps.
   std::map<int64_t, double> rates;
+  loop_spans loops;  ///< Of training; in other modes the attempt is one loop.
 
   int current = 0;  ///< The arena that holds state `step`.
   /// A snapshot's hold on an arena: its step, and the number of parts that are not released.
@@ -154,6 +155,7 @@ struct replica_state {
   void on_retire(const retire& x);
   void on_scale_rate(const scale_rate& x);
   void on_wake(const wake& x);
+  void on_set_loop(const set_loop& x);
 
   void advance();
   bool can_fire() const;
@@ -167,6 +169,7 @@ struct replica_state {
   step_outcome compute();
   expected<void> look_at_blocks();                    ///< Finds batch `step` in the blocks that have arrived.
   void explain(error& cause, const batch_feeds& in);  ///< Adds why the step is not finite, or how to find out.
+  bool begins_loop();                                 ///< Whether a loop begins with the current step.
   bool measures() const;                              ///< Whether the current step counts for the metrics of training.
   void apply(const tensor& sum);                      ///< Makes the update of the current step.
   void finish_step();                                 ///< Called once all replicas have applied step `step`.

@@ -33,6 +33,7 @@ void replica_state::on_begin(const begin& x) {
   marks.clear();
   rates.clear();
   options.engine->scale_rate(x.rate_factor);
+  loops.begin(options.mode == mode::train ? x.loop : loop_span{x.step});
   current = 0;
   lent[0] = lent[1] = std::nullopt;
   last_part = last_watch = switches_at = std::nullopt;
@@ -74,6 +75,11 @@ void replica_state::on_begin(const begin& x) {
 void replica_state::on_scale_rate(const scale_rate& x) {
   if (x.attempt == attempt)
     rates[x.step] = x.factor;
+}
+
+void replica_state::on_set_loop(const set_loop& x) {
+  if (x.attempt == attempt)
+    loops.add(x.loop);
 }
 
 void replica_state::on_stop(const stop& x) {

@@ -71,16 +71,23 @@ void replica_state::tell_values() {
   pending.told.push_back({step, std::move(values)});
 }
 
+static tensor copy_of(const tensor& x) { return tensor::copy_of(x.type(), x.dims(), x.bytes()); }
+
 void replica_state::send_part(part_use use) {
   switches_at = step;
   snapshot_part part{attempt, step, options.id};
   part.shown = use == part_use::evaluated;
-  for (auto& piece : options.engine->pieces(current))
+  for (auto& piece : options.engine->pieces(current)) {
+    if (piece.carried && use == part_use::evaluated)
+      continue;  // An evaluation has states of its own.
+    // The next step of a retired replica carries in place, since it does not change arenas.
+    auto elements = piece.carried && !trains() ? copy_of(piece.elements) : std::move(piece.elements);
     part.pieces.push_back({piece.name,
                            {piece.dims.extents().begin(), piece.dims.extents().end()},
                            piece.first,
                            piece.trainable,
-                           std::move(piece.elements)});
+                           std::move(elements)});
+  }
   if (!part.pieces.empty())  // An empty slice lends nothing, so nothing is released.
     lent[current] = loan{step, 1 + (lent[current] ? lent[current]->parts : 0)};
   self->send(peers.parts, std::move(part));

@@ -8,6 +8,10 @@
 namespace troupe {
 
 void replica_state::reduce(step_outcome made) {
+  if (planted(planted_fault::carried_unapplied) && made.status == step_status::ok)
+    options.engine->carry(target);
+  if (planted(planted_fault::status_ignored) && options.index > 0)
+    made = {};
   auto gradient = made.status == step_status::ok ? options.engine->gradient() : tensor{};
   if (seat) {
     waiting = wait::gathered;

@@ -45,7 +45,14 @@ step_outcome replica_state::compute() {
   has_observed = (due & mark_observe) != 0;
   const int64_t rows = leading()->blocks.front().rows;
   has_values = false;
-  const batch_feeds in{feeds, rows, has_records, has_observed, measures(), exposed};
+  const batch_feeds in{feeds,
+                       rows,
+                       has_records,
+                       has_observed,
+                       measures(),
+                       exposed,
+                       options.mode != mode::train && step == began_at,
+                       begins_loop()};
   if (!expose(rows))
     return {step_status::bad_input, {errc::resource_exhausted, "no memory for what others are to read of this step"}};
   step_outcome made;
@@ -134,6 +141,7 @@ expected<void> replica_state::look_at_blocks() {
 
 void replica_state::finish_step() {
   current = target;
+  options.engine->carry(current);
   keep_exposed();
   if (pending.losses.empty())
     pending.step = step;
@@ -160,6 +168,13 @@ void replica_state::finish_step() {
     send_report();
   if (block_done)
     give_credit(credit_rule::if_grown);
+}
+
+bool replica_state::begins_loop() {
+  loops.forget(step);
+  if (planted(planted_fault::state_reset_late))
+    return step > began_at && loops.at(step - 1).begins_at(step - 1);
+  return loops.at(step).begins_at(step);
 }
 
 bool replica_state::measures() const {

@@ -72,9 +72,10 @@ bool may_be_written(option_kind kind, value_kind written) {
   using enum option_kind;
   switch (written) {
     case value_kind::untyped: return true;
-    case value_kind::text: return kind == text;
+    case value_kind::text: return kind == text || kind == length;
     case value_kind::integer:
-      return kind == integer || kind == natural || kind == number || kind == single || kind == extents;
+      return kind == integer || kind == natural || kind == number || kind == single || kind == extents
+             || kind == length;
     case value_kind::number: return kind == number || kind == single;
     case value_kind::boolean: return kind == boolean;
     case value_kind::integers: return kind == integers || kind == numbers || kind == extents;

@@ -59,6 +59,7 @@ std::string plain_type(const key_info& key) {
     case integers: return "list of whole numbers";
     case numbers: return "list of numbers";
     case extents: return "whole number, or two";
+    case length: return "whole number, or time";
     case texts: return "list of texts";
     case text: break;
   }

@@ -1,4 +1,5 @@
-// Averages losses in float64: over replicas by the fixed pairwise tree, over steps in step order.
+// Averages losses in float64: over replicas by the fixed pairwise tree, over steps in step order; and says what a mean
+// cross-entropy means.
 #pragma once
 
 #include <cstdint>
@@ -41,5 +42,10 @@ inline double tree_mean(std::span<const double> values) {
   };
   return values.empty() ? 0 : tree::sum(values) / static_cast<double>(values.size());
 }
+
+/// Of a mean cross-entropy in nats: e to its power.
+double perplexity(double loss);
+/// The same in bits, where the loss is of characters.
+double bits_per_character(double loss);
 
 }  // namespace troupe

@@ -1,5 +1,6 @@
 // The step engine that runs planned programs.
 #include "compute/engine/bound_programs.hpp"
+#include "compute/engine/carried_rows.hpp"
 #include "compute/engine/loss_meter.hpp"
 #include "compute/engine/shard_sums.hpp"
 #include "compute/parameters/assign_range.hpp"
@@ -36,10 +37,14 @@ class program_engine final : public step_engine {
       if (auto allocated = sums_.allocate(layout(), local_shards_); !allocated)
         return allocated;
     losses_.resize(static_cast<size_t>(local_shards_));
-    outputs_ = static_cast<size_t>(std::ssize(current_->outputs()) - std::ssize(options_.expose));
-    for (const auto& o : current_->outputs().subspan(outputs_))
+    const auto all = current_->outputs();
+    const auto states = carried_states(contents_of(model_->g)).size();
+    outputs_ = all.size() - options_.expose.size() - states;
+    for (const auto& o : all.subspan(outputs_, options_.expose.size()))
       exposed_.push_back({o.name, o.type, o.dims.inner()});
-    feeds_.resize(current_->inputs().size());
+    if (auto ready = carried_.prepare(options_, all.last(states), outputs_ + exposed_.size()); !ready)
+      return ready;
+    feeds_.resize(current_->inputs().size() + states);
     measured_ = metric_totals{measured()};
     sums_at_.resize(current_->measured().size());
     return {};
@@ -61,6 +66,7 @@ class program_engine final : public step_engine {
       if (status != step_status::ok)
         return status;
       copy_exposed(in, shard);
+      carried_.keep(*current_, shard);
       keep(in);
       measure(in);
       sums_.add(layout());
@@ -80,6 +86,7 @@ class program_engine final : public step_engine {
         return status;
       losses_[static_cast<size_t>(shard)] = current_->loss();
       copy_exposed(in, shard);
+      carried_.keep(*current_, shard);
     }
     return step_status::ok;
   }
@@ -91,6 +98,7 @@ class program_engine final : public step_engine {
                     rate_factor_);
   }
   void scale_rate(double factor) override { rate_factor_ = factor; }
+  void carry(int arena) override { carried_.carry(*current_, arena); }
 
   step_status evaluate(int64_t step, const batch_feeds& in, int arena) override {
     if (auto ready = bind(in, 1); ready != step_status::ok)
@@ -214,7 +222,7 @@ class program_engine final : public step_engine {
     std::vector<stored_piece> all;
     for (const auto& p : layout().pieces(options_.replica, options_.replicas)) {
       const auto& e = layout().entries()[static_cast<size_t>(p.entry)];
-      all.push_back({e.name, e.dims, p.first, e.trainable, options_.store->view(arena, p)});
+      all.push_back({e.name, e.dims, p.first, e.trainable, options_.store->view(arena, p), e.carried});
     }
     return all;
   }
@@ -280,7 +288,9 @@ class program_engine final : public step_engine {
   }
 
   step_status bind(const batch_feeds& in, int32_t shards, bool forward_only = false) {
-    binding_error_.reset();
+    binding_error_ = carried_.refusal_of(in.rows);
+    if (binding_error_)
+      return step_status::bad_input;
     rows_ = in.rows / shards;
     if (auto* first = programs_.first_if(rows_, forward_only)) {
       current_ = first;
@@ -302,8 +312,9 @@ class program_engine final : public step_engine {
   }
 
   step_input input(int64_t step, const batch_feeds& in, int arena, int32_t shard) {
-    for (size_t c = 0; c < feeds_.size(); ++c)
+    for (size_t c = 0; c < order_.size(); ++c)
       feeds_[c] = in.components[order_[c]] + shard * rows_ * row_bytes_[c];
+    carried_.feed(in, arena, shard * rows_, std::span{feeds_}.subspan(order_.size()));
     return {own(step),
             options_.replica * local_shards_ + shard,
             options_.store->arena(arena),
@@ -336,6 +347,7 @@ class program_engine final : public step_engine {
   program* current_ = nullptr;
   size_t outputs_ = 0;  ///< Number of the program's outputs that are not exposed.
   std::vector<component> exposed_;
+  carried_rows carried_;
   std::pair<int64_t, int64_t> slice_;
   double rate_factor_ = 1;
   int32_t local_shards_ = 1;
@@ -364,9 +376,10 @@ expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_option
   return engine;
 }
 
-expected<parameter_layout> layout_of(const model_graph& built) {
+expected<parameter_layout> layout_of(const model_graph& built, int64_t rows) {
   const auto& o = built.spec.optimizer;
-  auto layout = parameter_layout::of(built.g, built.what == mode::train ? o : std::nullopt);
+  const bool trains = built.what == mode::train;
+  auto layout = parameter_layout::of(built.g, trains ? o : std::nullopt, trains ? rows : 0);
   if (layout && built.what != mode::train && o && o->moving_average > 0)
     layout->read_averages();
   return layout;

@@ -19,7 +19,8 @@ struct stored_piece {
   shape dims;  ///< Shape of the whole variable.
   int64_t first = 0;
   bool trainable = false;
-  tensor elements;  ///< Rank 1; shares the store's memory.
+  tensor elements;       ///< Rank 1; shares the store's memory.
+  bool carried = false;  ///< Rows of a carried state.
 };
 
 /// The values of those variables that are whole in these pieces, by name, as doubles. They have one element, of
@@ -35,6 +36,8 @@ struct batch_feeds {
   bool measure = false;  ///< Train: this step counts for `take_measured`.
   /// Train: the destination for `rows` rows of each component of `step_engine::exposed`.
   std::span<std::byte* const> exposed = {};
+  bool begins_run = false;   ///< Every carried state is its initial value.
+  bool begins_loop = false;  ///< Those that last a loop are.
 };
 
 class step_engine {
@@ -61,6 +64,9 @@ class step_engine {
   /// Train: multiplies the learning rate of every rule by `factor` in each later `apply`; initially 1. Weight decay
   /// that is proportional to the rate is multiplied too.
   virtual void scale_rate(double factor) { static_cast<void>(factor); }
+  /// The last step counts: what it has computed of the carried states is what the next step reads, in `arena`. Until
+  /// then, a step that is made again reads the old rows.
+  virtual void carry(int arena) { static_cast<void>(arena); }
   /// Evaluate, predict: computes the outputs.
   virtual step_status evaluate(int64_t step, const batch_feeds& in, int arena) = 0;
 
@@ -145,8 +151,9 @@ struct program_engine_options {
 /// among the delivered components.
 expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_options options);
 
-/// The layout of a model's training graph: its variables and its optimizer's slots. For another mode: the variables
-/// only, which are loaded from their moving averages if the spec's optimizer keeps these.
-expected<parameter_layout> layout_of(const model_graph& built);
+/// The layout of a model's training graph: its variables, its optimizer's slots, and its carried states for batches of
+/// `rows` rows over all replicas (0: without states). For another mode: the variables only, which are loaded from their
+/// moving averages if the spec's optimizer keeps these; engines keep the states of an evaluation themselves.
+expected<parameter_layout> layout_of(const model_graph& built, int64_t rows = 0);
 
 }  // namespace troupe

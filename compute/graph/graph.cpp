@@ -151,8 +151,6 @@ void graph::assign(symbol variable, symbol value, std::source_location at) {
            name + " is " + describe(variable) + " and the value " + describe(value)
                + ": both must be floating, of one dtype and shape",
            at);
-  else if (v->options.replicas != combine::mean && v->options.replicas != combine::sum)
-    refuse(*this, "assign", name + " is neither a mean nor a sum over replicas", at);
   else if (!contents_->reuses_variables)
     v->next = value.node();
 }

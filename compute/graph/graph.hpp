@@ -42,7 +42,7 @@ struct attributes {
   /// dropout: the random key, which is the scoped name and is shared with the gradient. check_numerics, check_range:
   /// the message.
   std::string key;
-  int32_t index = -1;  ///< Index among the graph's variables, constants or placeholders.
+  int32_t index = -1;  ///< Index among the graph's variables, states, constants or placeholders.
 
   friend bool operator==(const attributes&, const attributes&) = default;
 };
@@ -62,6 +62,12 @@ struct graph_variable {
   variable_options options;  ///< With the scoped name.
   int32_t node = -1;
   int32_t next = -1;  ///< The node whose value a step assigns to it; -1: only the optimizer writes it.
+};
+
+struct graph_state {
+  state_options options;  ///< With the scoped name.
+  int32_t node = -1;
+  int32_t next = -1;  ///< The node whose value a step carries to the next; -1: none yet.
 };
 
 /// A summary that the model records.
@@ -84,7 +90,9 @@ struct graph_contents {
   std::deque<node> nodes;  ///< A deque, so that references to extents stay valid while nodes are added.
   std::vector<std::string> unknowns;
   std::vector<graph_variable> variables;
-  std::set<std::string> variable_names;
+  std::set<std::string> variable_names;  ///< Those of states, too.
+  std::vector<graph_state> states;
+  bool states_are_initial = false;  ///< Nothing is carried: the node of a state is its initial value.
   std::vector<int32_t> placeholders;
   std::vector<tensor> constants;
   std::vector<graph_summary> summaries;
@@ -108,6 +116,12 @@ struct graph_access {
 
 inline graph_contents& contents_of(graph& g) noexcept { return graph_access::contents(g); }
 inline const graph_contents& contents_of(const graph& g) noexcept { return graph_access::contents(g); }
+/// The states that programs read and carry; none if they are always initial.
+inline std::span<const graph_state> carried_states(const graph_contents& g) noexcept {
+  return g.states_are_initial ? std::span<const graph_state>{} : std::span{g.states};
+}
+/// invalid_argument: the graph has a state that it never carries.
+expected<void> check_states(const graph_contents& g);
 /// The symbol of node number `node`; -1: an invalid symbol.
 inline symbol symbol_of(graph& g, int32_t node) noexcept { return graph_access::at(g, node); }
 

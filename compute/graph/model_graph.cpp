@@ -1,5 +1,6 @@
 #include "compute/graph/model_graph.hpp"
 
+#include "compute/graph/graph.hpp"
 #include "words/guarded.hpp"
 
 namespace troupe {
@@ -7,6 +8,7 @@ namespace troupe {
 expected<std::unique_ptr<model_graph>> build_graph(const model& source, const element_spec& element, mode m) {
   auto d = std::make_unique<model_graph>();
   d->what = m;
+  contents_of(d->g).states_are_initial = m == mode::predict;
   const extent batch = d->g.unknown("batch");
   const auto placeholders = [&](const std::vector<component>& group) {
     std::map<std::string, symbol> symbols;
@@ -28,6 +30,8 @@ expected<std::unique_ptr<model_graph>> build_graph(const model& source, const el
   d->spec.mode = d->spec.mode.value_or(m);
   if (auto status = d->g.status(); !status)
     return fail(status.error());
+  if (auto carried = check_states(contents_of(d->g)); !carried)
+    return fail(carried.error());
   return d;
 }
 

@@ -23,7 +23,7 @@ struct operation {
   /// The gradient of each input; an invalid symbol stands for zero. Null: no gradient, and `no_gradient` says why.
   std::vector<symbol> (*gradient)(const gradient_input& in) = nullptr;
   std::string_view no_gradient = {};
-  /// Turns a planned node into a kernel call. Null for sources (placeholder, variable, constant).
+  /// Turns a planned node into a kernel call. Null for sources (placeholder, variable, constant, state).
   void (*lower)(lowering& l) = nullptr;
   /// Bytes of scratch memory that the kernel needs.
   int64_t (*workspace)(const lowering& l) = nullptr;
@@ -44,7 +44,7 @@ struct operation {
 std::span<const operation* const> operations();
 
 namespace ops {
-extern const operation placeholder, constant, variable;
+extern const operation placeholder, constant, variable, state;
 extern const operation matmul, batched_matmul;
 extern const operation add, sub, mul, div, pow, maximum, minimum, relu_gradient;
 extern const operation equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_not,

@@ -35,6 +35,7 @@ namespace ops {
 const operation placeholder{.name = "placeholder", .no_gradient = "a source"};
 const operation constant{.name = "constant", .no_gradient = "a source"};
 const operation variable{.name = "variable", .no_gradient = "a source"};
+const operation state{.name = "state", .no_gradient = "a source"};
 const operation fill_value{.name = "fill_value", .no_gradient = "made by the planner", .lower = lower_fill};
 const operation copy{.name = "copy", .no_gradient = "made by the planner", .lower = lower_copy};
 }  // namespace ops
@@ -44,6 +45,7 @@ std::span<const operation* const> operations() {
       &ops::placeholder,
       &ops::constant,
       &ops::variable,
+      &ops::state,
       &ops::matmul,
       &ops::batched_matmul,
       &ops::add,

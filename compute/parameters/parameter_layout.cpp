@@ -97,7 +97,7 @@ std::vector<bool> only_looked_up(const graph_contents& g) {
 
 int64_t padded_bytes(const parameter_entry& e) { return padded(e.dims.elements() * size_of(e.type)); }
 
-expected<parameter_layout> parameter_layout::of(const graph& g, const std::optional<optimizer>& o) {
+expected<parameter_layout> parameter_layout::of(const graph& g, const std::optional<optimizer>& o, int64_t batch_rows) {
   if (auto status = g.status(); !status)
     return fail(status.error());
   if (o) {
@@ -121,8 +121,14 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
       const auto& options = variables[i].options;
       if (rules[i] != rule || options.type != type)
         continue;
-      layout.entries_.push_back({options.name, type, options.dims, true, false, true, options.replicas, options.initial,
-                                 length, layout.gradient_bytes_ + length});
+      layout.entries_.push_back({.name = options.name,
+                                 .type = type,
+                                 .dims = options.dims,
+                                 .trainable = true,
+                                 .replicas = options.replicas,
+                                 .initial = options.initial,
+                                 .offset = length,
+                                 .gradient_offset = layout.gradient_bytes_ + length});
       length += padded(options.dims.elements() * size_of(type));
     }
     const size_t last = layout.entries_.size();
@@ -171,8 +177,13 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
       const auto& options = v.options;
       if (!o || v.next < 0 || options.type != type)
         continue;
-      layout.entries_.push_back({options.name, type, options.dims, false, false, true, options.replicas,
-                                 options.initial, range.variables + range.last - range.first, range.last});
+      layout.entries_.push_back({.name = options.name,
+                                 .type = type,
+                                 .dims = options.dims,
+                                 .replicas = options.replicas,
+                                 .initial = options.initial,
+                                 .offset = range.variables + range.last - range.first,
+                                 .gradient_offset = range.last});
       range.last += padded(options.dims.elements() * size_of(type));
     }
     if (range.first == range.last)
@@ -183,6 +194,8 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     layout.ranges_.push_back(std::move(range));
   }
   layout.flat_bytes_ = layout.gradient_bytes_;
+  if (batch_rows > 0)
+    layout.add_states(carried_states(contents_of(g)), batch_rows);
   const auto looked_up = only_looked_up(contents_of(g));
   layout.sort_names();
   for (const auto& range : layout.ranges_)
@@ -203,8 +216,14 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     const auto& options = variables[i].options;
     if (rules[i] || (o && variables[i].next >= 0))
       continue;
-    layout.entries_.push_back({options.name, options.type, options.dims, options.trainable, false, false,
-                               options.replicas, options.initial, layout.shared_bytes_, -1});
+    layout.entries_.push_back({.name = options.name,
+                               .type = options.type,
+                               .dims = options.dims,
+                               .trainable = options.trainable,
+                               .updated = false,
+                               .replicas = options.replicas,
+                               .initial = options.initial,
+                               .offset = layout.shared_bytes_});
     layout.shared_bytes_ += padded(options.dims.elements() * size_of(options.type));
   }
   layout.sort_names();
@@ -216,6 +235,23 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
       twice != layout.by_name_.end())
     return fail(errc::invalid_argument, "two variables or slots are named '" + name_of(*twice) + "'");
   return layout;
+}
+
+void parameter_layout::add_states(std::span<const graph_state> states, int64_t rows) {
+  arena_bytes_ = padded(arena_bytes_);
+  for (const auto& s : states) {
+    std::vector<int64_t> extents{rows};
+    for (size_t axis = 1; axis < s.options.dims.size(); ++axis)
+      extents.push_back(s.options.dims[axis].coefficient);
+    const shape dims{std::span<const int64_t>{extents}};
+    entries_.push_back({.name = s.options.name,
+                        .type = s.options.type,
+                        .dims = dims,
+                        .carried = true,
+                        .initial = s.options.initial,
+                        .offset = arena_bytes_});
+    arena_bytes_ += padded(dims.elements() * size_of(s.options.type));
+  }
 }
 
 void parameter_layout::sort_names() {
@@ -254,6 +290,11 @@ std::vector<parameter_piece> parameter_layout::pieces(int r, int R) const {
   for (size_t i = 0; i < entries_.size(); ++i) {
     const auto& e = entries_[i];
     const int64_t count = e.dims.elements(), size = size_of(e.type);
+    if (e.carried) {
+      const int64_t rows = e.dims[0] / R, row = count / e.dims[0];
+      runs.push_back({static_cast<int32_t>(i), r * rows * row, rows * row});
+      continue;
+    }
     const int64_t at = e.variable < 0 ? e.gradient_offset : entries_[static_cast<size_t>(e.variable)].gradient_offset;
     if (at < 0) {
       if (r == 0)

@@ -11,6 +11,8 @@
 // not with the table.
 // Programs address an arena as base + offset. A store has up to two arenas: while a snapshot holds one, the next step
 // writes its update into the other. Variables that no step updates are in a separate part that all arenas share.
+// Carried states (graph::state) follow the vectors in the arena: a row for each example of the batch, which belongs to
+// the replica that computes that row. No gradient and no update touches them.
 #pragma once
 
 #include <troupe/graph.hpp>
@@ -27,7 +29,8 @@ struct parameter_entry {
   shape dims;
   bool trainable = false;
   bool slot = false;
-  bool updated = true;  ///< False: no step writes it; it lies in the shared part.
+  bool updated = true;   ///< False: no step writes it; it lies in the shared part.
+  bool carried = false;  ///< A carried state, with a row for each example of the whole batch.
   combine replicas = combine::mean;
   initializer initial;
   int64_t offset = 0;               ///< Bytes from the arena's base (updated), or from the shared part's.
@@ -69,13 +72,15 @@ struct sparse_rows {
   int64_t bits = 0;  ///< Offset in that vector of the bits: words of 64 rows each, the first row in the lowest bit.
 };
 
+struct graph_state;  // In compute/graph/graph.hpp.
+
 class parameter_layout {
  public:
   /// The layout for a training graph: its variables, with the optimizer's slots. Variables that the optimizer freezes
   /// have no slots, as if they were not trainable. A graph without an optimizer (evaluation, prediction) gives a layout
-  /// of its variables only, none of them updated. invalid_argument also if a group of the optimizer matches no
-  /// trainable variable.
-  static expected<parameter_layout> of(const graph& g, const std::optional<optimizer>& o);
+  /// of its variables only, none of them updated. `batch_rows`: of the whole batch, for the carried states; 0: the
+  /// layout has none of these. invalid_argument also if a group of the optimizer matches no trainable variable.
+  static expected<parameter_layout> of(const graph& g, const std::optional<optimizer>& o, int64_t batch_rows = 0);
 
   std::span<const parameter_entry> entries() const noexcept { return entries_; }
   /// The index of the entry called `name`; -1 if there is none.
@@ -98,10 +103,12 @@ class parameter_layout {
   /// aligned, and together are everything except the bits. They consist of whole variables if the optimizer needs that.
   /// Replica 0 also owns the part that no step writes.
   std::pair<int64_t, int64_t> slice(int r, int R) const;
-  /// The same slice as ranges of entries, slots included: the content of replica r's snapshot part.
+  /// The same slice as ranges of entries, slots included, with replica r's rows of the carried states: the content of
+  /// its snapshot part.
   std::vector<parameter_piece> pieces(int r, int R) const;
 
  private:
+  void add_states(std::span<const graph_state> states, int64_t rows);
   void sort_names();
 
   std::vector<parameter_entry> entries_;

@@ -87,7 +87,7 @@ expected<program_draft> bind_unknowns(const graph_contents& g, std::span<const i
   p.values.resize(g.nodes.size());
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const node& n = g.nodes[i];
-    const bool fed = n.op == &ops::placeholder;
+    const bool fed = n.op == &ops::placeholder || n.op == &ops::state;
     auto& v = p.values[i];
     v.name = n.name;
     v.op = n.op;
@@ -101,8 +101,9 @@ expected<program_draft> bind_unknowns(const graph_contents& g, std::span<const i
     v.type = n.type;
     v.dims = *dims;
     if (fed) {
-      v.feed = n.attr.index;
-      v.where = {base_feeds + n.attr.index, 0};
+      // States follow the placeholders.
+      v.feed = n.attr.index + (n.op == &ops::state ? static_cast<int32_t>(g.placeholders.size()) : 0);
+      v.where = {base_feeds + v.feed, 0};
       v.read_only = true;
     } else if (n.op == &ops::variable) {
       if (auto bound = bind_variable(v, n, layout); !bound)

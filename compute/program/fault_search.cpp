@@ -91,6 +91,7 @@ std::string fault_search::operand_text(int32_t value, const origin& o) const {
   const auto* source = draft_.value(from).op;
   std::string text = source == &ops::variable      ? "operand variable "
                      : source == &ops::placeholder ? "operand fed, "
+                     : source == &ops::state       ? "operand carried, "
                                                    : "operand ";
   text += v.name + ": " + range_text(v.type, v.dims, at(value));
   const auto& result = draft_.value(o.value);
@@ -106,11 +107,12 @@ numeric_fault fault_search::describe(const origin& o) const {
   f.value = o.what + index_text(v.dims, o.first);
   if (o.call < 0) {
     f.what = v.op == &ops::placeholder ? numeric_fault::kind::feed
+             : v.op == &ops::state     ? numeric_fault::kind::state
              : v.op == &ops::variable  ? numeric_fault::kind::variable
                                        : numeric_fault::kind::constant;
     f.updated = v.op == &ops::variable && v.where.base == base_parameters;
     f.details.push_back(f.name + ": " + range_text(v.type, v.dims, at(o.value)));
-    if (f.what == numeric_fault::kind::feed && v.dims.rank() > 0) {
+    if ((f.what == numeric_fault::kind::feed || f.what == numeric_fault::kind::state) && v.dims.rank() > 0) {
       const shape row = v.dims.inner();
       f.row = o.first / row.elements();
       f.value = o.what + index_text(row, o.first % row.elements());

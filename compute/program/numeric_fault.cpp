@@ -11,6 +11,8 @@ std::string to_string(const numeric_fault& f) {
     case numeric_fault::kind::variable: return "variable " + f.name + " has " + f.value;
     case numeric_fault::kind::feed:
       return "row " + std::to_string(f.row) + " of the batch has " + f.value + " in component " + f.name;
+    case numeric_fault::kind::state:
+      return "row " + std::to_string(f.row) + " of the batch has " + f.value + " in the carried state " + f.name;
     case numeric_fault::kind::constant: return "the model's " + f.name + " has " + f.value;
     default:
       return (f.assigned ? "what is assigned to variable " : "the gradient of variable ") + f.name + " has " + f.value;

@@ -82,6 +82,12 @@ expected<wanted_values> wanted(const graph& g, const model_spec& spec, mode what
                           + to_string(g, dims)));
     add(kind::exposed, name, index++, value->second);
   }
+  if (auto carried = check_states(contents_of(g)); !carried)
+    return fail(carried.error());
+  for (index = 0; const auto& s : carried_states(contents_of(g))) {
+    all.outputs.push_back({kind::carried, s.options.name, static_cast<int32_t>(index++)});
+    all.nodes.push_back(s.next);
+  }
   return all;
 }
 

@@ -34,7 +34,8 @@ struct step_input {
   int32_t shard = 0;                      ///< In [0, S); keys random numbers.
   const std::byte* parameters = nullptr;  ///< Base of the arena with variables and slots.
   const std::byte* shared = nullptr;      ///< Base of the part that no step updates.
-  /// One pointer for each component, in the order of `inputs()`. Memory that is not 64-byte aligned is copied first.
+  /// One pointer for each component, in the order of `inputs()`, then one for each carried state of the graph, in its
+  /// order. Memory that is not 64-byte aligned is copied first.
   std::span<const std::byte* const> feeds;
   bool record = false;                        ///< Also computes what only summaries and observed values need.
   const std::atomic<bool>* cancel = nullptr;  ///< Checked between kernels. When it is set, the run ends as `cancelled`.
@@ -56,7 +57,7 @@ class program {
   /// The fed components, in feed order, with the names of their placeholders.
   std::span<const component> inputs() const noexcept;
   /// Describes what `output` returns: the loss, then the sums of each metric by name, or predictions by name, then
-  /// exposed predictions.
+  /// exposed predictions, then what the states of the graph carry to the next step, in its order.
   std::span<const program_output> outputs() const noexcept;
 
   /// Train: computes loss, outputs and the gradient of one shard, which it writes to `gradient`

@@ -13,10 +13,11 @@ struct program_output {
     metric_sum,  ///< One of the sums of a metric over one batch: evaluate, and train if measured.
     prediction,  ///< Predict.
     exposed,     ///< Train: a prediction that other programs read.
+    carried,     ///< Train and evaluate: the rows of a state for the next step.
   };
   kind what = kind::loss;
-  std::string name;   ///< Name of the metric or the prediction.
-  int32_t index = 0;  ///< Index among the model's metrics or predictions, or among the exposed predictions.
+  std::string name;   ///< Name of the metric, the prediction or the state.
+  int32_t index = 0;  ///< Index among the model's metrics, predictions or states, or among the exposed predictions.
   int32_t part = 0;   ///< metric_sum: index among the sums of the metric.
   dtype type = dtype::float32;
   shape dims;

@@ -40,6 +40,10 @@ expected<void> program::impl::prepare(const graph_contents& g, std::vector<progr
     inputs.push_back({v.name, v.type, v.dims.rank() > 0 ? v.dims.inner() : v.dims});
     feeds.push_back({v.bytes(), v.copy_offset});
   }
+  for (const auto& s : carried_states(g)) {
+    const auto& v = draft.value(s.node);
+    feeds.push_back({v.bytes(), v.copy_offset});
+  }
   bases.assign(base_feeds + feeds.size(), nullptr);
   bases[base_arena] = arena.get();
   for (const auto& v : draft.values)
@@ -217,7 +221,8 @@ std::string to_string(const program_output& output) {
     case program_output::kind::loss: return "loss";
     case program_output::kind::metric_sum: return output.name + "/" + std::to_string(output.part);
     case program_output::kind::prediction:
-    case program_output::kind::exposed: break;
+    case program_output::kind::exposed:
+    case program_output::kind::carried: break;
   }
   return output.name;
 }

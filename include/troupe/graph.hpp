@@ -10,7 +10,7 @@
 // symbols are used by one thread at a time.
 #pragma once
 
-#include <troupe/tensor.hpp>
+#include <troupe/initializers.hpp>
 
 #include <functional>
 #include <source_location>
@@ -58,59 +58,7 @@ class TROUPE_API symbol {
 };
 
 /// Each gradient shard gives a variable its own value (`graph::assign`): how these become the one that is stored.
-enum class combine : uint8_t { mean, sum, first, own };
-
-/// The initial value of a variable. It is drawn by seed and variable name, so it does not depend on the order of
-/// creation. fan_in and fan_out of a matrix are its extents [in, out]; of a convolution kernel [..., in, out] they are
-/// the last two, each multiplied by the product of all extents before them; of a vector, both are its extent.
-struct initializer {
-  enum class kind : uint8_t {
-    zeros,
-    ones,
-    constant,
-    uniform,
-    normal,
-    truncated_normal,
-    glorot_uniform,
-    glorot_normal,
-    he_uniform,
-    he_normal,
-    lecun_uniform,
-    lecun_normal,
-    orthogonal,
-    values
-  } what = kind::zeros;
-  double a = 0;       ///< constant: the value; uniform: least; normal: mean; orthogonal: gain.
-  double b = 1;       ///< uniform: greatest; normal: standard deviation.
-  tensor given = {};  ///< values: the elements.
-};
-namespace init {
-inline initializer zeros() { return {initializer::kind::zeros}; }
-inline initializer ones() { return {initializer::kind::ones}; }
-inline initializer constant(double value) { return {initializer::kind::constant, value}; }
-inline initializer uniform(double least, double greatest) { return {initializer::kind::uniform, least, greatest}; }
-inline initializer normal(double mean, double deviation) { return {initializer::kind::normal, mean, deviation}; }
-/// Normal; values beyond two deviations are drawn again.
-inline initializer truncated_normal(double mean, double deviation) {
-  return {initializer::kind::truncated_normal, mean, deviation};
-}
-/// U(-l, l), l = sqrt(6 / (fan_in + fan_out)). Glorot & Bengio 2010, eq. 16.
-inline initializer glorot_uniform() { return {initializer::kind::glorot_uniform}; }
-inline initializer glorot_normal() { return {initializer::kind::glorot_normal}; }
-/// U(-l, l), l = sqrt(6 / fan_in). He et al. 2015, eq. 10.
-inline initializer he_uniform() { return {initializer::kind::he_uniform}; }
-inline initializer he_normal() { return {initializer::kind::he_normal}; }
-/// U(-l, l), l = sqrt(3 / fan_in): variance 1 / fan_in. LeCun et al. 1998, "Efficient BackProp", eq. 16.
-inline initializer lecun_uniform() { return {initializer::kind::lecun_uniform}; }
-/// The same variance, truncated normal.
-inline initializer lecun_normal() { return {initializer::kind::lecun_normal}; }
-/// gain × a random matrix with orthonormal columns, or orthonormal rows if there are fewer rows than columns; uniformly
-/// distributed. All axes but the last count as rows. Floating, at least two axes. Saxe et al. 2014.
-inline initializer orthogonal(double gain = 1) { return {initializer::kind::orthogonal, gain}; }
-/// The elements of `start`, such as embeddings learnt elsewhere; the seed has no effect. A variable of another dtype or
-/// shape is an error of the graph. The graph shares the tensor's buffer while it lives.
-inline initializer values(tensor start) { return {.what = initializer::kind::values, .given = std::move(start)}; }
-}  // namespace init
+enum class combine : uint8_t { mean, sum };
 
 struct variable_options {
   std::string name = {};  ///< Unique within the current scope.
@@ -119,6 +67,20 @@ struct variable_options {
   initializer initial = init::zeros();
   bool trainable = true;             ///< False: the optimizer does not update it; see `graph::assign`.
   combine replicas = combine::mean;  ///< Only for `graph::assign`.
+};
+
+/// When a carried state starts from its initial value again.
+enum class lifetime : uint8_t {
+  run,   ///< Only where the job starts without a checkpoint: checkpoints keep it.
+  loop,  ///< Also at the first step of every loop (`run_config::steps_per_loop`).
+};
+
+struct state_options {
+  std::string name = {};   ///< Unique within the current scope, also among variables.
+  symbol_shape dims = {};  ///< {batch, ...}: the unknown "batch" first, the other extents known.
+  dtype type = dtype::float32;
+  initializer initial = init::zeros();  ///< zeros or constant.
+  lifetime lasts = lifetime::run;
 };
 
 /// The graph that a model function builds. Not copyable, since symbols point to it.
@@ -142,8 +104,23 @@ class TROUPE_API graph {
   /// Assigns `value` to `variable` at every training step; evaluation and prediction ignore it. The variable must be
   /// floating, not trainable and assigned once. Reads within the step see the old value. A step that is not finite
   /// assigns nothing. Each gradient shard of a batch has its own value; `variable_options::replicas` says what is kept:
-  /// `mean`, the mean of these values; `sum`, the old value plus the sum of all changes. `first`, `own`: unimplemented.
+  /// `mean`, the mean of these values; `sum`, the old value plus the sum of all changes. What belongs to a row of the
+  /// batch is a carried state.
   void assign(symbol variable, symbol value, std::source_location at = std::source_location::current());
+
+  // Carried state: a value for each row of the batch that goes from step to step, such as the memory of a recurrent
+  // model. Row i of a batch reads what row i of the batch before has carried, so the data have to go on row by row
+  // (`dataset::streams`). No gradient flows from one step to an earlier one. Training takes whole batches only, and
+  // checkpoints keep its rows, so a job resumes exactly, with another number of replicas too; a checkpoint of another
+  // batch size is refused. Every evaluation has rows of its own, from the initial value on. In prediction, exports and
+  // serving a state is always its initial value.
+
+  /// The rows that the step before has carried. Errors of the graph: a repeated name; dims other than {batch, ...} with
+  /// known extents of at least 1; an initial value that is neither zeros nor a constant; a state without `carry`.
+  symbol state(state_options options, std::source_location at = std::source_location::current());
+  /// Makes `next`, of the same dtype and shape, what the next step reads of `state`: exactly once for each state. A
+  /// step that is not applied carries nothing.
+  void carry(symbol state, symbol next, std::source_location at = std::source_location::current());
 
   /// Names created while the returned guard lives begin with `name/`; a second scope of that name becomes `name_1`.
   class TROUPE_API scope_guard {
@@ -162,9 +139,9 @@ class TROUPE_API graph {
 
   // Summaries are written to the model directory every `save_summary_steps` steps of training, and in no other mode.
   // The current scope is put before the tag; a tag that exists becomes "<tag>_1", ... A summary replaces the default
-  // one of the same tag (loss, learning_rate, global_step/sec, a histogram under the name of each trainable variable).
-  // Values that only summaries need are computed only in steps that write one. A summary does not change the arithmetic
-  // of training, except that its value is not fused away.
+  // one of the same tag (loss, learning_rate, global_step/sec, examples/sec, a histogram under the name of each
+  // trainable variable). Values that only summaries need are computed only in steps that write one. A summary does not
+  // change the arithmetic of training, except that its value is not fused away.
 
   /// Records one number: the mean over replicas and gradient shards.
   void scalar(std::string_view tag, symbol x, std::source_location at = std::source_location::current());

@@ -106,6 +106,8 @@ struct needs {
   /// The observed values (`graph::observe`) that the hook wants at those steps, by name. A model computes observed
   /// values only at steps for which a hook has requested some.
   std::vector<std::string> values = {};
+  /// Whether the hook is called at the end of every loop of training (`on_loop`). Not for hooks of a builder.
+  bool loops = false;
 };
 
 /// What a hook is shown of a step.
@@ -116,6 +118,21 @@ struct step_facts {
   /// replicas and gradient shards. The bits do not depend on the number of replicas if gradient_shards is the same. In
   /// a job of several groups names begin with "<group>/", and a value of a group that has left has no elements.
   std::map<std::string, tensor> values;
+};
+
+/// What a hook is shown of a loop (`run_config::steps_per_loop`). In a job of several groups the losses are those of
+/// the first group that has not left.
+struct loop_facts {
+  int64_t begins = 0;         ///< The step with which the loop began.
+  int64_t first = 0;          ///< Steps [first, end) are counted here: `first` is `begins`, or where the job resumed,
+  int64_t end = 0;            ///< and `end` is where the loop or the job ends.
+  double last_loss = 0;       ///< Of the last step, the mean over all replicas.
+  double mean_loss = 0;       ///< Over all counted steps and replicas.
+  double replica_0_loss = 0;  ///< Of the last step, on the first replica alone.
+  double examples_per_second = 0;  ///< Over the counted steps; 0: not known.
+  std::optional<double> ppl = {};  ///< With `run_config::log_perplexity`: exp(last_loss),
+  std::optional<double> bpc = {};  ///< and last_loss / ln 2.
+  friend bool operator==(const loop_facts&, const loop_facts&) = default;
 };
 
 /// A user object that observes training, an evaluation (`eval_spec::hooks`) or a prediction (`predict_spec::hooks`).
@@ -136,6 +153,8 @@ class TROUPE_API hook {
   virtual needs begin(int64_t step);
   /// Called at each step that `begin` requested.
   virtual void on_step(const step_facts& facts, job_control& job);
+  /// Called at the end of every loop, and of the part that the job ends in, if `begin` requested it.
+  virtual void on_loop(const loop_facts& loop, job_control& job);
   /// Called for every event of the job.
   virtual void on_event(const job_event& event, job_control& job);
   /// The last call if the job ended cleanly or was stopped. An exception thrown here becomes the job's error; a job

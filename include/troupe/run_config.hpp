@@ -11,8 +11,10 @@
 #include <troupe/error.hpp>
 #include <troupe/setting.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <utility>
+#include <variant>
 
 namespace troupe {
 
@@ -28,6 +30,9 @@ enum class not_finite : uint8_t {
   fail,  ///< The job fails with nan_loss, which names the step.
   stop,  ///< A warning. The job saves the state before that step and stops there. Only for a job of one group.
 };
+
+/// How long a loop is: a number of steps, or the time that it should take. As text "100", "90s", "2m", "1h".
+using loop_length = std::variant<int64_t, std::chrono::seconds>;
 
 /// The label in front of the addresses of a cluster (cluster.hpp). Names only: Troupe speaks neither of them.
 enum class cluster_protocol : uint8_t { grpc, grpc_verbs };
@@ -45,7 +50,13 @@ struct run_config {
   double keep_checkpoint_every_n_hours = 10000;       ///< Also keeps one checkpoint for ever every so many hours.
   std::optional<int64_t> log_step_count_steps = 100;  ///< Steps between log points (loss, steps/s). None: off.
   troupe::train_metrics train_metrics = troupe::train_metrics::logged;  ///< Of a spec with metrics in train mode.
-  int64_t steps_per_loop = 100;  ///< TPUConfig's iterations_per_loop; has to be 100.
+  /// Length of a loop (TPUConfig's iterations_per_loop), at least 1; the first begins where the job first started. With
+  /// each loop, states that last a loop begin (`graph::state`), and hooks can be told what each has brought
+  /// (`needs::loops`). Loops change neither when checkpoints are saved nor what is logged. Of a time: as many steps as
+  /// the loops before would have made in it, and 1 until that is known, so that the bits of a state that lasts a loop
+  /// depend on the machine.
+  loop_length steps_per_loop = 100;
+  bool log_perplexity = false;  ///< Progress and loops also show perplexity and bits per character: `ppl`, `bpc`.
   /// Each batch is divided into this many shards, whose gradients are summed in a fixed order: a power of two up to
   /// 2^20, a multiple of `replicas`, by default `replicas`. Set it for the same bits with any number of replicas.
   std::optional<int64_t> gradient_shards = {};

@@ -5,6 +5,7 @@
 #include "compute/graph/model_graph.hpp"
 #include "compute/operations/stored_graph.hpp"
 #include "ensemble/graphs/outputs.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 
@@ -165,6 +166,26 @@ shared_threads threads_of(const prepared_job& job, const plan_program& of) {
   return {std::max(1, job.basis().processors / static_cast<int32_t>(beside)), true};
 }
 
+/// Where a model carries states, row i of a batch has to go on where row i of the batch before ended.
+expected<void> check_streams(const prepared_job& job, const plan_node& replica, const model_graph& built,
+                             int64_t rows) {
+  const auto states = carried_states(contents_of(built.g));
+  if (states.empty())
+    return {};
+  for (const auto* e : job.plan.edges_to(replica.id)) {
+    const auto& source = job.plan.at(e->from);
+    if (!source.dataset)
+      continue;
+    const auto& data = job.datasets[*source.dataset].input;
+    if (const int64_t n = data.last_stage()->streams(); n != 0 && n != rows)
+      return fail(errc::invalid_argument,
+                  "the model carries " + quoted(states.front().options.name) + " from batch to batch, and its data are "
+                      + std::to_string(n) + " streams in batches of " + std::to_string(rows)
+                      + ": a row would go on with another stream; use streams(" + std::to_string(rows) + ")");
+  }
+  return {};
+}
+
 /// What the engines of a program need to keep its outputs.
 struct usable_cache {
   program_engine_options loss;  ///< Of the program that computes the loss from an output.
@@ -214,7 +235,7 @@ expected<std::optional<usable_cache>> cache_of(const row_cache_plan& wanted, con
   }
   const auto rows = std::find_if(in.delivered.begin(), in.delivered.end(),
                                  [&](const component& c) { return c.name == wanted.rows_feature; });
-  if (rows == in.delivered.end() || !rows_are_apart(built.g, roots)
+  if (rows == in.delivered.end() || !rows_are_apart(built.g, roots) || !carried_states(contents_of(built.g)).empty()
       || row_cache_bytes(kept, wanted.source_rows) > wanted.bytes_max)
     return std::nullopt;
   const auto reads = *std::find_if(kept.begin(), kept.end(),
@@ -258,13 +279,15 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
     // Returns the original error, without the source line that the graph adds.
     return fail(refused->value_or(graph.error()));
   const auto& built = *graph;
-  auto layout = layout_of(*built);
+  if (auto aligned = check_streams(job, *replicas.front(), *built, in->rows * count); !aligned)
+    return fail(aligned.error());
+  auto layout = layout_of(*built, in->rows * count);
   if (!layout)
     return fail(layout.error());
   auto store = parameter_store::create(std::move(*layout), planned.mode == mode::train && job.plan.saves() ? 2 : 1);
   if (!store)
     return fail(store.error());
-  prepared_program program{.parameters = *store};
+  prepared_program program{.parameters = *store, .rows = in->rows * count};
   const std::string search_loss{search_loss_prediction};
   const program_engine_options for_all{built,
                                        in->delivered,

@@ -122,8 +122,13 @@ outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& nod
   outfeed_options options;
   options.name = node.name;
   options.log_every = job.basis().config.log_steps;
-  for (const auto program : job.plan.reported_by(node.driver))
+  for (const auto program : job.plan.reported_by(node.driver)) {
     options.groups.push_back(reported_group_of(job, program, node.driver));
+    if (job.plan->programs[program].mode == mode::train) {
+      options.loops = true;
+      options.rows = job.programs[program].rows;
+    }
+  }
   if (const auto* training = std::get_if<training_job>(&job.job); training && training->search) {
     const auto books = books_of_plan(job);
     options.leader = leading_group(choice_rules_of(*training->search), books);
@@ -260,6 +265,10 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.directory = config.model_dir.value_or("");
   options.save_steps = config.save_steps;
   options.save_secs = config.save_secs;
+  options.loop = config.loop;
+  options.log_perplexity = config.log_perplexity;
+  for (const auto& p : job.programs)
+    options.rows = std::max(options.rows, p.rows);
   if (job.books)
     options.planned_from = job.books->id;
   options.summary_steps = config.summary_steps;

@@ -42,6 +42,7 @@ struct prepared_program {
   // Of several replicas that train, one of these: what the group's reducer works with, or where its replicas meet.
   std::shared_ptr<gradient_reduction> reduction;
   std::shared_ptr<troupe::collective> collective;
+  int64_t rows = 0;                     ///< Of a step, over all replicas.
   std::vector<component> exposed = {};  ///< The outputs of each replica for other groups, by out-port.
   // What each of its engines says of itself; an engine may be gone.
   std::vector<program_output> outputs = {}, measured = {};

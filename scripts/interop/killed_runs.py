@@ -98,6 +98,9 @@ def killed_runs_make_one_curve(checks):
     every = list(range(SUMMARY, END + 1, SUMMARY))
     rate = [step for step, _ in found.pop("global_step/sec")]
     del wanted["global_step/sec"]
+    examples = [step for step, _ in found.pop("examples/sec")]
+    del wanted["examples/sec"]
+    checks.check(examples == rate, "examples per second are there wherever steps per second are")
     checks.check([step for step, _ in found["loss"]] == every, f"loss has every {SUMMARY}th step up to {END} once", f"{len(found['loss'])} points")
     checks.none(differences(found, wanted), "every curve is that of a run that nobody killed, value for value", f"{len(found)} curves")
     checks.check(rate == [step for step in every if step not in no_rate], "steps per second lacks the first point of each run and no other")

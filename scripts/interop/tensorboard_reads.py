@@ -8,7 +8,7 @@ from tensorboard.util import tensor_util
 import program
 
 POINTS_MIN = 10
-SCALARS = ("loss", "learning_rate", "global_step/sec")
+SCALARS = ("loss", "learning_rate", "global_step/sec", "examples/sec")
 METRICS = ("accuracy", "average_loss", "loss")
 
 

@@ -9,41 +9,12 @@
 #include "compute/engine/step_engine.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/gated_job.hpp"
+#include "tests/bench/whole_job.hpp"
 
 #include <thread>
 
 namespace troupe::bench {
 namespace {
-
-/// Batches of made-up numbers, as examples of one dataset.
-dataset examples_of(const measured_model& m) {
-  const auto rows = static_cast<int64_t>(batches::count) * m.batch;
-  const std::vector<component> inputs{m.x, m.y};
-  const batches d{inputs, rows, m.classes};
-  const auto whole = [&](size_t which) {
-    std::vector<int64_t> extents{rows};
-    for (const int64_t n : inputs[which].dims.extents())
-      extents.push_back(n);
-    const shape dims{std::span<const int64_t>{extents}};
-    return tensor::copy_of(inputs[which].type, dims,
-                           {d.of_step(0)[which], static_cast<size_t>(dims.elements() * size_of(inputs[which].type))});
-  };
-  return must(dataset::from_tensors({{"x", whole(0)}}, {{"y", whole(1)}}));
-}
-
-model measured(const measured_model& m) {
-  return {"measured",
-          [m](graph& g, const features& f, const labels& l, mode) { return m.of(g, f["x"], l["y"], adam{}); }};
-}
-
-training_job whole_job(const measured_model& m, int64_t replicas, bool reducers = false) {
-  const auto config = must(resolve_config({.replicas = replicas}));
-  job_basis basis{.source = std::make_shared<const model>(measured(m)), .config = config};
-  basis.processors = local_launcher{}.processors();
-  training_job job{.basis = std::move(basis), .input = examples_of(m).batch(m.batch * replicas).repeat()};
-  job.reducers = reducers;
-  return job;
-}
 
 /// Two threads with the same programs, which meet in the same collective. No actors, and batches in memory.
 class bare_pair {

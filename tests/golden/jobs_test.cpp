@@ -63,7 +63,7 @@ void describe_events(file_system& files, const std::string& directory, const std
   REQUIRE(log);
   for (const auto& event : log->events)
     for (const auto& v : event.values)
-      if (v.tag != "global_step/sec" && v.tag != "checkpoint_path")  // A rate, and a path.
+      if (!v.tag.ends_with("/sec") && v.tag != "checkpoint_path")  // A rate, and a path.
         to += as + " step " + std::to_string(event.step) + " " + v.tag + " " + std::to_string(checksum(v)) + "\n";
 }
 

@@ -42,7 +42,7 @@ template <> applied sample(simulation&) { return {2, 31, 1}; }
 template <> apply_rule sample(simulation&) {
   return {119, 120, {{121, {{"loss", 0.5}}}, {122, {{"loss", 0.25}, {"accuracy", 1}}}}};
 }
-template <> begin sample(simulation&) { return {3, 32, std::string("\0\xff", 2), 0.5}; }
+template <> begin sample(simulation&) { return {3, 32, std::string("\0\xff", 2), 0.5, {138, 139}}; }
 template <> cancel sample(simulation&) { return {5_node, cancel::work}; }
 template <> block sample(simulation&) {
   return {4, 1_edge, 33, 2, 3, 5, {floats(), tensor::of<uint8_t>({3}, {1, 2, 255}), tensor::of<bool>({2}, {true,
@@ -98,7 +98,7 @@ template <> fact sample(simulation&) {
                  .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .arrays = {{"confusion", floats()}},
                  .text = "a sentence",
                  .checkpoint = checkpoint_id{38, 88}, .failure = trouble(), .attempt = 4, .evaluation = "train"};
-  return {fact::step, news, some_values(), 39, true, true, 60, {}};
+  return {fact::step, news, some_values(), 39, true, true, 60, {140, 141, 142, 0.5, 0.25, 0.75, 1.5, 2.5, 3.5}, {}};
 }
 template <> failure sample(simulation&) { return {10, node_id{6}, trouble()}; }
 template <> flush sample(simulation&) { return {11}; }
@@ -111,7 +111,7 @@ template <> gradient_sum sample(simulation&) { return {14, 41, step_status::bad_
 template <> halt sample(simulation&) { return {62}; }
 template <> hooks_ended sample(simulation&) { return {80}; }
 template <> hooks_ready sample(simulation&) {
-  return {81, {{1, 2, true}, {3, 0, false}}, {true, true}, true, true, true};
+  return {81, {{1, 2, true}, {3, 0, false}}, {true, true}, true, true, true, true};
 }
 template <> input_failed sample(simulation&) { return {63, 1_node, 64, trouble()}; }
 template <> input_warned sample(simulation&) { return {65, 2_node, "the file has changed"}; }
@@ -122,7 +122,7 @@ template <> probe sample(simulation&) { return {66}; }
 template <> proceed sample(simulation&) { return {15}; }
 template <> progress sample(simulation&) {
   return {16, 42, 7, 0.01, {42, 0.5, 0.75, {{"a", {0.125, 0.25}}}}, {{40, 0.1, 0.2, {}}, {41, 0.3, 0.4, {}}},
-            {some_values()}, {{42, {{"count", 42}}}}};
+            {some_values()}, {{42, {{"count", 42}}}}, {{30, 31, 40, 0.5, 0.75, 0.25, 1.5}}, {40, 40, 42, 1, 2, 3, 4}};
 }
 template <> pull sample(simulation&) { return {17, 3_edge, 43, 44, 8}; }
 template <> name_missing sample(simulation&) { return {82, 83}; }
@@ -152,6 +152,7 @@ template <> rewind sample(simulation&) { return {22, 48}; }
 template <> run sample(simulation&) { return {23, 49, {{48, mark_snapshot | mark_watch}, {49, mark_end}}}; }
 template <> rule_applied sample(simulation&) { return {123, true, "loss lower than 0.3", trouble()}; }
 template <> save_failed sample(simulation&) { return {24, 50, trouble()}; }
+template <> set_loop sample(simulation&) { return {143, {144, 145}}; }
 template <> settle sample(simulation&) { return {67, {68, 69}}; }
 template <> snapshot_part sample(simulation&) {
   return {25, 51, 1_node, {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}},
@@ -236,7 +237,7 @@ auto fields(const T& x) {
 /// The plan is not compared: it is a pointer, as agents are in the same process.
 auto fields(const prepared& x) { return std::tie(x.attempt, x.place, x.cause); }
 /// Nor are hooks.
-auto fields(const fact& x) { return std::tie(x.what, x.news, x.values, x.at, x.gate, x.last, x.number); }
+auto fields(const fact& x) { return std::tie(x.what, x.news, x.values, x.at, x.gate, x.last, x.number, x.of_loop); }
 
 bool same(const tensor& a, const tensor& b) { return a == b; }
 bool same(const job_event& a, const job_event& b) {

@@ -74,7 +74,7 @@ std::map<std::string, double> recorded_in(const small_search& s) {
       if (e.note && e.note->what == session_note::kind::start)
         here.erase(here.lower_bound({e.step, ""}), here.end());
       for (const auto& v : e.values)
-        if (v.tag != "global_step/sec")
+        if (!v.tag.ends_with("/sec"))
           here[{e.step, v.tag}] = v.what == summary_value::kind::histogram ? v.histogram.sum : v.scalar;
     }
     for (const auto& [key, value] : here)

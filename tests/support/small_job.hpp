@@ -74,11 +74,13 @@ struct small_job_options {
   model source = small_model();
   bool keeps = true;
   std::optional<int64_t> recovers = 0;  ///< `run_config::recovery_attempts_max`.
+  int64_t loop = 100;                   ///< `run_config::steps_per_loop`.
 };
 
 inline job_basis small_basis(const small_job_options& o) {
   run_config config{.seed = 7,
                     .log_step_count_steps = 5,
+                    .steps_per_loop = o.loop,
                     .gradient_shards = o.shards,
                     .replicas = o.replicas,
                     .intra_op_threads = o.threads,

@@ -23,6 +23,8 @@ class wrapped_engine : public step_engine {
   }
   tensor gradient() const override { return inner_->gradient(); }
   void apply(int64_t step, const tensor& sum, int from, int to) override { inner_->apply(step, sum, from, to); }
+  void scale_rate(double factor) override { inner_->scale_rate(factor); }
+  void carry(int arena) override { inner_->carry(arena); }
   step_status evaluate(int64_t step, const batch_feeds& in, int arena) override {
     return inner_->evaluate(step, in, arena);
   }

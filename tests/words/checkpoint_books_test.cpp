@@ -8,16 +8,23 @@ TEST_CASE("books are read as they were written, and what is not said is not writ
   const checkpoint_books all{.first_step = 7,
                              .finished = true,
                              .rate_factor = 1e-200,
+                             .loop = {{3, 5}},
                              .warm_start = "3 tensors of /m",
                              .best = {{{390, 2}, 0.1, true}},
                              .ended = {{"early: the loss: was low", "loss lower than 0.3"}},
                              .left = {{"a/b", {12, "nan_loss: the loss is not finite"}}, {"c", {0, ""}}}};
   const auto written = write_books(all);
-  CHECK(written.size() == 11);
+  CHECK(written.size() == 13);
   CHECK(read_books(written) == all);
   CHECK(write_books({}).empty());
   CHECK(read_books({}) == checkpoint_books{});
   CHECK(write_books({.finished = false}) == checkpoint_properties{{"finished", "false"}});
+}
+
+TEST_CASE("loops that cannot be are passed over") {
+  for (const auto& [begins, steps] : {std::pair{"3", "0"}, {"-1", "5"}, {"3", "x"}})
+    CHECK_FALSE(read_books({{"loop_begins", begins}, {"loop_steps", steps}}).loop);
+  CHECK_FALSE(read_books({{"loop_begins", "3"}}).loop);
 }
 
 TEST_CASE("the properties of checkpoints that were written before are read") {

@@ -1,6 +1,6 @@
 #include "tests/support/has.hpp"
 
-#include <troupe/run_config.hpp>
+#include <troupe/options/run_config_fields.hpp>
 
 #include <doctest/doctest.h>
 
@@ -36,7 +36,7 @@ TEST_CASE("the defaults save every 600 seconds, keep 5, and summarise and log ev
   CHECK(c.keep_checkpoint_every_n_hours == 10000);
   CHECK(c.save_summary_steps == 100);
   CHECK(c.log_step_count_steps == 100);
-  CHECK(c.steps_per_loop == 100);
+  CHECK(c.steps_per_loop == loop_length{int64_t{100}});
   CHECK(c.replicas == 1);
   CHECK_FALSE(c.model_dir);
   CHECK_FALSE(c.seed);
@@ -130,6 +130,34 @@ TEST_CASE("a field replaced by name takes the text of a value or none, and refus
   CHECK(replace(run_config{}, "replicas", "0").error().message == "replicas must be in [1, 1024], not 0");
 }
 
+TEST_CASE("[DF-1] a length of loops is a number of steps from 1 on, or seconds, minutes or hours") {
+  const auto told = [](const char* text) { return replace(run_config{}, "steps_per_loop", text); };
+  for (const char* text :
+       {"5x", "2.5", "", "s", "1d", "1.5h", " 1", "+1", "9999999999999999h", "99999999999999999999"}) {
+    CAPTURE(text);
+    REQUIRE_FALSE(told(text));
+    CHECK(told(text).error()
+          == error{errc::invalid_argument,
+                   "steps_per_loop must be a whole number of at least 1, or a time such as 90s, "
+                   "2m or 1h, not '"
+                       + std::string{text} + "'"});
+  }
+  for (const char* text : {"0", "-1"})
+    CHECK(told(text).error().message == "steps_per_loop must be at least 1, not " + std::string{text});
+  for (const char* text : {"0s", "-1h", "9999999999h"}) {
+    REQUIRE_FALSE(told(text));
+    CHECK(told(text).error().message.starts_with("steps_per_loop must be from 1 s to a hundred years, not "));
+  }
+  CHECK(told("90s")->steps_per_loop == loop_length{std::chrono::seconds{90}});
+  CHECK(told("2m")->steps_per_loop == loop_length{std::chrono::seconds{120}});
+  CHECK(told("1h")->steps_per_loop == loop_length{std::chrono::seconds{3600}});
+  CHECK(told("4611686018427387904")->steps_per_loop == loop_length{int64_t{1} << 62});
+  CHECK(option_text(told("2m")->steps_per_loop) == "120s");
+  CHECK(refused({.steps_per_loop = std::chrono::minutes{2}}) == "");
+  CHECK(refused({.steps_per_loop = std::chrono::seconds{0}})
+        == "steps_per_loop must be from 1 s to a hundred years, not 0s");
+}
+
 TEST_CASE("a value that a field cannot have is refused, naming both") {
   CHECK(refused({.save_summary_steps = -1}) == "save_summary_steps must be at least 0, not -1");
   CHECK(refused({.save_checkpoints_steps = -5}) == "save_checkpoints_steps must be at least 0, not -5");
@@ -139,8 +167,6 @@ TEST_CASE("a value that a field cannot have is refused, naming both") {
   CHECK(refused({.keep_checkpoint_every_n_hours = 0}) == "keep_checkpoint_every_n_hours must be above 0, not 0");
   CHECK(refused({.log_step_count_steps = 0}) == "log_step_count_steps must be at least 1, not 0");
   CHECK(refused({.steps_per_loop = 0}) == "steps_per_loop must be at least 1, not 0");
-  CHECK(validate({.steps_per_loop = 50}).error()
-        == error{errc::unimplemented, "steps_per_loop has no effect yet: it must be left at 100, not 50"});
   CHECK(refused({.save_checkpoints_secs = INFINITY}) == "save_checkpoints_secs must be finite, not inf");
   CHECK(refused({.replicas = 4294967297}) == "replicas must be in [1, 1024], not 4294967297");
   CHECK(refused({.replicas = 4294967298}) == "replicas must be in [1, 1024], not 4294967298");

@@ -13,9 +13,11 @@
 #include <troupe/error.hpp>
 
 #include <array>
+#include <chrono>
 #include <limits>
 #include <tuple>
 #include <type_traits>
+#include <variant>
 
 namespace troupe {
 
@@ -60,6 +62,7 @@ enum class option_kind : uint8_t {
   numbers,   ///< "0.1,0.01"; brackets are allowed.
   texts,     ///< "shirt,bag"; of names that are choices brackets are allowed.
   extents,   ///< One integer for both axes of an image, or two.
+  length,    ///< A number of steps, or a time: "100", "90s", "2m", "1h".
 };
 
 /// The values that a field accepts as text.
@@ -130,6 +133,7 @@ TROUPE_API std::string option_text(float value);
 TROUPE_API std::string option_text(double value);
 TROUPE_API std::string option_text(const std::string& value);
 TROUPE_API std::string option_text(const std::array<int64_t, 2>& value);
+TROUPE_API std::string option_text(const std::variant<int64_t, std::chrono::seconds>& value);
 template <chosen_by_name T>
 std::string option_text(const T& value) {
   for (const auto& [name, known] : option_choices<T>::all)
@@ -159,6 +163,7 @@ TROUPE_API bool parse_option(std::string_view text, float& into);
 TROUPE_API bool parse_option(std::string_view text, double& into);
 TROUPE_API bool parse_option(std::string_view text, std::string& into);
 TROUPE_API bool parse_option(std::string_view text, std::array<int64_t, 2>& into);
+TROUPE_API bool parse_option(std::string_view text, std::variant<int64_t, std::chrono::seconds>& into);
 /// Reads a list. An empty text is an empty list.
 TROUPE_API bool parse_option(std::string_view text, std::vector<int64_t>& into);
 TROUPE_API bool parse_option(std::string_view text, std::vector<float>& into);
@@ -236,6 +241,8 @@ constexpr option_kind kind_of_option() {
     return texts;
   else if constexpr (std::is_same_v<T, std::array<int64_t, 2>>)
     return extents;
+  else if constexpr (std::is_same_v<T, std::variant<int64_t, std::chrono::seconds>>)
+    return length;
   else
     return text;
 }
@@ -292,6 +299,9 @@ inline expected<void> check_option(std::string_view label, int32_t value, const 
   return check_option(label, int64_t{value}, range);
 }
 TROUPE_API expected<void> check_option(std::string_view label, float value, const field_range& range);
+/// A time must have at least a second, and at most a hundred years.
+TROUPE_API expected<void> check_option(std::string_view label, const std::variant<int64_t, std::chrono::seconds>& value,
+                                       const field_range& range);
 template <class T>
 expected<void> check_option(std::string_view, const T&, const field_range&) {
   return {};

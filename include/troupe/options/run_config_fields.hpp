@@ -64,7 +64,9 @@ struct option_fields<run_config> {
       TROUPE_FIELD(log_step_count_steps, "steps between two reports of progress", field_range::at_least(1)),
       TROUPE_FIELD(train_metrics,
                    "metrics of training at these reports: of their own step, of all steps since the last one, or none"),
-      TROUPE_FIELD(steps_per_loop, "of no effect yet", field_range::at_least(1), false),
+      TROUPE_FIELD(steps_per_loop, "steps of a loop, with which states that last a loop begin",
+                   field_range::at_least(1)),
+      TROUPE_FIELD(log_perplexity, "also show perplexity (ppl) and bits per character (bpc) with the loss"),
       TROUPE_FIELD(
           gradient_shards,
           "parts of a batch that are summed in a fixed order, a power of two; as many as replicas unless given",

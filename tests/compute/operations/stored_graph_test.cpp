@@ -89,7 +89,7 @@ TEST_CASE("every operation that a graph can hold has a stored form under its nam
   for (const auto* op : operations()) {
     CAPTURE(op->name);
     const auto* form = stored_form_of(op->name);
-    const bool source = op == &ops::placeholder || op == &ops::variable || op == &ops::constant;
+    const bool source = op == &ops::placeholder || op == &ops::variable || op == &ops::constant || op == &ops::state;
     CHECK((form != nullptr) == !source);
     CHECK((!form || form->op == op));
   }

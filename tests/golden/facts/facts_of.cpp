@@ -242,7 +242,7 @@ void note_events(file_system& files, const std::string& directory, bool files_to
       if (e.note && e.note->what == session_note::kind::start)
         seen.erase(seen.lower_bound({e.step, ""}), seen.end());
       for (const auto& v : e.values)
-        if (v.tag != "global_step/sec")
+        if (!v.tag.ends_with("/sec"))
           seen[{e.step, v.tag}] = (files_too ? "file " + std::to_string(i) + " " : "") + std::to_string(checksum(v));
     }
   }

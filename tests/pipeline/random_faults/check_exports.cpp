@@ -1,4 +1,5 @@
 #include "pipeline/random_faults/checks.hpp"
+#include "pipeline/random_faults/described_job.hpp"
 
 #include <algorithm>
 

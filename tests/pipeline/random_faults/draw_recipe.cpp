@@ -250,6 +250,10 @@ recipe draw_recipe(uint64_t seed, std::optional<group_recipe> groups) {
   if (r.recovers > 0 && d.in_percent(30))
     r.disturbed.insert(r.disturbed.begin(), draw_deaths(r, d));
   draw_exports(r, dice{seed ^ 0x6578706f7274u});
+  dice of_loops{seed ^ 0x6c6f6f7073u};
+  r.loop = of_loops.of({1, 3, 4, 7, 100, 0});
+  // How long a loop of a time is depends on what the job has met, and with it what lasts a loop.
+  r.carries = !r.groups && r.loop > 0 && of_loops.in_percent(60);
   draw_outages(r, dice{seed ^ 0x6f7574616765u});
   return r;
 }

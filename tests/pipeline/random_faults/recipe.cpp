@@ -129,6 +129,9 @@ std::string to_text(const recipe& r) {
                      + (r.reducers ? ", by reducers, " : ", ") + std::to_string(r.max_steps) + " steps"
                      + (r.batches ? " of " + std::to_string(*r.batches) + " batches" : "")
                      + (r.keeps ? "" : ", keeps nothing");
+  if (r.loop != 100)
+    text += r.loop > 0 ? ", loops of " + std::to_string(r.loop) : ", loops of a second";
+  text += r.carries ? ", carries" : "";
   if (r.groups) {
     const auto at = [&](const char* name, size_t g) {
       return r.groups->breaks[g] ? std::string{", "} + name + " breaks at " + std::to_string(*r.groups->breaks[g])

@@ -1,7 +1,6 @@
 #include "pipeline/random_faults/run.hpp"
 
-#include "estimator/describe.hpp"
-#include "pipeline/random_faults/group_job.hpp"
+#include "pipeline/random_faults/described_job.hpp"
 #include "pipeline/random_faults/protocol_watch.hpp"
 #include "pipeline/random_faults/slow_disk.hpp"
 #include "pipeline/random_faults/troubled_input.hpp"
@@ -16,82 +15,9 @@ namespace troupe::test::random_faults {
 
 namespace {
 
-constexpr int64_t batch_rows = 24;
 /// More than ten times as many as the longest undisturbed job takes.
 constexpr int64_t turns_max = 300'000;
 constexpr std::chrono::hours virtual_time_max{3};
-
-const dataset& endless_data() {
-  static const dataset data = small_dataset(7 * batch_rows + 5).shuffle().batch(batch_rows).repeat();
-  return data;
-}
-
-dataset data_of(const recipe& r) {
-  return r.batches ? small_dataset(*r.batches * batch_rows).shuffle().batch(batch_rows) : endless_data();
-}
-
-/// The small model with an observed value. A step computes the value only if a hook requests it.
-model observed_model() {
-  auto source = small_model();
-  source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
-    g.observe(watching_hook::observed, reduce_mean(x["x"]));
-    return inner(g, x, y, m);
-  };
-  return source;
-}
-
-}  // namespace
-
-std::vector<exporter> exporters_of(const recipe& r) {
-  return {{.name = "latest", .exports_to_keep = r.exports_kept},
-          {.name = "best", .rule = export_rule::best, .exports_to_keep = r.exports_kept},
-          {.name = "final", .rule = export_rule::final}};
-}
-
-namespace {
-
-training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
-  static const auto of_one = std::make_shared<const model>(observed_model()),
-                    of_groups = std::make_shared<const model>(evaluated_candidate());
-  const auto& source = r.groups ? of_groups : of_one;
-  auto d = describe_small({.max_steps = r.max_steps,
-                           .save_steps = r.save_steps,
-                           .save_secs = r.save_secs,
-                           .replicas = r.groups ? r.groups->replicas : r.replicas,
-                           .hosts = r.hosts,
-                           .reducers = r.reducers,
-                           .shards = r.shards,
-                           .input = data_of(r),
-                           .files = std::move(files),
-                           .keeps = r.keeps,
-                           .recovers = r.recovers});
-  d.basis.source = source;
-  auto& config = d.basis.config;
-  config.keep_checkpoint_max = static_cast<int32_t>(r.keep_max);
-  config.summary_steps = r.keeps ? r.summary_steps : 0;
-  config.log_steps = r.log_steps;
-  if (r.evaluates) {
-    d.evaluations = {{.data = small_evaluation(), .throttle_secs = r.throttle_secs, .when = r.when}};
-    d.evaluations.front().data.steps = r.eval_steps;
-    if (r.eval_every > 0)
-      d.evaluations.front().every_steps = r.eval_every;
-    if (r.exports_kept > 0) {
-      const eval_spec spec{.input = small_evaluation().input, .exporters = exporters_of(r)};
-      d.evaluations.front().exports = exporting_of({*source, {.model_dir = "/run", .seed = 7}}, spec);
-      d.evaluations.front().exports_at_end = true;
-    }
-  }
-  return d;
-}
-
-std::shared_ptr<prepared_job> prepared(const recipe& r, training_job d) {
-  if (r.groups)
-    return prepared_groups(r, std::move(d));
-  auto job = prepare(std::move(d));
-  if (!job)
-    throw std::runtime_error("a recipe that cannot be prepared: " + to_text(job.error()));
-  return *job;
-}
 
 /// Plays one process of a story, and observes it.
 class process {
@@ -374,13 +300,15 @@ const checkpoint_content& reference_of(const recipe& r) {
   const auto key = std::to_string(r.hosts) + " " + std::to_string(r.replicas) + " "
                    + std::to_string(r.shards.value_or(0)) + " " + std::to_string(r.max_steps) + " "
                    + std::to_string(r.batches.value_or(0)) + " " + std::to_string(r.hook_scales_at.value_or(0))
-                   + key_of(r.groups);
+                   + (r.carries ? " loops of " + std::to_string(r.loop) : "") + key_of(r.groups);
   if (const auto found = known.find(key); found != known.end())
     return found->second;
   recipe calm;
   calm.hosts = r.hosts;
   calm.replicas = r.replicas;
   calm.shards = r.shards;
+  calm.carries = r.carries;
+  calm.loop = r.carries ? r.loop : 100;
   calm.max_steps = r.max_steps;
   calm.groups = r.groups;
   calm.batches = r.batches;

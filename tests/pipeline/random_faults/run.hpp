@@ -74,9 +74,6 @@ void look_at(const std::shared_ptr<file_system>& disk, const std::string& curve,
 /// The prefix ("mixture/") of the values of a group that trains to the end; empty in a job of one group.
 std::string prefix_of_survivor(const recipe& r);
 
-/// One exporter of each rule, with the rule's name.
-std::vector<exporter> exporters_of(const recipe& r);
-
 /// The state at the end of the undisturbed job with these settings. Cached, since many recipes share it.
 const checkpoint_content& reference_of(const recipe& r);
 

@@ -1,5 +1,5 @@
 // How many steps a loop should have, so that it takes a given time: from the times of past loops, as TPUEstimator's
-// IterationCountEstimator. It has no clock. No job uses it yet.
+// IterationCountEstimator. It has no clock.
 #pragma once
 
 #include <troupe/error.hpp>

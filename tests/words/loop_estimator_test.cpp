@@ -1,4 +1,4 @@
-#include "cluster/loop_estimator.hpp"
+#include "words/loop_estimator.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,64 @@
+#include "actors/chief/loops.hpp"
+
+#include "compute/engine/loss_meter.hpp"
+
+namespace troupe {
+
+std::optional<double> loops::secs() const {
+  const auto* time = std::get_if<std::chrono::seconds>(&length_);
+  return time ? std::optional{static_cast<double>(time->count())} : std::nullopt;
+}
+
+/// The loop that begins at `step`, where its length is a time.
+loop_span loops::next_at(int64_t step) { return {step, estimator_.steps_for(*secs()).value_or(1)}; }
+
+loop_span loops::begin(int64_t step, int64_t first_step, const std::optional<loop_span>& stored) {
+  if (!secs())
+    spans_.begin({stored ? stored->begins : first_step, std::get<int64_t>(length_)});
+  else
+    // A stored loop that is over has a next one, which the state begins with.
+    spans_.begin(stored && !stored->begins_at(step) ? *stored : next_at(step));
+  return spans_.at(step);
+}
+
+std::optional<loop_span> loops::stored_at(int64_t step, int64_t first_step) const {
+  const auto here = spans_.at(step);
+  return secs() || here.begins != first_step ? std::optional{here} : std::nullopt;
+}
+
+std::vector<loop_span> loops::fix_below(int64_t until) {
+  std::vector<loop_span> made;
+  if (!secs())
+    return made;
+  for (;;) {
+    const auto& last = spans_.last();
+    int64_t next = 0;
+    if (__builtin_add_overflow(last.begins, last.steps, &next) || next >= until)
+      return made;
+    spans_.add(next_at(next));
+    made.push_back(spans_.last());
+  }
+}
+
+void loops::ended(const loop_point& x) {
+  if (secs() && x.first == x.begins)
+    estimator_.add(x.seconds, x.steps());
+}
+
+loop_facts facts_of(const loop_point& x, int64_t rows, bool perplexity_too) {
+  loop_facts f{.begins = x.begins,
+               .first = x.first,
+               .end = x.end,
+               .last_loss = x.last,
+               .mean_loss = x.mean,
+               .replica_0_loss = x.first_replica};
+  if (x.seconds > 0)
+    f.examples_per_second = static_cast<double>(x.steps() * rows) / x.seconds;
+  if (perplexity_too) {
+    f.ppl = perplexity(x.last);
+    f.bpc = bits_per_character(x.last);
+  }
+  return f;
+}
+
+}  // namespace troupe

@@ -1,0 +1,101 @@
+#include "pipeline/random_faults/described_job.hpp"
+
+#include "estimator/describe.hpp"
+#include "pipeline/random_faults/group_job.hpp"
+#include "pipeline/random_faults/watching_hook.hpp"
+#include "support/small_job.hpp"
+
+namespace troupe::test::random_faults {
+
+namespace {
+
+constexpr int64_t batch_rows = 24;
+
+const dataset& endless_data() {
+  static const dataset data = small_dataset(7 * batch_rows + 5).shuffle().batch(batch_rows).repeat();
+  return data;
+}
+
+dataset data_of(const recipe& r) {
+  return r.batches ? small_dataset(*r.batches * batch_rows).shuffle().batch(batch_rows) : endless_data();
+}
+
+/// The small model with an observed value. A step computes the value only if a hook requests it.
+model observed_model() {
+  auto source = small_model();
+  source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
+    g.observe(watching_hook::observed, reduce_mean(x["x"]));
+    return inner(g, x, y, m);
+  };
+  return source;
+}
+
+/// The same with two states: what each row has seen so far, and the steps of a loop.
+model carrying_model() {
+  auto source = observed_model();
+  source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
+    const auto batch = x["x"].dims().front();
+    const auto memory = g.state({.name = "memory", .dims = {batch, 8}});
+    const auto steps = g.state(
+        {.name = "steps", .dims = {batch}, .initial = init::constant(3), .lasts = lifetime::loop});
+    g.carry(memory, 0.5f * memory + x["x"]);
+    g.carry(steps, steps + 1);
+    return inner(g, x, y, m);
+  };
+  return source;
+}
+
+}  // namespace
+
+std::vector<exporter> exporters_of(const recipe& r) {
+  return {{.name = "latest", .exports_to_keep = r.exports_kept},
+          {.name = "best", .rule = export_rule::best, .exports_to_keep = r.exports_kept},
+          {.name = "final", .rule = export_rule::final}};
+}
+
+training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
+  static const auto of_one = std::make_shared<const model>(observed_model()),
+                    carrying = std::make_shared<const model>(carrying_model()),
+                    of_groups = std::make_shared<const model>(evaluated_candidate());
+  const auto& source = r.groups ? of_groups : r.carries ? carrying : of_one;
+  auto d = describe_small({.max_steps = r.max_steps,
+                           .save_steps = r.save_steps,
+                           .save_secs = r.save_secs,
+                           .replicas = r.groups ? r.groups->replicas : r.replicas,
+                           .hosts = r.hosts,
+                           .reducers = r.reducers,
+                           .shards = r.shards,
+                           .input = data_of(r),
+                           .files = std::move(files),
+                           .keeps = r.keeps,
+                           .recovers = r.recovers});
+  d.basis.source = source;
+  auto& config = d.basis.config;
+  config.keep_checkpoint_max = static_cast<int32_t>(r.keep_max);
+  config.summary_steps = r.keeps ? r.summary_steps : 0;
+  config.log_steps = r.log_steps;
+  config.loop = r.loop > 0 ? loop_length{r.loop} : loop_length{std::chrono::seconds{1}};
+  if (r.evaluates) {
+    d.evaluations = {{.data = small_evaluation(), .throttle_secs = r.throttle_secs, .when = r.when}};
+    d.evaluations.front().data.steps = r.eval_steps;
+    if (r.eval_every > 0)
+      d.evaluations.front().every_steps = r.eval_every;
+    if (r.exports_kept > 0) {
+      const eval_spec spec{.input = small_evaluation().input, .exporters = exporters_of(r)};
+      d.evaluations.front().exports = exporting_of({*source, {.model_dir = "/run", .seed = 7}}, spec);
+      d.evaluations.front().exports_at_end = true;
+    }
+  }
+  return d;
+}
+
+std::shared_ptr<prepared_job> prepared(const recipe& r, training_job d) {
+  if (r.groups)
+    return prepared_groups(r, std::move(d));
+  auto job = prepare(std::move(d));
+  if (!job)
+    throw std::runtime_error("a recipe that cannot be prepared: " + to_text(job.error()));
+  return *job;
+}
+
+}  // namespace troupe::test::random_faults
