@@ -55,6 +55,8 @@ expected<program_options> program_size(const settled_config& config, int64_t bat
 int32_t threads_of(const program& p, const settled_config& config, mode m) {
   if (config.intra_op_threads > 0)
     return config.intra_op_threads;
+  if (config.pin_replicas && m == mode::train)
+    return 1;
   const auto replicas = m == mode::train ? config.replicas : 1;
   return threads_for(p.work(), automatic_work_a_thread, std::max(1, usable_processors() / replicas));
 }

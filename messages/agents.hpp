@@ -23,7 +23,7 @@ typename Inspector::result_type inspect(Inspector& f, start_nodes& x) {
 }
 
 /// The agent's answer to `start_nodes`, with its place. A node that could not be started has the handle of an actor
-/// that ends at once, with the reason.
+/// that ends at once, with the reason; `warnings` are of nodes that run otherwise than was asked.
 struct started {
   struct node {
     node_id id{};
@@ -32,6 +32,7 @@ struct started {
   int32_t attempt = 0;
   int32_t place = 0;
   std::vector<node> nodes;
+  std::vector<std::string> warnings = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, started::node& x) {
@@ -39,7 +40,7 @@ typename Inspector::result_type inspect(Inspector& f, started::node& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, started& x) {
-  return f(caf::meta::type_name("started"), x.attempt, x.place, x.nodes);
+  return f(caf::meta::type_name("started"), x.attempt, x.place, x.nodes, x.warnings);
 }
 
 /// Ends these nodes. The driver monitors them and learns of each end by its `down` message.

@@ -25,6 +25,7 @@ expected<settled_config> resolve_config(const run_config& c) {
       .replicas = static_cast<int32_t>(c.replicas),
       .gradient_shards = static_cast<int32_t>(c.gradient_shards.value_or(c.replicas)),
       .intra_op_threads = static_cast<int32_t>(c.intra_op_threads),
+      .pin_replicas = c.pin_replicas,
       .debug_numerics = c.debug_numerics,
       .on_not_finite = c.on_not_finite,
       .recompute = c.recompute};

@@ -32,6 +32,7 @@ struct settled_config {
   int32_t replicas = 1;
   int32_t gradient_shards = 1;
   int32_t intra_op_threads = 0;  ///< 0: automatic.
+  bool pin_replicas = false;
   bool debug_numerics = false;
   not_finite on_not_finite = not_finite::fail;
   bool recompute = false;

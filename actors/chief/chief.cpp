@@ -36,7 +36,11 @@ static void start_all(chief_state& c) {
 
 /// New nodes are connected even if the attempt has failed meanwhile, because the next attempt keeps them.
 static void on_started(chief_state& c, const started& x) {
-  if (!c.agents.on(x, c.nodes) || c.agents.awaited())
+  if (!c.agents.on(x, c.nodes))
+    return;
+  for (const auto& text : x.warnings)
+    warn_of_node(c, text);
+  if (c.agents.awaited())
     return;
   c.disarm(chief_wait::nodes);
   if (c.ending.failing() == failing::replacing)
@@ -143,10 +147,8 @@ static void on_restored(chief_state& c, const restored& x) {
     if (auto known = check_positions(x.prefix, x.blobs, infeeds_of(c, is_grown)); !known)
       return fail_now(c, known.error());
   const auto other_rate = c.rates.begin(x.id.step, books.rate_factor.value_or(1));
-  begin news{
+  const begin news{
       c.attempt, x.id.step, {}, c.rates.at(x.id.step), c.loops.begin(x.id.step, c.origin.first_step, books.loop)};
-  if (planted(planted_fault::loop_off_by_one))
-    ++news.loop.begins;
   c.results.open_loop = {};
   c.self->send(c.outfeed(), news);
   c.tell_replicas(news);

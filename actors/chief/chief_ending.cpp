@@ -78,11 +78,13 @@ void on_input_failed(chief_state& c, const input_failed& x) {
   c.arm(chief_wait::news, c.options.deadlines.stop);
 }
 
-void on_input_warned(chief_state& c, const input_warned& x) {
+void on_input_warned(chief_state& c, const input_warned& x) { warn_of_node(c, x.text); }
+
+void warn_of_node(chief_state& c, const std::string& text) {
   if (!c.trains())
-    c.told.later.push_back(x.text);
-  else if (c.told.warnings.insert(x.text).second)  // A restarted infeed repeats its warnings.
-    c.warn(c.horizon.reached(), x.text);
+    c.told.later.push_back(text);
+  else if (c.told.warnings.insert(text).second)  // A restarted node repeats its warnings.
+    c.warn(c.horizon.reached(), text);
 }
 
 void on_down(chief_state& c, const caf::down_msg& x) {

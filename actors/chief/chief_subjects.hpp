@@ -153,6 +153,8 @@ void respond(chief_state& c, role who, trouble what, error cause, size_t which =
 void on_failure(chief_state& c, const failure& x);
 void on_input_failed(chief_state& c, const input_failed& x);
 void on_input_warned(chief_state& c, const input_warned& x);
+/// Publishes a node's warning once, however often it is repeated: now, or as soon as the training begins.
+void warn_of_node(chief_state& c, const std::string& text);
 void on_down(chief_state& c, const caf::down_msg& x);
 void flush_outfeed(chief_state& c);
 void on_flushed(chief_state& c, const flushed& x);

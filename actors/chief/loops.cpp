@@ -1,6 +1,7 @@
 #include "actors/chief/loops.hpp"
 
 #include "compute/engine/loss_meter.hpp"
+#include "words/planted.hpp"
 
 namespace troupe {
 
@@ -18,7 +19,10 @@ loop_span loops::begin(int64_t step, int64_t first_step, const std::optional<loo
   else
     // A stored loop that is over has a next one, which the state begins with.
     spans_.begin(stored && !stored->begins_at(step) ? *stored : next_at(step));
-  return spans_.at(step);
+  auto here = spans_.at(step);
+  if (planted(planted_fault::loop_off_by_one))
+    ++here.begins;
+  return here;
 }
 
 std::optional<loop_span> loops::stored_at(int64_t step, int64_t first_step) const {

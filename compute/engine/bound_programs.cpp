@@ -3,7 +3,8 @@
 namespace troupe {
 
 bound_programs::bound_programs(const program_engine_options& options)
-  : options_(options), pool_(options.threads.most > 1 ? thread_pool::of(options.threads.most) : nullptr) {}
+  : options_(options),
+    pool_(options.threads.most > 1 ? thread_pool::of(options.threads.most, options.threads.processors) : nullptr) {}
 
 expected<program*> bound_programs::find(int64_t rows, bool forward_only) {
   constexpr size_t bindings_max = 8;

@@ -124,6 +124,8 @@ struct shared_threads {
   /// Whether to use fewer threads where a step is too short for more to pay, which only its plan decides. One thread
   /// where the system has no more.
   bool as_pays = false;
+  /// The processors of the threads beside the caller's. Empty: those of the thread that plans the step.
+  std::vector<int32_t> processors = {};
 };
 
 struct program_engine_options {

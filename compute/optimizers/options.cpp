@@ -132,6 +132,8 @@ std::string to_text(const optimizer& o) {
       text += std::string{", "} + name + " = " + option_text(value);
   };
   add("warmup_steps", o.warmup_steps);
+  if (o.reduce != reduction::mean)
+    text += ", reduce = " + option_text(o.reduce);
   add("clip.value", o.clip.value);
   add("clip.norm", o.clip.norm);
   add("clip.global_norm", o.clip.global_norm);

@@ -20,7 +20,7 @@ enum class measuring : uint8_t {
 
 struct program_options {
   int64_t batch = 1;   ///< Rows of the shard that this program computes: the unknown "batch".
-  int32_t shards = 1;  ///< S: the loss is scaled by 1/S before differentiation (MEAN over shards).
+  int32_t shards = 1;  ///< S: with `reduction::mean` the loss is scaled by 1/S before differentiation.
   uint64_t seed = 0;   ///< Seed of the keyed random operations.
   bool fuse = true;    ///< Element-wise operations over the same elements become one kernel; the bits are the same.
   bool eliminate_common_calls = true;  ///< Common subexpression elimination; the bits are the same.

@@ -151,7 +151,7 @@ expected<training> differentiate(graph& g, symbol loss, const optimizer& o, cons
     variables.push_back(symbol_of(g, v.node));
     t.offsets.push_back(layout.entries()[static_cast<size_t>(at)].gradient_offset);
   }
-  if (shards > 1)
+  if (shards > 1 && o.reduce == reduction::mean)
     loss = share_of(loss, shards);
   const auto all = gradients(loss, variables);
   if (auto status = g.status(); !status)

@@ -1,6 +1,7 @@
 #include "compute/program/thread_pool.hpp"
 
 #include "compute/kernels/denormals.hpp"
+#include "words/affinity.hpp"
 
 #include <cassert>
 #include <system_error>
@@ -42,11 +43,12 @@ void tell(std::atomic<uint32_t>& x, uint32_t value) {
 }  // namespace
 
 // With fewer processors than threads, spinning only delays the thread that is waited for.
-thread_pool::thread_pool(int threads)
-  : threads_(threads), looks_(static_cast<int>(std::thread::hardware_concurrency()) < threads ? 0 : 1000) {}
+thread_pool::thread_pool(int threads, std::vector<int32_t> processors)
+  : threads_(threads), looks_(static_cast<int>(std::thread::hardware_concurrency()) < threads ? 0 : 1000),
+    processors_(std::move(processors)) {}
 
-std::shared_ptr<thread_pool> thread_pool::of(int threads) {
-  return std::shared_ptr<thread_pool>{new thread_pool{threads}};
+std::shared_ptr<thread_pool> thread_pool::of(int threads, std::vector<int32_t> processors) {
+  return std::shared_ptr<thread_pool>{new thread_pool{threads, std::move(processors)}};
 }
 
 expected<std::shared_ptr<thread_pool>> thread_pool::start(int threads) {
@@ -65,6 +67,8 @@ expected<void> thread_pool::begin(int threads) {
                                                 + ": the system gave no thread after " + std::to_string(share) + " ("
                                                 + e.what() + ")");
     }
+    if (!processors_.empty())  // A refusal only makes the threads share a processor.
+      static_cast<void>(restrict_to(begun->thread, processors_));
     workers_.push_back(std::move(begun));
   }
   return {};

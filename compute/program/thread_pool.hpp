@@ -19,8 +19,9 @@ namespace troupe {
 /// Used by one thread at a time, not necessarily always the same one.
 class thread_pool {
  public:
-  /// A pool of at most `threads` threads, the caller included; at least 1. None is started yet.
-  static std::shared_ptr<thread_pool> of(int threads);
+  /// A pool of at most `threads` threads, the caller included; at least 1. None is started yet. The others run on
+  /// `processors`, if the system lets them; empty: on those of the thread that calls `begin`.
+  static std::shared_ptr<thread_pool> of(int threads, std::vector<int32_t> processors = {});
   /// The same, with all threads started. resource_exhausted as for `begin`.
   static expected<std::shared_ptr<thread_pool>> start(int threads);
   /// Starts threads until there are `threads`, the caller included. resource_exhausted if the system has no more to
@@ -54,7 +55,7 @@ class thread_pool {
     std::thread thread;
   };
 
-  explicit thread_pool(int threads);
+  thread_pool(int threads, std::vector<int32_t> processors);
   void run_task(task t, int shares);
   void work(worker& w, int share);
   static bool take(worker& w, uint32_t number);
@@ -62,6 +63,7 @@ class thread_pool {
   task task_;
   const int threads_;
   const int looks_;  ///< How often a thread spins before it sleeps.
+  const std::vector<int32_t> processors_;
   std::vector<std::unique_ptr<worker>> workers_;
 };
 

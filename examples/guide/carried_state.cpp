@@ -29,10 +29,11 @@ tr::model remembering(tr::lifetime lasts) {
             const auto batch = in["x"].dims()[0];
             const auto memory = g.state({.name = "memory", .dims = {batch, 2}, .lasts = lasts});
             g.carry(memory, tr::one_hot(in["x"], 2));  // What the next step reads, row by row.
-            return tr::multi_class_head{.classes = 2}.spec(g, {.mode = mode,
-                                                               .logits = tr::nn::dense(memory, {.units = 2}),
-                                                               .labels = y.only(),
-                                                               .optimizer = tr::adam{.rate = 0.05f}});
+            return tr::multi_class_head{.classes = 2}.spec(
+                g, {.mode = mode,
+                    .logits = tr::nn::dense(memory, {.units = 2, .kernel = tr::init::zeros()}),
+                    .labels = y.only(),
+                    .optimizer = tr::adam{.rate = 0.05f}});
           }};
 }
 // model ends

@@ -1,5 +1,7 @@
 // Initial values of variables: zeros, constants, and the usual random ones.
-// Not needed to begin with: layers choose one for each variable, and options name it (`init::he_normal()`).
+// Not needed to begin with.
+//
+// Layers choose one for each variable, and options name it: `init::he_normal()`.
 #pragma once
 
 #include <troupe/tensor.hpp>

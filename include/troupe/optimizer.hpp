@@ -15,12 +15,11 @@
 // Gradients of one row are summed before they are squared or clipped, and norms are those of the sums. Decoupled weight
 // decay (not LAMB's) applies only to the rows read, as in tf.contrib.opt's DecoupledWeightDecayExtension. Moving
 // averages include every row, as in tf.train.ExponentialMovingAverage: an update then costs as much as one of all rows.
-//
-// To sum gradients over parts of a batch before each update, see run_config::gradient_shards.
 #pragma once
 
 #include <troupe/error.hpp>
 #include <troupe/optimizer/learning_rate.hpp>
+#include <troupe/optimizer/reduction.hpp>
 #include <troupe/optimizer/update_rule.hpp>
 
 #include <optional>
@@ -30,7 +29,7 @@
 
 namespace troupe {
 
-/// Gradient clipping, in this order. 0: none. Norms are those of the gradient summed over all replicas.
+/// Gradient clipping, in this order. 0: none. Norms are those of the gradient reduced over all shards.
 struct clipping {
   float value = 0;        ///< Limits each element to [-value, value]. tf.clip_by_value.
   float norm = 0;         ///< g · min(1, norm / |g|) for each variable. tf.clip_by_norm.
@@ -55,6 +54,7 @@ struct optimizer {
   update_rule rule = adam{};                          ///< See optimizer/update_rule.hpp.
   learning_rate_schedule schedule = constant_rate{};  ///< Of the rule's `rate` (optimizer/learning_rate.hpp).
   int64_t warmup_steps = 0;  ///< Update t of these uses t/warmup_steps of the rate. Goyal et al. 2017, section 2.2.
+  reduction reduce = reduction::mean;  ///< Of the gradients of shards (optimizer/reduction.hpp).
   clipping clip = {};
   /// Decoupled: v -= η·weight_decay·v at each update, where η is the schedule applied to 1. In [0, 1). Loshchilov &
   /// Hutter 2019, section 2.
@@ -70,8 +70,7 @@ struct optimizer {
   bool moving_average_ramps = false;
 };
 
-/// Checks that rates, epsilons and counts are above 0, decays in [0, 1), ...; else invalid_argument naming field and
-/// value.
+/// invalid_argument naming field and value, if rates, epsilons and counts are not above 0, decays not in [0, 1), ...
 TROUPE_API expected<void> validate(const optimizer& o);
 /// "adam(rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08)", then all fields that are not at their defaults:
 /// ", schedule = cosine(decay_steps = 10000, alpha = 0), warmup_steps = 500, clip.global_norm = 1".

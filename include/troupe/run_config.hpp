@@ -63,8 +63,11 @@ struct run_config {
   int64_t replicas = 1;  ///< Copies of the model that share each batch, in [1, 1024].
   /// Threads of each replica, its own included, at most 1024; any number gives the same bits. 0: the processors
   /// available to the process divided by the replicas of the job; fewer if a step is too short, as its plan decides; 1
-  /// in simulation.
+  /// in simulation and, with `pin_replicas`, for training.
   int64_t intra_op_threads = 0;
+  /// Training: the thread of replica r of a group runs only on the r-th processor (modulo their number) of those that
+  /// the process may use. Its further threads run on any. Where the system refuses, a warning. No effect in simulation.
+  bool pin_replicas = false;
   /// How often in a row a job recovers from its last commit, after an infeed, a replica or the reducer has died or an
   /// error was `aborted` or `unavailable`. A commit beyond the failed step resets the count. None: no limit; 0: never.
   /// With the defaults an input may be unavailable for 303 s. A second `aborted` at the same step ends the job at once.
@@ -72,9 +75,8 @@ struct run_config {
   std::optional<int64_t> recovery_attempts_max = 10;
   double recovery_first_delay_secs = 1;  ///< Delay before the first recovery; each later one doubles it,
   double recovery_delay_max_secs = 60;   ///<   up to this.
-  /// Repeats a step whose loss or gradient is not finite operation by operation, so that the error names the first
-  /// operation, variable or input component that is not. Until then it costs one more check of each gradient if there
-  /// are several replicas.
+  /// Repeats a step that is not finite operation by operation, so that the error names the first operation, variable or
+  /// input component that is not. Until then it costs, with several replicas, one more check of each gradient.
   bool debug_numerics = false;
   not_finite on_not_finite = not_finite::fail;
   /// Rematerialisation, for models short of memory: gradients recompute cheap forward values (no matrix product, no

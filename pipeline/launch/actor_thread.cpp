@@ -1,5 +1,7 @@
 #include "pipeline/launch/actor_thread.hpp"
 
+#include "words/affinity.hpp"
+
 #include <memory>
 #include <new>
 #include <system_error>
@@ -26,7 +28,7 @@ class reserve {
 
 }  // namespace
 
-expected<actor_thread> actor_thread::start() {
+expected<actor_thread> actor_thread::start(std::optional<int32_t> processor) {
   constexpr std::chrono::seconds start_max{30};
   try {
     std::promise<std::function<void()>> work;
@@ -45,6 +47,8 @@ expected<actor_thread> actor_thread::start() {
       return fail(errc::deadline_exceeded, "a new thread did not begin within 30 s");
     if (!is_ready.get())
       return fail(errc::resource_exhausted, "the system gave no thread (no memory for what is its own)");
+    if (processor)
+      made.refusal_ = restrict_to(made.thread_, {&*processor, 1});
     return made;
   } catch (const std::system_error& e) {
     return fail(errc::resource_exhausted, std::string{"the system gave no thread ("} + e.what() + ")");

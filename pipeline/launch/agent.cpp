@@ -69,6 +69,7 @@ void agent_state::on_start(const start_nodes& x) {
     nodes[id] = {address, handle};
     answer.nodes.push_back({id, std::move(handle)});
   }
+  answer.warnings = options.maker->take_warnings();
   self->send(caf::actor_cast<starting_sink_actor>(driver), std::move(answer));
 }
 

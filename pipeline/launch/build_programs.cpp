@@ -156,10 +156,13 @@ class built_graphs {
 };
 
 /// The number of threads for each replica of a program. Replicas of all programs with the same mode share the
-/// processors, since they run at the same time: in a search, those of all groups.
+/// processors, since they run at the same time: in a search, those of all groups. A pinned replica has one processor,
+/// and therefore one thread unless the configuration says otherwise; its helpers are not pinned.
 shared_threads threads_of(const prepared_job& job, const plan_program& of) {
-  if (const auto given = job.basis().config.intra_op_threads; given > 0)
-    return {given, false};
+  const auto& config = job.basis().config;
+  const bool pinned = config.pin_replicas && of.mode == mode::train;
+  if (config.intra_op_threads > 0 || pinned)
+    return {std::max(1, config.intra_op_threads), false, pinned ? job.processors : std::vector<int32_t>{}};
   const auto beside = std::count_if(job.plan->nodes.begin(), job.plan->nodes.end(), [&](const plan_node& n) {
     return n.what == role::replica && job.plan->programs[*n.program].mode == of.mode;
   });

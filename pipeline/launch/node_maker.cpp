@@ -55,8 +55,32 @@ void node_maker::forget_memory_of(const plan_node& n) {
 
 template <class F, class... Ts>
 caf::strong_actor_ptr node_maker::as_node(const plan_node& n, F f, Ts&&... xs) {
-  const spawn_options how{how_.own_thread && row_of(n.what).has_thread, how_.messages};
-  return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, how, f, std::forward<Ts>(xs)...));
+  std::error_code refusal;
+  const spawn_options how{how_.own_thread && row_of(n.what).has_thread, how_.messages, processor_of(n), &refusal};
+  auto handle = caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, how, f, std::forward<Ts>(xs)...));
+  if (refusal)
+    warnings_.push_back(n.name + " is not pinned to processor " + std::to_string(*how.processor) + ": "
+                        + refusal.message());
+  return handle;
+}
+
+/// The processor to which `pin_replicas` binds the node's thread, if any. Evaluations and predictions have one replica
+/// each and are not pinned.
+std::optional<int32_t> node_maker::processor_of(const plan_node& n) {
+  const auto& config = job_->basis().config;
+  if (!config.pin_replicas || !how_.own_thread || n.what != role::replica
+      || job_->plan->programs[*n.program].mode != mode::train)
+    return {};
+  const auto& processors = job_->processors;
+  if (processors.empty()) {
+    warnings_.push_back("replicas are not pinned: the system does not say which processors the process may use");
+    return {};
+  }
+  if (const auto others = config.intra_op_threads - 1; others > 0)
+    warnings_.push_back("pin_replicas pins one thread of each replica; its "
+                        + (others == 1 ? "other one runs" : std::to_string(others) + " others run")
+                        + " on any processor (intra_op_threads = " + std::to_string(config.intra_op_threads) + ")");
+  return processors[static_cast<size_t>(n.index) % processors.size()];
 }
 
 preparer_actor node_maker::start_preparer(preparer_options options) {

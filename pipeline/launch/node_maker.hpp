@@ -8,6 +8,7 @@
 #include "pipeline/launch/spawn.hpp"
 
 #include <set>
+#include <utility>
 
 namespace troupe {
 
@@ -23,6 +24,8 @@ class node_maker {
   caf::strong_actor_ptr start(const plan_node& n, const caf::strong_actor_ptr& driver,
                               const std::map<int32_t, agent_actor>& agents);
   preparer_actor start_preparer(preparer_options options);
+  /// For the log: in what nodes started since the last call run otherwise than was asked.
+  std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
 
  private:
   template <class F, class... Ts>
@@ -30,6 +33,7 @@ class node_maker {
   caf::strong_actor_ptr spawn(const plan_node& n, const caf::strong_actor_ptr& driver,
                               const std::map<int32_t, agent_actor>& agents);
   void forget_memory_of(const plan_node& n);
+  std::optional<int32_t> processor_of(const plan_node& n);
   std::shared_ptr<gradient_reduction> reduction_of(group_id group) const;
 
   caf::actor_system& system_;  // Not `job_world`: a driver that is left running outlives the world.
@@ -37,6 +41,7 @@ class node_maker {
   std::shared_ptr<job_listener> listener_;
   std::shared_ptr<prepared_job> job_;
   std::set<node_id> started_once_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace troupe

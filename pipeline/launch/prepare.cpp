@@ -2,6 +2,7 @@
 #include "pipeline/launch/build_programs.hpp"
 #include "pipeline/launch/check_prepared.hpp"
 #include "pipeline/launch/launcher.hpp"
+#include "words/affinity.hpp"
 #include "words/expect.hpp"
 
 #include <algorithm>
@@ -93,6 +94,8 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
     return fail(possible.error());
   auto job = std::make_shared<prepared_job>(prepared_job{.job = std::move(settled)});
   job->plan = std::move(*plan);
+  if (job->basis().config.pin_replicas)
+    job->processors = allowed_processors();
   job->books = std::move(planned.books);
   job->growth = std::move(planned.growth);
   job->blobs = std::move(planned.blobs);

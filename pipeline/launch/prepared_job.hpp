@@ -94,6 +94,9 @@ struct prepared_job {
   std::vector<evaluation_history> histories = {};
   /// The groups whose variables each evaluation beside training loads, in the order of the job's evaluations.
   std::vector<std::vector<group_id>> evaluated_groups = {};
+  /// With `pin_replicas`: the processors of the thread that has prepared the job, ascending, on which its replicas run.
+  /// Empty if the system does not say.
+  std::vector<int32_t> processors = {};
   std::map<node_id, node_switch> switches;  ///< By number of the driver.
   /// Wall time in seconds since the epoch at which the actors' clock was 0. The launcher sets it.
   double wall_offset = 0;

@@ -12,13 +12,17 @@
 
 #include <exception>
 #include <optional>
+#include <system_error>
 
 namespace troupe {
 
 /// Options for spawning an actor.
 struct spawn_options {
-  bool own_thread = false;      ///< For an actor that may block.
-  carrier* messages = nullptr;  ///< Carries the actor's messages; null: they go straight to its mailbox.
+  bool own_thread = false;                ///< For an actor that may block.
+  carrier* messages = nullptr;            ///< Carries the actor's messages; null: they go straight to its mailbox.
+  std::optional<int32_t> processor = {};  ///< Its own thread runs on this processor only; absent: on any.
+  /// Where to say that the system refuses the processor, so that the thread runs on any; null: nowhere.
+  std::error_code* refusal = nullptr;
 };
 
 /// An actor that may have a carrier and an existing thread. CAF infers `Base` from the actor's function.
@@ -66,7 +70,7 @@ caf::infer_handle_from_fun_t<F> spawn_actor(caf::actor_system& system, spawn_opt
   caf::actor_config config;
   std::optional<actor_thread> thread;
   if (how.own_thread) {
-    auto made = actor_thread::start();
+    auto made = actor_thread::start(how.processor);
     if (!made) {
       config.init_fun = caf::actor_config::init_fun_type{
           [reason = to_reason(made.error())](caf::local_actor* self) -> caf::behavior {
@@ -75,6 +79,8 @@ caf::infer_handle_from_fun_t<F> spawn_actor(caf::actor_system& system, spawn_opt
           }};
       return system.spawn_impl<actor, caf::no_spawn_options>(config, how.messages, std::optional<actor_thread>{});
     }
+    if (how.refusal)
+      *how.refusal = made->refusal();
     thread.emplace(std::move(*made));
   }
   caf::detail::init_fun_factory<base, F> factory;

@@ -88,6 +88,17 @@ TEST_CASE("the guide's graph says its shapes, and which line adds two that do no
   says(shown, "graph_shapes.cpp:");
 }
 
+TEST_CASE("the guide's memory of the run knows the bit before, and one of a single step guesses") {
+  temporary_directory directory;
+  const auto shown = printed(directory, EXAMPLE_GUIDE_CARRIED_STATE " runs/memory");
+  says(shown, "steps 0 to 100: loss ");
+  says(shown, "steps 200 to 300: loss ");
+  CHECK(number_after(shown, "memory of the run: accuracy ") > 0.95);
+  const double guessed = number_after(shown, "memory of the loop: accuracy ");
+  CHECK(guessed > 0.3);
+  CHECK(guessed < 0.7);
+}
+
 TEST_CASE("the guide's own layer and head learn the quantile that was asked for") {
   temporary_directory directory;
   const double covered = number_after(printed(directory, EXAMPLE_GUIDE_OWN_PARTS " runs/parts"), "covered = ");

@@ -1,3 +1,4 @@
+#include "storage/files/processors.hpp"
 #include "tests/support/checkpoint_ids.hpp"
 #include "tests/support/has.hpp"
 
@@ -126,6 +127,19 @@ TEST_CASE("a program is told kernel by kernel, with buffers, bytes and FLOPs") {
   CHECK(inspect_graph(e, examples().batch(4).repeat(), mode::train)->program.rows == 2);
   e.config.intra_op_threads = 3;
   CHECK(inspect_graph(e, examples().batch(4).repeat(), mode::train)->program.threads == 3);
+}
+
+TEST_CASE("a pinned replica is told to train with one thread, and to evaluate as one that is not") {
+  estimator e{dnn_classifier({.hidden_units = {1024, 1024}, .classes = 3}), {}};
+  const auto threads = [&e](mode m, bool pinned) {
+    e.config.pin_replicas = pinned;
+    const auto graph = inspect_graph(e, examples().batch(12).repeat(), m);
+    REQUIRE_MESSAGE(graph, (graph ? "" : to_text(graph.error())));
+    return graph->program.threads;
+  };
+  CHECK((threads(mode::train, false) > 1) == (usable_processors() > 1));
+  CHECK(threads(mode::train, true) == 1);
+  CHECK(threads(mode::evaluate, true) == threads(mode::evaluate, false));
 }
 
 TEST_CASE("a profile has every kernel and the update, the longest first, and what they take together is the step") {

@@ -68,7 +68,9 @@ template <> connect_source sample(simulation& world) {
   return {7_edge, world.record<pull>().as<credit_source_actor>()};
 }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
-template <> started sample(simulation& world) { return {132, 1, {{12_node, world.record<pull>().address()}}}; }
+template <> started sample(simulation& world) {
+  return {132, 1, {{12_node, world.record<pull>().address()}}, {"unpinned"}};
+}
 template <> name_newest sample(simulation&) { return {133}; }
 template <> name_values sample(simulation&) { return {{"loss", "b/loss"}, {"norm"}}; }
 template <> newest sample(simulation&) {

@@ -117,6 +117,8 @@ TEST_CASE("a field replaced by name takes the text of a value or none, and refus
   CHECK(replace(run_config{}, "debug_numerics", "yes").error().message
         == "debug_numerics must be true or false, not 'yes'");
   CHECK(replace(run_config{}, "intra_op_threads", "3")->intra_op_threads == 3);
+  CHECK(replace(run_config{}, "pin_replicas", "true")->pin_replicas);
+  CHECK(replace(run_config{}, "pin_replicas", "2").error().message == "pin_replicas must be true or false, not '2'");
   CHECK(replace(run_config{}, "intra_op_threads", "-1").error().message
         == "intra_op_threads must be in [0, 1024], not -1");
   CHECK(replace(run_config{}, "intra_op_threads", "4294967297").error().message

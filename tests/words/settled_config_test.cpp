@@ -51,6 +51,8 @@ TEST_CASE("what is off is 0, and a seed that nobody gave is 0") {
   CHECK(off.seed == 0);
   CHECK(settled({.seed = 18446744073709551615u}).seed == UINT64_MAX);
   CHECK(settled({.steps_per_loop = 3}).loop == loop_length{int64_t{3}});
+  CHECK_FALSE(settled({.replicas = 2}).pin_replicas);
+  CHECK(settled({.replicas = 2, .pin_replicas = true}).pin_replicas);
 }
 
 }  // namespace troupe

@@ -7,6 +7,11 @@
 
 namespace troupe {
 
+template <>
+struct option_choices<reduction> {
+  static constexpr std::pair<std::string_view, reduction> all[] = {{"mean", reduction::mean}, {"sum", reduction::sum}};
+};
+
 /// The purpose of a field, by its name, which is the same in all rules and schedules.
 namespace optimizer_purposes {
 inline constexpr std::string_view alpha = "the share of the rate that is left at the end",
@@ -34,6 +39,7 @@ inline constexpr std::string_view alpha = "the share of the rate that is left at
                                   norm = "limit of the norm of each variable's gradient; 0: none",
                                   power = "the exponent", prefix = "how the names of its variables begin",
                                   rate = "the learning rate", rate_factor = "by which their rate is multiplied",
+                                  reduce = "whether the gradients of the shards of a batch are averaged or summed",
                                   rho = "share of the mean squares that a step keeps",
                                   staircase = "the rate falls every n steps, not at each",
                                   suffix = "how they end, as in /bias", t_mul = "by which each period is longer",
@@ -184,8 +190,9 @@ struct option_fields<variable_group> {
 template <>
 struct option_fields<optimizer> {
   static constexpr std::tuple all{
-      TROUPE_FIELD(optimizer, warmup_steps, at_least(0)), TROUPE_FIELD(optimizer, weight_decay, fraction()),
-      TROUPE_FIELD(optimizer, moving_average, fraction()), TROUPE_FIELD(optimizer, moving_average_ramps, finite())};
+      TROUPE_FIELD(optimizer, warmup_steps, at_least(0)), TROUPE_FIELD(optimizer, reduce, finite()),
+      TROUPE_FIELD(optimizer, weight_decay, fraction()), TROUPE_FIELD(optimizer, moving_average, fraction()),
+      TROUPE_FIELD(optimizer, moving_average_ramps, finite())};
 };
 
 #undef TROUPE_ADAM_FIELDS

@@ -77,6 +77,10 @@ struct option_fields<run_config> {
           intra_op_threads,
           "threads that share the arithmetic of a replica; 0: as many as there are processors for it and as pay",
           field_range::between(0, 1024)),
+      TROUPE_FIELD(
+          pin_replicas,
+          "training: replica r runs only on the r-th processor that the process may use, with one thread unless "
+          "intra_op_threads says otherwise"),
       TROUPE_FIELD(recovery_attempts_max,
                    "how often in a row a job goes on from its last checkpoint after a reader of data or a replica has "
                    "died; 0: never",

@@ -69,7 +69,7 @@ TEST_CASE("[DF-34] 32 examples a step at 10 steps a second are 320 examples a se
   CHECK(facts_of({.end = 1}, 32, false).examples_per_second == 0);
 }
 
-TEST_CASE("[DF-32 ppl and bpc] a loss is shown as a perplexity, and in bits") {
+TEST_CASE("a loss is shown as a perplexity, and in bits") {
   const auto f = facts_of({.end = 1, .last = std::log(8.0)}, 1, true);
   CHECK(*f.ppl == doctest::Approx(8));
   CHECK(*f.bpc == doctest::Approx(3));

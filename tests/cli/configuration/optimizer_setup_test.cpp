@@ -101,6 +101,9 @@ TEST_CASE("keys reach the rule, the schedule and what surrounds them") {
                              .groups = {{.prefix = "dnn/a", .frozen = true}, {.prefix = "dnn/b", .frozen = true}},
                              .moving_average = 0.5f,
                              .moving_average_ramps = true}));
+  CHECK(text_of("reduce = \"sum\"\n") == to_text(optimizer{.reduce = reduction::sum}));
+  CHECK(text_of("", {"optimizer.reduce=mean"}) == to_text(optimizer{}));
+  CHECK(text_of("reduce = \"product\"\n") == "my.toml:2: optimizer.reduce must be one of mean, sum, not 'product'");
   CHECK(text_of("schedule = \"piecewise\"\nboundaries = [10, 20]\nvalues = [1, 0.5, 0.25]\n")
         == to_text(optimizer{.schedule = piecewise_constant{{10, 20}, {1, 0.5f, 0.25f}}}));
   CHECK(text_of("", {"schedule=piecewise", "boundaries=10", "values=1,0.5"})

@@ -105,7 +105,7 @@ using how = summing::how;
 }  // namespace
 
 TEST_CASE(
-    "[DF-38 replicas] a step reads what the last step that counted carried, row by row, whatever replicas and shards "
+    "[DF-38] a step reads what the last step that counted carried, row by row, whatever replicas and shards "
     "there are") {
   for (const auto& [replicas, shards] : {std::pair{1, 1}, {1, 4}, {2, 2}, {2, 4}, {4, 4}, {1, 8}}) {
     CAPTURE(replicas);
@@ -129,6 +129,31 @@ TEST_CASE(
     CHECK(s.seen_run == times(3));
     CHECK(s.seen_loop == times(1, 100));
   }
+}
+
+TEST_CASE("[DF-37] of 64 rows each of 16 replicas carries 4, and a model without states carries nothing") {
+  const std::shared_ptr<const model_graph> built = *build_graph(summing_model(), element, mode::train);
+  const auto store = *parameter_store::create(*layout_of(*built, 64), 1);
+  for (int32_t r = 0; r < 16; ++r) {
+    const auto engine = *make_program_engine({.graph = built,
+                                              .delivered = element.components(),
+                                              .store = store,
+                                              .replica = r,
+                                              .replicas = 16,
+                                              .shards = 16,
+                                              .batch_rows = 4});
+    for (const auto& piece : engine->pieces(0))
+      if (piece.carried) {
+        CHECK(piece.first == 4 * r);
+        CHECK(piece.elements.dims() == shape{4});
+      }
+  }
+  const model plain{"plain", [](graph& g, const features& x, const labels&, mode m) {
+                      const auto w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
+                      return model_spec{.mode = m, .loss = reduce_mean(x["x"] * w), .optimizer = gradient_descent{}};
+                    }};
+  const auto without = *build_graph(plain, element, mode::train);
+  CHECK(layout_of(*without, 64)->entries().size() == 1);
 }
 
 TEST_CASE("a retired group carries, too") {

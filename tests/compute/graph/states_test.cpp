@@ -85,7 +85,7 @@ TEST_CASE("a state starts from zeros or a constant") {
   CHECK(trouble_with([](graph& g, extent b) { row_state(g, b, {.initial = init::constant(2)}); }).empty());
 }
 
-TEST_CASE("[DF-38 arity, dtype and shape] what a state carries has its dtype and shape, and is named once") {
+TEST_CASE("[DF-38] what a state carries has its dtype and shape, and is named once") {
   const auto carrying_of = [](auto next) {
     return trouble_with([&](graph& g, extent b) {
       const auto memory = row_state(g, b);

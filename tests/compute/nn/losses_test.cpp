@@ -7,7 +7,7 @@
 namespace troupe {
 
 using namespace test;
-using losses::reduction;
+using loss_reduction = losses::reduction;
 
 namespace {
 
@@ -18,7 +18,8 @@ const std::source_location here = std::source_location::current();
 template <class F>
 tensor each(F loss, const tensor& labels, const tensor& predictions) {
   return value([&](graph& g) {
-    return loss(g.constant(labels), g.constant(predictions), losses::options{.weights = {}, .reduce = reduction::none});
+    return loss(g.constant(labels), g.constant(predictions),
+                losses::options{.weights = {}, .reduce = loss_reduction::none});
   });
 }
 
@@ -55,7 +56,7 @@ TEST_CASE("sparse cross-entropy takes labels of any rank, one of an image's pixe
   const tensor pixels = value([&](graph& g) {
     return losses::sparse_softmax_cross_entropy(
         g.constant(tensor::of<int64_t>({2, 3, 4}, std::span<const int64_t>{classes})), g.constant(logits),
-        {.weights = {}, .reduce = reduction::none});
+        {.weights = {}, .reduce = loss_reduction::none});
   });
   CHECK(pixels.dims() == shape{2, 3, 4});
   const tensor rows = value([&](graph& g) { return log_softmax(g.constant(logits)); });
@@ -85,7 +86,7 @@ TEST_CASE_TEMPLATE(
         check_close(value([&](graph& g) {
                       return losses::sparse_softmax_cross_entropy(
                           g.constant(labels), g.constant(logits),
-                          {.reduce = reduction::none, .label_smoothing = smoothing});
+                          {.reduce = loss_reduction::none, .label_smoothing = smoothing});
                     }),
                     {2}, {log_classes, log_classes}, epsilon);
       const tensor hot = value([&](graph& g) { return one_hot(g.constant(labels), classes, logits.type()); });
@@ -119,7 +120,7 @@ TEST_CASE("sigmoid cross-entropy and its gradient keep what is small beside the 
                     want[i]);
   };
   const auto of = [&](graph& g, symbol v) {
-    return losses::sigmoid_cross_entropy(g.constant(y), v, {.reduce = reduction::none});
+    return losses::sigmoid_cross_entropy(g.constant(y), v, {.reduce = loss_reduction::none});
   };
   close(value([&](graph& g) { return of(g, g.constant(x)); }), loss);
   close(value([&](graph& g) {
@@ -131,24 +132,24 @@ TEST_CASE("sigmoid cross-entropy and its gradient keep what is small beside the 
 
 TEST_CASE("reductions count what they say, and a loss of no weight is 0") {
   const tensor l = f64({2, 3}, {1, 2, 3, 4, 5, 6}), w = f64({2, 1}, {0, 0.5}), none = f64({}, {0});
-  const auto of = [&](const std::optional<tensor>& weights, reduction r) {
+  const auto of = [&](const std::optional<tensor>& weights, loss_reduction r) {
     return value([&](graph& g) {
       return losses::reduce(g.constant(l), {.weights = weights ? g.constant(*weights) : symbol{}, .reduce = r});
     });
   };
-  check_close(of({}, reduction::none), {2, 3}, {1, 2, 3, 4, 5, 6});
-  check_close(of({}, reduction::sum), {}, {21});
-  check_close(of({}, reduction::mean), {}, {3.5});
-  check_close(of({}, reduction::mean_nonzero), {}, {3.5});
-  check_close(of(w, reduction::none), {2, 3}, {0, 0, 0, 2, 2.5, 3});
-  check_close(of(w, reduction::sum), {}, {7.5});
-  check_close(of(w, reduction::mean), {}, {5});
-  check_close(of(w, reduction::mean_nonzero), {}, {2.5});
-  check_close(of({}, reduction::sum_over_batch_size), {}, {3.5});
-  check_close(of(w, reduction::sum_over_batch_size), {}, {1.25});
-  check_close(of(none, reduction::sum_over_batch_size), {}, {0});
-  check_close(of(none, reduction::mean), {}, {0});
-  check_close(of(none, reduction::mean_nonzero), {}, {0});
+  check_close(of({}, loss_reduction::none), {2, 3}, {1, 2, 3, 4, 5, 6});
+  check_close(of({}, loss_reduction::sum), {}, {21});
+  check_close(of({}, loss_reduction::mean), {}, {3.5});
+  check_close(of({}, loss_reduction::mean_nonzero), {}, {3.5});
+  check_close(of(w, loss_reduction::none), {2, 3}, {0, 0, 0, 2, 2.5, 3});
+  check_close(of(w, loss_reduction::sum), {}, {7.5});
+  check_close(of(w, loss_reduction::mean), {}, {5});
+  check_close(of(w, loss_reduction::mean_nonzero), {}, {2.5});
+  check_close(of({}, loss_reduction::sum_over_batch_size), {}, {3.5});
+  check_close(of(w, loss_reduction::sum_over_batch_size), {}, {1.25});
+  check_close(of(none, loss_reduction::sum_over_batch_size), {}, {0});
+  check_close(of(none, loss_reduction::mean), {}, {0});
+  check_close(of(none, loss_reduction::mean_nonzero), {}, {0});
 }
 
 TEST_CASE("smoothed labels are those of all classes in part, in all cross-entropies alike") {
@@ -171,7 +172,7 @@ TEST_CASE("smoothed labels are those of all classes in part, in all cross-entrop
     dense.push_back(of_dense);
     sparse.push_back(of_sparse);
   }
-  const losses::options smooth{.reduce = reduction::none, .label_smoothing = s};
+  const losses::options smooth{.reduce = loss_reduction::none, .label_smoothing = s};
   check_close(value([&](graph& g) { return losses::softmax_cross_entropy(g.constant(y), g.constant(x), smooth); }), {2},
               dense, 1e-14);
   check_close(
@@ -199,7 +200,8 @@ TEST_CASE("a loss may be differentiated for its predictions and its weights") {
   graph g;
   const symbol y = g.constant(f64({3}, {0, 1, 1})), x = g.variable({.name = "x", .dims = {3}, .type = dtype::float64}),
                w = g.variable({.name = "w", .dims = {3}, .type = dtype::float64});
-  for (auto r : {reduction::sum, reduction::mean, reduction::mean_nonzero, reduction::sum_over_batch_size})
+  for (auto r :
+       {loss_reduction::sum, loss_reduction::mean, loss_reduction::mean_nonzero, loss_reduction::sum_over_batch_size})
     CHECK(gradients(losses::sigmoid_cross_entropy(y, x, {.weights = w, .reduce = r}), std::vector{x, w})[1].valid());
   CHECK(g.status());
 }

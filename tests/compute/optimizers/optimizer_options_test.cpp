@@ -156,6 +156,7 @@ TEST_CASE("an optimizer prints its rule, and of the rest what is not the default
   const optimizer all{.rule = ftrl{},
                       .schedule = piecewise_constant{.boundaries = {5}, .values = {1, 0.5f}},
                       .warmup_steps = 3,
+                      .reduce = reduction::sum,
                       .clip = {.value = 2, .global_norm = 1},
                       .groups = {{.prefix = "a", .suffix = "/bias", .rate_factor = 2, .weight_decay = 0.0f},
                                  {.prefix = "b", .frozen = true}},
@@ -164,7 +165,8 @@ TEST_CASE("an optimizer prints its rule, and of the rest what is not the default
   CHECK(to_text(all)
         == "ftrl(rate = 0.01, initial_accumulator = 0.1, l1 = 0, l2 = 0, l2_shrinkage = 0, learning_rate_power = "
            "-0.5), "
-           "schedule = piecewise(boundaries = [5], values = [1, 0.5]), warmup_steps = 3, clip.value = 2, "
+           "schedule = piecewise(boundaries = [5], values = [1, 0.5]), warmup_steps = 3, reduce = sum, "
+           "clip.value = 2, "
            "clip.global_norm = 1, "
            "group(\"a*/bias\", rate_factor = 2, weight_decay = 0), group(\"b*\", frozen), moving_average = 0.99, "
            "moving_average_ramps");

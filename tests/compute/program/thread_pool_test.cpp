@@ -1,5 +1,7 @@
 #include "compute/program/thread_pool.hpp"
 
+#include "words/affinity.hpp"
+
 #include <doctest/doctest.h>
 
 #include <sys/resource.h>
@@ -10,6 +12,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <future>
 #include <string>
 
 namespace troupe {
@@ -101,6 +104,38 @@ class held_threads {
 };
 
 }  // namespace
+
+TEST_CASE("helpers run on the processors that a pool is given, also if a thread that is bound to one starts them") {
+  const auto all = allowed_processors();
+  REQUIRE_FALSE(all.empty());
+  // Where the helper of a pool may run that is started by a thread which is bound to the first processor.
+  const auto helper_of = [&](const std::vector<int32_t>& given) {
+    std::vector<int32_t> found;
+    std::promise<void> go;
+    std::thread starter{[&, ready = go.get_future()] {
+      ready.wait();
+      const auto pool = thread_pool::of(2, given);
+      if (!pool->begin(2))
+        return;
+      const auto me = std::this_thread::get_id();
+      for (std::atomic<bool> known{false}; !known;)
+        pool->run(2, [&](int share) {
+          for (int i = 0; share == 0 && i < 1000 && !known; ++i)
+            std::this_thread::yield();  // So that the helper takes its share first.
+          if (share == 0 || std::this_thread::get_id() == me)
+            return;
+          found = allowed_processors();
+          known = true;
+        });
+    }};
+    CHECK_FALSE(restrict_to(starter, {all.data(), 1}));
+    go.set_value();
+    starter.join();
+    return found;
+  };
+  CHECK(helper_of(all) == all);
+  CHECK(helper_of({}) == std::vector<int32_t>{all.front()});
+}
 
 TEST_CASE("shares whose threads get no processor are computed by the thread that asks") {
   const held_threads::pipes ends;

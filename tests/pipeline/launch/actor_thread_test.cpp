@@ -3,6 +3,7 @@
 
 #include "pipeline/launch/local_system.hpp"
 #include "pipeline/launch/spawn.hpp"
+#include "words/affinity.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/scoped_actor.hpp>
@@ -49,6 +50,35 @@ TEST_CASE("a thread does what it is given later, once") {
   auto answer = done.get_future();
   REQUIRE(answer.wait_for(60s) == std::future_status::ready);
   CHECK(answer.get() == 7);
+}
+
+TEST_CASE("an actor's thread runs on the processor that it is given; one that is refused leaves it where it may run") {
+  auto system = local_system::make();
+  REQUIRE(system);
+  const auto all = allowed_processors();
+  auto given = all;
+  given.push_back(1023);
+  for (const auto p : given) {
+    CAPTURE(p);
+    std::error_code refusal;
+    caf::scoped_actor me{***system};
+    const auto node = spawn_actor(***system, {.own_thread = true, .processor = p, .refusal = &refusal},
+                                  [](caf::event_based_actor*) -> caf::behavior {
+                                    return {[](int) {
+                                      std::string text;
+                                      for (const auto own : allowed_processors())
+                                        text += std::to_string(own) + " ";
+                                      return text;
+                                    }};
+                                  });
+    std::string where, wanted;
+    me->request(node, 60s, 0).receive([&](const std::string& text) { where = text; }, [](const caf::error&) {});
+    for (const auto own : p == 1023 ? all : std::vector<int32_t>{p})
+      wanted += std::to_string(own) + " ";
+    CHECK(where == wanted);
+    CHECK((refusal == std::errc::invalid_argument) == (p == 1023));
+    caf::anon_send_exit(node, caf::exit_reason::user_shutdown);
+  }
 }
 
 TEST_CASE(
