@@ -21,6 +21,16 @@ static bool commits_are_gates(const chief_state& c) {
   return c.options.checkpoints && (c.evaluations_are_gates() || c.gates.holds().saved);
 }
 
+/// Tells the lengths of all loops that begin below `until`.
+static void fix_loops(chief_state& c, int64_t until) {
+  for (const auto& l : c.loops.fix_below(until)) {
+    const set_loop news{c.attempt, l};
+    c.tell_replicas(news);
+    if (c.outfeed())
+      c.self->send(c.outfeed(), news);
+  }
+}
+
 bool extend(chief_state& c) {
   if (c.now != chief_phase::training || c.wishes.pause || c.verdicts.holds() || c.ending.fails())
     return false;
@@ -30,10 +40,16 @@ bool extend(chief_state& c) {
     return false;
   const int64_t next_gate = commits_are_gates(c) ? c.horizon.next_save(c.horizon.until()) : INT64_MAX;
   const int64_t next_shown = c.options.checkpoints ? c.evaluations.next_shown(c.horizon.until()) : INT64_MAX;
-  const int64_t limit = std::min({c.gates.limit(c.horizon.until()), next_gate, next_shown});
+  // Facts of loops have no mark either.
+  const int64_t told_loops = c.facts.loops
+                                 ? c.loops.end_after(c.horizon.reached(), std::max<int64_t>(c.facts.room(), 1))
+                                 : INT64_MAX;
+  const int64_t limit = std::min(
+      {c.gates.limit(c.horizon.until()), next_gate, next_shown, c.loops.limit(), told_loops});
   auto further = c.horizon.next(c.gates, {limit, c.saves.unreported(), c.facts.room(), next_shown});
   if (further.until <= c.horizon.until())
     return false;
+  fix_loops(c, further.until);  // Before the books of a save in between name its loop.
   for (const auto& m : further.marks) {
     if ((m.kinds & mark_watch) != 0) {
       c.facts.marked(m.step);
@@ -51,12 +67,6 @@ bool extend(chief_state& c) {
 }
 
 void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks) {
-  for (const auto& l : c.loops.fix_below(until)) {
-    const set_loop news{c.attempt, l};
-    c.tell_replicas(news);
-    if (c.outfeed())
-      c.self->send(c.outfeed(), news);
-  }
   c.horizon.granted(c.now_ns(), until);
   const run news{c.attempt, c.horizon.until(), std::move(marks)};
   c.tell_all<role::infeed>(news);
@@ -141,6 +151,8 @@ void on_progress(chief_state& c, const progress& x) {
     c.tell(std::move(f), values.step);
   }
   tell_loops(x.step);
+  // Books that were lost with their writer are sent again.
+  c.loops.forget(c.saves.any() ? std::min(c.saves.oldest(), x.step) : x.step);
   if (further || !x.watched.empty())
     end_silence(c);
   if (further && c.waiting.armed(chief_wait::news))

@@ -13,12 +13,21 @@ std::optional<double> loops::secs() const {
 /// The loop that begins at `step`, where its length is a time.
 loop_span loops::next_at(int64_t step) { return {step, estimator_.steps_for(*secs()).value_or(1)}; }
 
-loop_span loops::begin(int64_t step, int64_t first_step, const std::optional<loop_span>& stored) {
+/// begins + count · steps, at most INT64_MAX.
+static int64_t end_of(const loop_span& l, int64_t count) {
+  int64_t end = 0;
+  return __builtin_mul_overflow(l.steps, count, &end) || __builtin_add_overflow(l.begins, end, &end) ? INT64_MAX : end;
+}
+
+loop_span loops::begin(int64_t step, int64_t first_step, std::optional<loop_span> stored) {
+  if (stored && stored->begins > step)
+    stored.reset();  // Of no job: the file was changed by hand.
   if (!secs())
     spans_.begin({stored ? stored->begins : first_step, std::get<int64_t>(length_)});
   else
-    // A stored loop that is over has a next one, which the state begins with.
-    spans_.begin(stored && !stored->begins_at(step) ? *stored : next_at(step));
+    // A stored loop that is over has a next one, which the state begins with. Books of a number of steps name the first
+    // loop, not that of the state.
+    spans_.begin(stored && !stored->begins_at(step) ? loop_span{stored->begin_of(step), stored->steps} : next_at(step));
   auto here = spans_.at(step);
   if (planted(planted_fault::loop_off_by_one))
     ++here.begins;
@@ -34,14 +43,22 @@ std::vector<loop_span> loops::fix_below(int64_t until) {
   std::vector<loop_span> made;
   if (!secs())
     return made;
-  for (;;) {
-    const auto& last = spans_.last();
-    int64_t next = 0;
-    if (__builtin_add_overflow(last.begins, last.steps, &next) || next >= until)
-      return made;
+  for (int64_t next = end_of(spans_.last(), 1); next < until; next = end_of(spans_.last(), 1)) {
     spans_.add(next_at(next));
     made.push_back(spans_.last());
   }
+  return made;
+}
+
+int64_t loops::limit() {
+  if (!secs())
+    return INT64_MAX;
+  return end_of(next_at(end_of(spans_.last(), 1)), fixed_ahead_max);
+}
+
+int64_t loops::end_after(int64_t step, int64_t count) const {
+  const auto here = spans_.at(step);
+  return end_of({here.begin_of(step), here.steps}, count);
 }
 
 void loops::ended(const loop_point& x) {

@@ -16,17 +16,26 @@ namespace troupe {
 /// where it is a time, each loop gets as many steps as the loops before it would have made in that time.
 class loops {
  public:
+  /// How many loops are fixed at once, since each is a message.
+  static constexpr int64_t fixed_ahead_max = 64;
+
   explicit loops(loop_length length = 100) : length_(length) {}
 
   /// An attempt begins at `step`, in a job that first started at `first_step`. `stored`: the loops in the books of that
   /// state; absent in old ones. Returns the loops of `step`, of which one may have begun before.
-  loop_span begin(int64_t step, int64_t first_step, const std::optional<loop_span>& stored);
+  loop_span begin(int64_t step, int64_t first_step, std::optional<loop_span> stored);
   /// The loops that state `step` is one of.
   loop_span at(int64_t step) const { return spans_.at(step); }
   /// What the books of that state say of its loops; absent where they follow from `first_step` and the configuration.
   std::optional<loop_span> stored_at(int64_t step, int64_t first_step) const;
   /// Fixes all loops that begin below `until`. Returns the new ones.
   std::vector<loop_span> fix_below(int64_t until);
+  /// The horizon must not pass this state, so that no more than `fixed_ahead_max` loops begin below it.
+  int64_t limit();
+  /// Where the `count`-th loop ends that ends after `step`, if no later one is shorter.
+  int64_t end_after(int64_t step, int64_t count) const;
+  /// No state below `step` will be asked for.
+  void forget(int64_t step) { spans_.forget(step); }
   /// A loop has ended. All of its states have been reached.
   void ended(const loop_point& x);
 

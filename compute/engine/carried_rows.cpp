@@ -32,20 +32,25 @@ expected<void> carried_rows::prepare(const program_engine_options& options, std:
       c.offset = e->offset + options.replica * batch_rows_ * c.row_bytes;
     }
     const int64_t bytes = batch_rows_ * c.row_bytes;
-    c.initial = allocate_zeroed_buffer(bytes);
+    // In training a state that lasts the run begins with the store's initial values, or those of a checkpoint.
+    const bool begins_again = !trains_ || o.lasts == lifetime::loop;
+    if (begins_again)
+      c.initial = allocate_zeroed_buffer(bytes);
     if (!trains_)
       c.own = allocate_zeroed_buffer(bytes);
     if (shards > 1)
       c.next = allocate_zeroed_buffer(bytes);
-    if (!c.initial || (!trains_ && !c.own) || (shards > 1 && !c.next))
+    if ((begins_again && !c.initial) || (!trains_ && !c.own) || (shards > 1 && !c.next))
       return fail(errc::resource_exhausted,
                   "no memory for the state " + quoted(o.name) + " of " + std::to_string(bytes) + " bytes");
-    parameter_entry rows;
-    rows.name = o.name;
-    rows.type = o.type;
-    rows.dims = outputs[s].dims.inner().prepend(batch_rows_);
-    rows.initial = o.initial;
-    initialise(rows, 0, c.initial.get());
+    if (begins_again) {
+      parameter_entry rows;
+      rows.name = o.name;
+      rows.type = o.type;
+      rows.dims = outputs[s].dims.inner().prepend(batch_rows_);
+      rows.initial = o.initial;
+      initialise(rows, 0, c.initial.get());
+    }
     all_.push_back(std::move(c));
   }
   return {};

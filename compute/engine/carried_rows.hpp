@@ -32,7 +32,7 @@ class carried_rows {
     int64_t row_bytes = 0;
     int64_t offset = 0;                  ///< Of the replica's first row in an arena of the store.
     std::shared_ptr<std::byte> own;      ///< In an evaluation: the rows.
-    std::shared_ptr<std::byte> initial;  ///< A full batch of initial values.
+    std::shared_ptr<std::byte> initial;  ///< A full batch of initial values, where a later step begins with them.
     std::shared_ptr<std::byte> next;     ///< Several shards: what the step has computed.
   };
 

@@ -195,7 +195,8 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
   }
   layout.flat_bytes_ = layout.gradient_bytes_;
   if (batch_rows > 0)
-    layout.add_states(carried_states(contents_of(g)), batch_rows);
+    if (auto added = layout.add_states(carried_states(contents_of(g)), batch_rows); !added)
+      return fail(added.error());
   const auto looked_up = only_looked_up(contents_of(g));
   layout.sort_names();
   for (const auto& range : layout.ranges_)
@@ -237,21 +238,28 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
   return layout;
 }
 
-void parameter_layout::add_states(std::span<const graph_state> states, int64_t rows) {
+expected<void> parameter_layout::add_states(std::span<const graph_state> states, int64_t rows) {
   arena_bytes_ = padded(arena_bytes_);
   for (const auto& s : states) {
     std::vector<int64_t> extents{rows};
     for (size_t axis = 1; axis < s.options.dims.size(); ++axis)
       extents.push_back(s.options.dims[axis].coefficient);
+    std::optional<int64_t> elements = 1;
+    for (const int64_t e : extents)
+      elements = elements ? product_within_limit(*elements, e) : elements;
     const shape dims{std::span<const int64_t>{extents}};
+    if (!elements)
+      return fail(errc::invalid_argument,
+                  "the state '" + s.options.name + "' would have more than 2^48 elements: " + to_text(dims));
     entries_.push_back({.name = s.options.name,
                         .type = s.options.type,
                         .dims = dims,
                         .carried = true,
                         .initial = s.options.initial,
                         .offset = arena_bytes_});
-    arena_bytes_ += padded(dims.elements() * size_of(s.options.type));
+    arena_bytes_ += padded(*elements * size_of(s.options.type));
   }
+  return {};
 }
 
 void parameter_layout::sort_names() {

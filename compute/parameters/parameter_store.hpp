@@ -108,7 +108,7 @@ class parameter_layout {
   std::vector<parameter_piece> pieces(int r, int R) const;
 
  private:
-  void add_states(std::span<const graph_state> states, int64_t rows);
+  expected<void> add_states(std::span<const graph_state> states, int64_t rows);
   void sort_names();
 
   std::vector<parameter_entry> entries_;

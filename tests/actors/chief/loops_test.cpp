@@ -62,6 +62,41 @@ TEST_CASE("a number of steps in place of a time counts from the loop that the bo
   CHECK(all.stored_at(15, 0) == loop_span{1, 4});
 }
 
+TEST_CASE("a time in place of a number of steps goes on with the loop of its state, and fixes none that is past") {
+  loops all{loop_length{std::chrono::seconds{10}}};
+  CHECK(all.begin(15, 0, loop_span{1, 4}) == loop_span{13, 4});
+  CHECK(all.fix_below(18) == spans{{17, 1}});
+}
+
+TEST_CASE("loops that begin after the state are of no job, and count for nothing") {
+  loops steps{loop_length{int64_t{4}}}, time{loop_length{std::chrono::seconds{10}}};
+  CHECK(steps.begin(15, 3, loop_span{16, 4}) == loop_span{3, 4});
+  CHECK(time.begin(15, 3, loop_span{INT64_MAX, INT64_MAX}) == loop_span{15, 1});
+}
+
+TEST_CASE("at most 64 loops of a time are fixed at once, however far the horizon could go") {
+  loops all{loop_length{std::chrono::seconds{10}}};
+  all.begin(0, 0, {});
+  CHECK(all.limit() == 65);
+  CHECK(all.fix_below(all.limit()).size() == 64);
+  all.ended(made(0, 1, 0.5));
+  CHECK(all.limit() == 65 + 64 * 20);
+  CHECK(loops{loop_length{int64_t{1}}}.limit() == INT64_MAX);
+  loops endless{loop_length{std::chrono::seconds{10}}};
+  endless.begin(5, 0, loop_span{4, INT64_MAX - 4});
+  CHECK(endless.limit() == INT64_MAX);
+  CHECK(endless.fix_below(INT64_MAX).empty());
+}
+
+TEST_CASE("the third loop to end after a state ends two loops after that of the state") {
+  loops all{loop_length{int64_t{4}}};
+  all.begin(10, 3, {});
+  CHECK(all.end_after(10, 1) == 11);
+  CHECK(all.end_after(11, 1) == 15);
+  CHECK(all.end_after(10, 3) == 19);
+  CHECK(all.end_after(10, INT64_MAX) == INT64_MAX);
+}
+
 TEST_CASE("[DF-34] 32 examples a step at 10 steps a second are 320 examples a second") {
   const auto f = facts_of(
       {.begins = 10, .first = 10, .end = 20, .last = 2, .mean = 3, .first_replica = 4, .seconds = 1}, 32, false);

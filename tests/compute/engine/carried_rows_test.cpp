@@ -266,6 +266,19 @@ TEST_CASE("a store without the rows of the whole batch is refused") {
   }
 }
 
+TEST_CASE("a state of more elements than any machine holds is refused, naming it") {
+  const model huge{"huge", [](graph& g, const features& x, const labels&, mode m) {
+                     const auto memory = g.state({.name = "memory", .dims = {g.unknown("batch"), int64_t{1} << 47}});
+                     g.carry(memory, memory);
+                     const auto w = g.variable({.name = "w", .dims = {1}});
+                     return model_spec{.mode = m, .loss = reduce_mean(x["x"] * w), .optimizer = gradient_descent{}};
+                   }};
+  const auto built = *build_graph(huge, element, mode::train);
+  const auto layout = layout_of(*built, int64_t{1} << 20);
+  REQUIRE_FALSE(layout);
+  CHECK(layout.error().message == "the state 'memory' would have more than 2^48 elements: [1048576, 140737488355328]");
+}
+
 TEST_CASE("a prediction sees the initial value of every state") {
   const std::shared_ptr<const model_graph> built = *build_graph(summing_model(), element, mode::predict);
   const auto engine = *make_program_engine({.graph = built,
