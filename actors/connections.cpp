@@ -21,6 +21,7 @@ void neighbourhood::connect(const plan_edge& e) const {
     return;  // A chief is not a node of its own roster: it knows the receiver of its part.
   switch (e.kind) {
     case edge_kind::data:
+    case edge_kind::call:
       tell(from->handle, connect_reader{e.id, caf::actor_cast<block_sink_actor>(to->handle)});
       return tell(to->handle, connect_source{e.id, caf::actor_cast<credit_source_actor>(from->handle)});
     case edge_kind::report: return tell(from->handle, connect_reports{caf::actor_cast<report_sink_actor>(to->handle)});

@@ -81,7 +81,7 @@ program_description report_of(const program& p, int64_t rows, int32_t threads) {
   };
   for (const auto& k : p.describe())
     description.kernels.push_back(
-        {k.title, buffers(k.reads), buffers(k.writes), k.workspace_bytes, k.flops, k.recording});
+        {k.title, buffers(k.reads), buffers(k.writes), k.workspace_bytes, k.flops, k.recording != 0});
   return description;
 }
 

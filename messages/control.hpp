@@ -73,7 +73,8 @@ typename Inspector::result_type inspect(Inspector& f, run& x) {
 }
 
 /// Credit: the reader of `edge` has room for every batch below `until_step`, wants at most `block_steps` of them in one
-/// message, and never needs a batch below `applied_step` again.
+/// message, and never needs a batch below `applied_step` again. On an edge of calls `until_step` is a number of entries
+/// since the attempt began, those of steps without calls not counted: there is room for every entry below it.
 struct pull {
   int32_t attempt = 0;
   edge_id edge{};

@@ -128,7 +128,7 @@ expected<std::shared_ptr<const model>> checked(const model& m) {
       g.invalid(valid.error(), place_of(spec, m));
     return spec;
   };
-  return std::make_shared<const model>(model{m.name, build, m.texts, m.at});
+  return std::make_shared<const model>(model{m.name, build, m.texts, m.host_calls, m.at});
 }
 
 }  // namespace troupe

@@ -76,7 +76,7 @@ model headed_model(std::string name, head h, network_fn f, std::source_location 
     const auto made = f(g, without(x, g, h.weight_features), h.logits, m);
     return h.spec(g, {.mode = m, .logits = made.logits, .labels = y, .features = x, .optimizer = made.by}, at);
   };
-  return {std::move(name), build, std::move(texts), at};
+  return {std::move(name), build, std::move(texts), {}, at};
 }
 
 // -- layers ----------------------------------------------------------------------

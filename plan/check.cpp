@@ -242,6 +242,10 @@ class plan_check {
         return refuse(named(n) + " has no in-port: it would never make a step");
       if (n.what == role::replica && plan_.edges_from(n.id, edge_kind::report).size() != 1)
         return refuse(named(n) + " has no outfeed to report to: it needs one edge of report");
+      const size_t calls = plan_.edges_from(n.id, edge_kind::call).size();
+      if (n.what == role::replica && calls != (data_.programs[*n.program].host_calls ? 1u : 0u))
+        return refuse(named(n) + " has " + std::to_string(calls) + " edges of call, and its program has "
+                      + (calls == 0 ? "host calls: it needs one, to its outfeed" : "at most one use for them"));
       if (n.what == role::replica && data_.programs[*n.program].mode == mode::train && !reduces(n))
         return refuse(named(n)
                       + " is one of several of its group: they need one edge of gradient each, to a reducer, or none "

@@ -90,4 +90,10 @@ const checked_plan::nodes& checked_plan::replicas_of(size_t program) const {
   return program < replicas_.size() ? replicas_[program] : none;
 }
 
+bool has_host_calls(const checked_plan& p, node_id driver) {
+  const auto& replicas = p.all(role::replica, driver);
+  return std::any_of(replicas.begin(), replicas.end(),
+                     [&p](const plan_node* r) { return p->programs[*r->program].host_calls; });
+}
+
 }  // namespace troupe

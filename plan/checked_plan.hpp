@@ -63,6 +63,9 @@ class checked_plan {
   nodes parts_;
 };
 
+/// Whether host calls are made for a node that `driver` drives.
+bool has_host_calls(const checked_plan& p, node_id driver);
+
 /// A node whose role outlives an iteration is the same actor in both plans, so `next` must have it with the same
 /// number, name, driver and place. Otherwise invalid_argument naming the node.
 expected<void> check_successor(const checked_plan& now, const checked_plan& next);

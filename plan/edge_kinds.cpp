@@ -44,6 +44,13 @@ constexpr std::array rows{
              .to = set_of(role::summary_writer),
              .credit = {initial_record_credit, {}},
              .held_by = "record_credit, which its reader sends"},
+    edge_row{.what = edge_kind::call,
+             .name = "call",
+             .message = "block",
+             .from = set_of(role::replica),
+             .to = set_of(role::outfeed),
+             .credit = {64, int64_t{32} << 20},
+             .held_by = "pull, which its reader sends"},
 };
 
 static_assert(are_in_order(rows));

@@ -12,12 +12,14 @@ enum class edge_kind : uint8_t {
   gradient,  ///< The gradient of one replica, for the sum over its group.
   part,      ///< A node's part of a snapshot; the chief's passes through the summary writer, if there is one.
   record,    ///< The summary values of a step, for the event file.
+  call,      ///< The tensors of a replica's steps for host calls.
 };
 
 /// Limits on the messages that are on their way along an edge or held by its reader. Absent: no code enforces a limit.
 struct edge_credit {
   std::optional<int64_t> messages = {};
-  std::optional<int64_t> bytes = {};  ///< Of one message that holds more than one batch.
+  /// Of one message that holds more than one batch; for calls, of all messages together, if there is more than one.
+  std::optional<int64_t> bytes = {};
   friend bool operator==(const edge_credit&, const edge_credit&) = default;
 };
 

@@ -33,7 +33,8 @@ void add_service_edges(job_plan& p, bool saves) {
     if (row.what == edge_kind::data || (row.what == edge_kind::part && !saves))
       continue;
     for (const auto& from : p.nodes) {
-      if (!contains(row.from, from.what))
+      if (!contains(row.from, from.what)
+          || (row.what == edge_kind::call && !(from.program && p.programs[*from.program].host_calls)))
         continue;
       const auto driver = from.what == role::chief ? from.id : from.driver;
       const bool by_way = row.what == edge_kind::part && from.what == role::chief
@@ -66,7 +67,8 @@ std::string work_of(const job_plan& p, const plan_node& n) {
 namespace {
 
 std::string text_of(const edge_credit& c, const plan_edge& e) {
-  const std::string unit = e.kind == edge_kind::data ? " blocks" : " messages";
+  const bool of_blocks = e.kind == edge_kind::data || e.kind == edge_kind::call;
+  const std::string unit = of_blocks ? " blocks" : " messages";
   return c.messages ? ", " + std::to_string(*c.messages) + unit : "";
 }
 

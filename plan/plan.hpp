@@ -83,6 +83,7 @@ struct plan_program {
   std::string model;
   troupe::mode mode = mode::train;
   group_id group{};
+  bool host_calls = false;  ///< Its steps may have tensors for host calls.
   friend bool operator==(const plan_program&, const plan_program&) = default;
 };
 struct plan_dataset {
@@ -106,7 +107,8 @@ struct job_plan {
 };
 
 /// Adds all edges but those of data: for each row of the table, between nodes of its roles that have the same driver
-/// and, where the row says so, the same group. `saves`: also the edges for parts of snapshots.
+/// and, where the row says so, the same group. `saves`: also the edges for parts of snapshots. Only replicas whose
+/// programs have host calls get edges of calls.
 void add_service_edges(job_plan& p, bool saves);
 
 /// The program or dataset of a node as text, "dnn (evaluate)"; empty for other nodes.

@@ -35,6 +35,8 @@ enum class planted_fault : uint8_t {
   state_reset_late,        ///< States that last a loop begin a step late.
   rows_of_another_shard,   ///< A shard reads the carried rows of the next one.
   carried_unapplied,       ///< A replica carries its states before it knows whether the step is applied.
+  called_unapplied,        ///< A replica gives a step to host calls, and reports it, before it is applied.
+  call_of_wrong_replica,   ///< A host call gets the rows of the replicas in another order.
   phase_without_wake,      ///< A replica does not wake those that sleep in a phase that is over.
   saves_unbounded,         ///< The chief marks saves without a limit on those in progress.
   record_without_room,     ///< The outfeed sends records for which its summary writer has no room.

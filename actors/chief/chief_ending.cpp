@@ -128,6 +128,11 @@ void on_down(chief_state& c, const caf::down_msg& x) {
       if (c.ending.fails())
         send_books_up_to(c, c.horizon.until());
       c.tell_all<role::replica>(connect_reports{c.self});
+      // Nobody makes host calls any more, and no replica waits for room for them.
+      for (const auto& m : c.nodes.members())
+        for (const auto* e : c.plan().edges_from(m.id, edge_kind::call))
+          if (m.handle)
+            c.self->send(caf::actor_cast<replica_actor>(m.handle), leave{c.attempt, e->id, c.horizon.reached()});
       fail_after_save(c, std::move(cause));
       return c.flushing() ? settle_saves(c) : void();
     case role::infeed:

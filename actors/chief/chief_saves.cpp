@@ -75,9 +75,11 @@ void send_books(chief_state& c, int64_t step) {
   c.self->send(c.summaries() ? part_sink_actor{c.summaries()} : part_sink_actor{c.writer()}, std::move(part));
 }
 
-/// Whether books follow the summaries of their state, also after a failure: then a job that goes on from this save
-/// repeats no summary.
-bool books_can_wait(const chief_state& c) { return c.summaries() && c.outfeed(); }
+/// Whether books follow the summaries and the host calls of their state, also after a failure: then a job that goes on
+/// from this save repeats no summary, and leaves out no call.
+bool books_can_wait(const chief_state& c) {
+  return c.outfeed() && (c.summaries() || has_host_calls(c.plan(), c.options.id));
+}
 
 bool send_books_up_to(chief_state& c, int64_t step) {
   const auto first = c.saves.first_waiting_books([&c](int64_t placed) { return lacks_values(c, placed); });

@@ -1,12 +1,15 @@
 #include "actors/steps/group_reports.hpp"
 
+#include "words/expect.hpp"
+#include "words/planted.hpp"
+
 #include <algorithm>
 
 namespace troupe {
 
 group_reports::group_reports(const reported_group& of) : of_(of) {
   for (const auto& r : of.replicas)
-    lanes_.push_back({.from = r.id});
+    lanes_.push_back({.from = r.id, .calls = r.calls});
 }
 
 bool group_reports::has(node_id replica) const {
@@ -34,6 +37,44 @@ void group_reports::add(const stream_end& x) {
   for (auto& l : lanes_)
     if (l.from == x.replica)
       l.end = x;
+}
+
+bool group_reports::add(const block& x) {
+  const auto l = std::find_if(lanes_.begin(), lanes_.end(), [&x](const lane& other) { return other.calls == x.edge; });
+  if (l == lanes_.end())
+    return false;
+  int64_t bytes = 0;
+  for (const auto& t : x.components)
+    bytes += t.byte_size();
+  l->called_bytes_max = std::max(l->called_bytes_max, bytes);
+  if (!left_)
+    l->called.push_back(x);
+  return true;
+}
+
+call_set group_reports::calls_due(int64_t step, int64_t step_of_loop) const {
+  const bool any = lanes_.front().calls && !left_ && !(of_.retires_at && *of_.retires_at <= step);
+  return any ? troupe::calls_due(of_.calls, step_of_loop) : 0;
+}
+
+std::vector<call_entry> group_reports::take_called(int64_t step) {
+  std::vector<call_entry> entries;
+  for (auto& l : lanes_) {
+    expect(!l.called.empty() && l.called.front().step == step, "a step was reported without what host calls get of it");
+    entries.push_back(std::move(l.called.front().components));
+    l.called.pop_front();
+  }
+  if (planted(planted_fault::call_of_wrong_replica))
+    std::reverse(entries.begin(), entries.end());
+  return entries;
+}
+
+std::vector<group_reports::held_entries> group_reports::held() const {
+  std::vector<held_entries> all;
+  for (const auto& l : lanes_)
+    if (l.calls && !left_)
+      all.push_back({*l.calls, std::ssize(l.called), l.called_bytes_max});
+  return all;
 }
 
 void group_reports::leave() {

@@ -3,6 +3,7 @@
 
 #include "compute/engine/loss_meter.hpp"
 #include "compute/engine/step_engine.hpp"
+#include "messages/block.hpp"
 #include "messages/report.hpp"
 #include "plan/plan_group.hpp"
 
@@ -14,6 +15,7 @@ namespace troupe {
 struct report_source {
   node_id id{};
   std::string name;
+  std::optional<edge_id> calls = {};  ///< What it sends for host calls.
 };
 
 struct reported_group {
@@ -29,6 +31,8 @@ struct reported_group {
   metric_functions metrics = {};                ///< The functions of these metrics.
   std::vector<std::string> told_at_saves = {};  ///< In training: see plan_group.
   std::vector<observable> observables = {};     ///< In training: values that the replicas observe for hooks.
+  troupe::mode mode = mode::train;
+  host_call_forms calls = {};  ///< The host calls of its program.
 
   /// The name of a value of the group: for "loss" it is "mixture/loss", or "loss" in a job with one group.
   std::string prefixed(const std::string& value) const { return name.empty() ? value : name + "/" + value; }
@@ -44,6 +48,8 @@ class group_reports {
   /// is a repeated one and is ignored.
   void add(const step_report& x, int64_t step);
   void add(const stream_end& x);
+  /// What a replica of the group gives to host calls in one step. Returns false for an edge of another group.
+  bool add(const block& x);
   /// The group has left: nothing more is awaited of it.
   void leave();
   bool has_left() const noexcept { return left_; }
@@ -72,6 +78,18 @@ class group_reports {
   /// model.
   expected<metric_results> take_metrics(int64_t step);
 
+  /// The host calls that are due in step `step`, which is number `step_of_loop` of its loop.
+  call_set calls_due(int64_t step, int64_t step_of_loop) const;
+  /// Takes the entries of that step, one for each replica; they came before its reports.
+  std::vector<call_entry> take_called(int64_t step);
+  /// The edges of the group's replicas to the outfeed, the entries that are held of each, and the bytes of the largest
+  /// entry that came along it in this attempt.
+  struct held_entries {
+    edge_id edge{};
+    int64_t count = 0, bytes_max = 0;
+  };
+  std::vector<held_entries> held() const;
+
   /// The first state whose values the first replica has reported and that were not taken.
   std::optional<int64_t> watched() const;
   /// Takes the values of the first replica, with the mean loss.
@@ -91,6 +109,9 @@ class group_reports {
     std::deque<step_values> watched;
     std::deque<recorded_step> recorded;
     std::deque<measured_steps> measured;
+    std::optional<edge_id> calls;
+    std::deque<block> called;
+    int64_t called_bytes_max = 0;
     int64_t next_watched = 0;  ///< Values of earlier states are repeated ones.
     double seconds_per_step = 0;
     std::optional<stream_end> end;

@@ -6,6 +6,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace troupe {
 
@@ -28,10 +29,13 @@ void outfeed_state::on_begin(const begin& x) {
   room_until = options.records_ahead;
   last_record.reset();
   end_passed = false;
-  loops.begin(x.loop);
-  open = {x.loop.begin_of(step), step, step};
+  loops.begin(options.loops ? x.loop : loop_span{step});
+  open = {loops.last().begin_of(step), step, step};
   of_open.clear();
   last_passed = self->clock().now();
+  for (auto& [edge, lane] : call_lanes)
+    lane.taken = lane.granted = 0;
+  give_room();
   early.hand_over(attempt, each_of{[this](const step_report& report) { on_report(report); },
                                    [this](const stream_end& end) { on_end(end); }});
 }
@@ -191,10 +195,19 @@ void outfeed_state::pass_reports(passing what) {
                                           / static_cast<double>(ready);
   // Watched states that earlier reports reached: a job that is stopped at such a state shows it as its last one.
   take_watched(*first, p.watched);
+  std::optional<error> failed;
   for (size_t i = 0; i < ready; ++i) {
     const bool recorded = first->records(step + 1), measured = metrics_due();
-    if ((recorded || measured) && !has_room() && what == passing::complete
+    const auto due = calls_due();
+    const bool calls = std::any_of(due.begin(), due.end(), [](call_set one) { return one != 0; });
+    if ((recorded || measured || calls) && !has_room() && what == passing::complete
         && !planted(planted_fault::record_without_room)) {
+      ready = i;
+      break;
+    }
+    auto called = make_calls(due);
+    if (!called) {
+      failed = called.error();
       ready = i;
       break;
     }
@@ -211,8 +224,9 @@ void outfeed_state::pass_reports(passing what) {
         told_before.erase(told_before.begin());
     }
     const auto of_groups = measured ? take_metrics() : std::vector<metric_results>(groups.size());
-    if (recorded || measured)
-      send_record(recorded, of_groups);
+    if (recorded || measured
+        || std::any_of(called->begin(), called->end(), [](const auto& one) { return !one.empty(); }))
+      send_record(recorded, of_groups, std::move(*called));
     if (options.log_every > 0 && step % options.log_every == 0) {
       p.logged.push_back(point(&group_reports::meters::since_log));
       auto metrics = joined(of_groups);
@@ -227,14 +241,17 @@ void outfeed_state::pass_reports(passing what) {
     last_passed = now;
   p.open = open;
   p.told = take_told();
-  if (ready == 0 && p.watched.empty() && p.told.empty())
-    return;
-  p.step = step;
-  p.block_steps = static_cast<int64_t>(ready);
-  p.loss = point(&group_reports::meters::since_progress);
-  for (auto& g : groups)
-    g.losses().since_progress.clear();
-  self->send(sink, std::move(p));
+  if (ready > 0 || !p.watched.empty() || !p.told.empty()) {
+    p.step = step;
+    p.block_steps = static_cast<int64_t>(ready);
+    p.loss = point(&group_reports::meters::since_progress);
+    for (auto& g : groups)
+      g.losses().since_progress.clear();
+    self->send(sink, std::move(p));
+  }
+  if (failed)
+    throw std::runtime_error{to_text(*failed)};
+  give_room();
 }
 
 /// The end of a stream is passed on after all reports. All replicas of a group stop at the same step, and the end of
@@ -265,6 +282,12 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
       [&state](const begin& x) { state.on_begin(x); },
       [&state](const departed& x) { state.on_departed(x); },
       [&state](const retire& x) { state.on_retire(x); },
+      [&state](const block& x) { state.on_called(x); },
+      [](const end_of_data&) {},  // The end comes with the reports.
+      [&state](const connect_source& x) {
+        state.call_lanes[x.edge] = {x.source};
+        state.give_room();
+      },
       [&state](const connect_records& x) { state.writer = x.writer; },
       [&state](const scale_rate& x) {
         if (x.attempt == state.attempt)

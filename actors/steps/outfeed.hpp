@@ -49,6 +49,12 @@ struct outfeed_state {
   loss_meter of_open;                                       ///< The losses of its steps.
   std::optional<caf::actor_clock::time_point> last_passed;  ///< When reports were passed on last.
   early_messages<step_report, stream_end> early;            ///< From replicas that have already begun the next attempt.
+  struct call_lane {
+    credit_source_actor replica;
+    int64_t taken = 0;    ///< Entries of this attempt whose calls have been made, or never will be.
+    int64_t granted = 0;  ///< Entries for which the replica was told that there is room.
+  };
+  std::map<edge_id, call_lane> call_lanes;
 
   int64_t records = 0, room_until = 0;  ///< Records sent in this attempt, and how many the writer has room for.
   std::map<int64_t, double> rates;      ///< Factors of the learning rate, by the first step to which each applies.
@@ -58,6 +64,7 @@ struct outfeed_state {
   void on_begin(const begin& x);
   void on_report(const step_report& x);
   void on_end(const stream_end& x);
+  void on_called(const block& x);
   void on_record_credit(const record_credit& x);
   void on_departed(const departed& x);
   void on_retire(const retire& x);
@@ -83,12 +90,20 @@ struct outfeed_state {
   loss_point point(loss_meter group_reports::meters::*meter);
   void take_watched(group_reports& first, std::vector<step_values>& into);  ///< Up to state `step`.
 
+  // outfeed_calls.cpp: host calls
+  std::vector<call_set> calls_due() const;  ///< In the step that leads to `step + 1`, by group.
+  /// Makes these calls. Returns what they recorded, by group; an error if one threw.
+  expected<std::vector<std::vector<summary_value>>> make_calls(const std::vector<call_set>& due);
+  void give_room();  ///< Where there is more room for entries than was told.
+
   // outfeed_records.cpp: what a step writes to event files
   double rate_factor();  ///< Of the step that led to `step`.
   /// Of each group, at state `step`. Throws if a function of the model fails, which ends the job.
   std::vector<metric_results> take_metrics();
   metric_results joined(const std::vector<metric_results>& of_groups) const;  ///< With the names that users see.
-  void send_record(bool recorded, const std::vector<metric_results>& metrics);
+  /// `called`: what host calls recorded, by group.
+  void send_record(bool recorded, const std::vector<metric_results>& metrics,
+                   std::vector<std::vector<summary_value>> called);
   std::vector<summary_value> take_summaries(size_t group);
   /// Adds what the group records to the record, where it belongs.
   void record_group(size_t group, std::vector<summary_value> values, record& into) const;

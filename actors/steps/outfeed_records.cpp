@@ -99,7 +99,8 @@ std::optional<std::string> outfeed_state::shown_group() const {
   return options.leader(told_before.empty() ? std::map<std::string, double>{} : told_before.rbegin()->second, left);
 }
 
-void outfeed_state::send_record(bool recorded, const std::vector<metric_results>& metrics) {
+void outfeed_state::send_record(bool recorded, const std::vector<metric_results>& metrics,
+                                std::vector<std::vector<summary_value>> called) {
   if (!writer) {
     for (size_t g = 0; recorded && g < groups.size(); ++g)
       if (!groups[g].has_left())
@@ -120,6 +121,7 @@ void outfeed_state::send_record(bool recorded, const std::vector<metric_results>
     for (auto& value : summaries_of(metrics[g].numbers, metrics[g].arrays))
       if (!has(values, value.tag))
         values.push_back(std::move(value));
+    std::move(called[g].begin(), called[g].end(), std::back_inserter(values));
     record_group(g, std::move(values), r);
   }
   if (recorded) {

@@ -63,7 +63,8 @@ bool replica_state::can_fire() const {
   for (const auto& p : ports)
     if (!p.has_left(step) && p.arrived <= step && !(p.end && p.end->first_missing_step <= step) && !stopping)
       return false;
-  return (leading() || stopping) && has_room() && (!trains() || !lent[switches_arenas() ? 1 - current : current]);
+  return (leading() || stopping) && has_room() && has_room_for_calls()
+         && (!trains() || !lent[switches_arenas() ? 1 - current : current]);
 }
 
 bool replica_state::switches_arenas() const {
@@ -83,6 +84,8 @@ void replica_state::advance() {
   }
   if (waiting == wait::none)
     send_exposed();  // A replica that cannot continue sends the outputs that it has kept.
+  if (options.reports_when_waiting)
+    send_report();
 }
 
 replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_state> self, replica_options options) {
@@ -113,6 +116,8 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
           state.give_credit(credit_rule::always);
       },
       [&state](const connect_reader& x) {
+        if (state.options.calls == x.edge)
+          state.calls.sink = x.reader;
         for (auto& out : state.outs)
           for (auto& r : out.readers)
             if (r.edge == x.edge)

@@ -4,6 +4,7 @@
 //   until > s;
 //   batch s, or the end at or before s, is on every in-port;
 //   every reader of an out-port has room for the outputs of step s;
+//   the outfeed has room for what host calls get of it;
 //   step s - 1 is applied by every replica;
 //   and, if a snapshot holds the current arena, the other arena is free.
 // `advance()` runs after every message and fires as often as it can. It yields after each block, so that a stop, a pull
@@ -40,6 +41,9 @@ struct replica_options {
   std::vector<in_edge> in_edges;  ///< One for each in-port; their components, in order, are the feeds.
   /// For each component that the engine exposes, the edges to its readers.
   std::vector<std::vector<edge_id>> out_edges = {};
+  std::optional<edge_id> calls = {};  ///< The edge to the outfeed, if the program has host calls.
+  /// Steps are reported whenever a replica has to wait: the outfeed may need them to make room for others.
+  bool reports_when_waiting = false;
   std::shared_ptr<step_engine> engine;
   /// Where the replicas of the group meet, if they train and there are several. Null: they have a reducer.
   std::shared_ptr<troupe::collective> collective = {};
@@ -96,6 +100,12 @@ struct replica_state {
   };
   std::vector<out_port> outs;
   early_messages<block, end_of_data, pull> early;  ///< From senders that have already begun the next attempt.
+  struct {
+    block_sink_actor sink;
+    int64_t room = 0;  ///< The outfeed has room for this many entries of the attempt.
+    int64_t sent = 0;
+    bool left = false;  ///< There is no outfeed any more: no calls are made.
+  } calls;
   int64_t filled_from = 0;  ///< The first step of the blocks that are being filled, for all ports.
   int64_t filled_steps = 0, filled_room = 0, filled_rows = 0;
   std::vector<std::byte*> exposed;    ///< Where the current step writes its exposed components.
@@ -173,6 +183,7 @@ struct replica_state {
   bool measures() const;                              ///< Whether the current step counts for the metrics of training.
   void apply(const tensor& sum);                      ///< Makes the update of the current step.
   void finish_step();                                 ///< Called once all replicas have applied step `step`.
+  void note_made();                                   ///< Gives the step to host calls and to the next report.
 
   // replica_reduction.cpp: the reduction of a step's gradient, by messages or in a collective
   void reduce(step_outcome made);
@@ -192,6 +203,11 @@ struct replica_state {
   void stop_at(step_status status, error cause);
   void send_report();
   void give_credit(credit_rule when);
+
+  // replica_calls.cpp: what host calls get
+  call_set due_calls() const;  ///< Of the current step.
+  bool has_room_for_calls() const;
+  void send_called();  ///< Called once the step is applied.
 
   // replica_ports.cpp: outputs for other groups, and readers or sources that leave
   const in_port* leading() const;  ///< The first in-port whose source has not left; gives a step's rows.

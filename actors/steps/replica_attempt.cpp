@@ -57,6 +57,9 @@ void replica_state::on_begin(const begin& x) {
     p.left_at.reset();
   }
   retires_at.reset();
+  calls.room = calls.sent = 0;
+  calls.left = false;
+  options.engine->take_called();  // Drops that of a step which was not applied.
   filled_steps = 0;
   for (auto& out : outs) {
     out.memory.reset();

@@ -13,6 +13,8 @@ namespace troupe {
 void replica_state::on_pull(const pull& x) {
   if (early.keep(attempt, x) || x.attempt != attempt)
     return;
+  if (options.calls == x.edge)
+    calls.room = std::max(calls.room, x.until_step);
   for (auto& out : outs)
     for (auto& r : out.readers)
       if (r.edge == x.edge) {
@@ -29,6 +31,7 @@ void replica_state::on_leave(const leave& x) {
     if (p.edge == x.edge)
       // Batches that have arrived count, because other replicas read them.
       p.left_at = std::max(x.step, p.arrived);
+  calls.left = calls.left || options.calls == x.edge;
   for (auto& out : outs)
     for (auto& r : out.readers)
       r.left = r.left || r.edge == x.edge;

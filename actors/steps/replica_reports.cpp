@@ -32,6 +32,7 @@ void replica_state::send_report() {
   }
   self->send(peers.outfeed, std::move(pending));
   pending = {};
+  pending_since = self->clock().now();  // A step may be under way.
 }
 
 void replica_state::give_credit(credit_rule when) {

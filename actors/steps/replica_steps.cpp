@@ -45,13 +45,8 @@ step_outcome replica_state::compute() {
   has_observed = (due & mark_observe) != 0;
   const int64_t rows = leading()->blocks.front().rows;
   has_values = false;
-  const batch_feeds in{feeds,
-                       rows,
-                       has_records,
-                       has_observed,
-                       measures(),
-                       exposed,
-                       options.mode != mode::train && step == began_at,
+  const batch_feeds in{feeds,        rows,    has_records, has_observed,
+                       measures(),   exposed, due_calls(), options.mode != mode::train && step == began_at,
                        begins_loop()};
   if (!expose(rows))
     return {step_status::bad_input, {errc::resource_exhausted, "no memory for what others are to read of this step"}};
@@ -73,6 +68,10 @@ step_outcome replica_state::compute() {
     made.cause = engine.last_error();
   }
   has_values = made.status == step_status::ok;
+  if (planted(planted_fault::called_unapplied) && has_values) {
+    note_made();
+    send_report();
+  }
   return made;
 }
 
@@ -139,13 +138,19 @@ expected<void> replica_state::look_at_blocks() {
   return {};
 }
 
+void replica_state::note_made() {
+  send_called();
+  if (pending.losses.empty())
+    pending.step = step;
+  pending.losses.push_back(options.engine->loss());
+}
+
 void replica_state::finish_step() {
   current = target;
   options.engine->carry(current);
   keep_exposed();
-  if (pending.losses.empty())
-    pending.step = step;
-  pending.losses.push_back(options.engine->loss());
+  if (!planted(planted_fault::called_unapplied))
+    note_made();
   if (options.mode != mode::train)
     pending.watched.push_back({step, options.engine->values()});
   ++step;

@@ -23,20 +23,10 @@ bool agree(const std::vector<std::vector<tensor>>& sets, size_t which, bool per_
 }
 
 tensor joined_rows(const std::vector<std::vector<tensor>>& sets, size_t which) {
-  const tensor& first = sets.front()[which];
-  int64_t rows = 0;
+  std::vector<tensor> parts;
   for (const auto& set : sets)
-    rows += set[which].dims()[0];
-  const shape dims = first.dims().inner().prepend(rows);
-  auto bytes = allocate_buffer(dims.elements() * size_of(first.type()));
-  if (!bytes)
-    return {};
-  int64_t at = 0;
-  for (const auto& set : sets) {
-    std::memcpy(bytes.get() + at, set[which].data(), static_cast<size_t>(set[which].byte_size()));
-    at += set[which].byte_size();
-  }
-  return {first.type(), dims, std::move(bytes)};
+    parts.push_back(set[which]);
+  return join_rows(parts);
 }
 
 template <class T>
@@ -56,6 +46,23 @@ tensor mean_of(const std::vector<std::vector<tensor>>& sets, size_t which) {
 }
 
 }  // namespace
+
+tensor join_rows(std::span<const tensor> parts) {
+  const tensor& first = parts.front();
+  int64_t rows = 0;
+  for (const auto& part : parts)
+    rows += part.dims()[0];
+  const shape dims = first.dims().inner().prepend(rows);
+  auto bytes = allocate_buffer(dims.elements() * size_of(first.type()));
+  if (!bytes)
+    return {};
+  int64_t at = 0;
+  for (const auto& part : parts) {
+    std::memcpy(bytes.get() + at, part.data(), static_cast<size_t>(part.byte_size()));
+    at += part.byte_size();
+  }
+  return {first.type(), dims, std::move(bytes)};
+}
 
 std::vector<tensor> join_observed(const std::vector<observable>& observables,
                                   const std::vector<std::vector<tensor>>& sets) {

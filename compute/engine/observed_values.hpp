@@ -3,6 +3,7 @@
 
 #include <troupe/tensor.hpp>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,9 @@ struct observable {
 /// if memory is short, or if shards have different dtypes or shapes.
 std::vector<tensor> join_observed(const std::vector<observable>& observables,
                                   const std::vector<std::vector<tensor>>& sets);
+
+/// At least one part, all of one dtype and of one shape behind axis 0, one after the other on axis 0; without elements
+/// if memory is short.
+tensor join_rows(std::span<const tensor> parts);
 
 }  // namespace troupe

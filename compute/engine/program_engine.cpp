@@ -1,7 +1,9 @@
 // The step engine that runs planned programs.
 #include "compute/engine/bound_programs.hpp"
+#include "compute/engine/called_tensors.hpp"
 #include "compute/engine/carried_rows.hpp"
 #include "compute/engine/loss_meter.hpp"
+#include "compute/engine/model_summaries.hpp"
 #include "compute/engine/shard_sums.hpp"
 #include "compute/parameters/assign_range.hpp"
 #include "words/buffer_pool.hpp"
@@ -16,7 +18,7 @@ namespace {
 class program_engine final : public step_engine {
  public:
   explicit program_engine(program_engine_options options)
-    : options_(std::move(options)), model_(options_.graph), programs_(options_) {}
+    : options_(std::move(options)), model_(options_.graph), programs_(options_), called_(*model_) {}
 
   expected<void> prepare() {
     local_shards_ = options_.shards / options_.replicas;
@@ -57,6 +59,8 @@ class program_engine final : public step_engine {
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     if (auto ready = bind(in, local_shards_); ready != step_status::ok)
       return ready;
+    if (auto room = begin_calls(in, local_shards_); room != step_status::ok)
+      return room;
     recorded_.clear();
     observed_.clear();
     sums_.begin();
@@ -67,6 +71,7 @@ class program_engine final : public step_engine {
         return status;
       copy_exposed(in, shard);
       carried_.keep(*current_, shard);
+      called_.keep(*current_, shard);
       keep(in);
       measure(in);
       sums_.add(layout());
@@ -81,6 +86,7 @@ class program_engine final : public step_engine {
     observed_.clear();
     auto unrecorded = in;
     unrecorded.record = unrecorded.observe = unrecorded.measure = false;
+    unrecorded.calls = 0;
     for (int32_t shard = 0; shard < local_shards_; ++shard) {
       if (const auto status = current_->run(input(step, unrecorded, arena, shard)); status != step_status::ok)
         return status;
@@ -103,8 +109,12 @@ class program_engine final : public step_engine {
   step_status evaluate(int64_t step, const batch_feeds& in, int arena) override {
     if (auto ready = bind(in, 1); ready != step_status::ok)
       return ready;
+    if (auto room = begin_calls(in, 1); room != step_status::ok)
+      return room;
     const auto status = current_->run(input(step, in, arena, 0));
     losses_.front() = current_->loss();
+    if (status == step_status::ok)
+      called_.keep(*current_, 0);
     return status;
   }
 
@@ -113,6 +123,7 @@ class program_engine final : public step_engine {
     const int32_t shards = trains ? local_shards_ : 1;
     auto again = in;
     again.record = again.observe = again.measure = false;
+    again.calls = 0;
     again.exposed = {};
     if (bind(again, shards) != step_status::ok)
       return std::nullopt;
@@ -150,19 +161,7 @@ class program_engine final : public step_engine {
     return all;
   }
 
-  summary_recipes summaries() const override {
-    summary_recipes recipes{{}, has_rate() ? model_->spec.optimizer : std::nullopt, options_.first_step};
-    // Tensors first, texts last: `recorded` numbers its tensors in this order and has none for texts.
-    for (const bool texts : {false, true}) {
-      for (const auto& s : contents_of(model_->g).summaries)
-        if ((s.node < 0) == texts)
-          recipes.all.push_back({s.what, s.tag, s.text});
-      if (!texts)
-        for (const auto* v : shown_variables())
-          recipes.all.push_back({summary_value::kind::histogram, v->name, {}});
-    }
-    return recipes;
-  }
+  summary_recipes summaries() const override { return recipes_of(*model_, options_.first_step); }
 
   recorded_sets recorded(int arena) const override {
     recorded_sets sets;
@@ -174,7 +173,7 @@ class program_engine final : public step_engine {
     }
     if (options_.replica != 0 || sets.empty())
       return sets;
-    for (const auto* v : shown_variables()) {
+    for (const auto* v : shown_variables(*model_)) {
       const int32_t at = layout().find(v->name);
       const auto& e = layout().entries()[static_cast<size_t>(at)];
       const auto bytes = e.dims.elements() * size_of(e.type);
@@ -212,6 +211,9 @@ class program_engine final : public step_engine {
     return totals;
   }
 
+  const host_call_forms& calls() const override { return called_.forms(); }
+  call_entry take_called() override { return called_.take(); }
+
   error last_error() const override { return binding_error_ ? *binding_error_ : current_->last_error(); }
 
   bool finite(const tensor& sum) const override {
@@ -235,25 +237,6 @@ class program_engine final : public step_engine {
   }
 
  private:
-  /// Whether a step changes any variable by the optimizer's rate.
-  bool has_rate() const {
-    const auto& variables = contents_of(model_->g).variables;
-    return model_->what == mode::train
-           && std::any_of(variables.begin(), variables.end(), [](const auto& v) { return v.options.trainable; });
-  }
-  /// The variables whose histograms are recorded by default: trainable ones, unless the model itself records a summary
-  /// of that name.
-  std::vector<const variable_options*> shown_variables() const {
-    const auto& g = contents_of(model_->g);
-    std::vector<const variable_options*> shown;
-    for (const auto& v : g.variables)
-      if (v.options.trainable && std::none_of(g.summaries.begin(), g.summaries.end(), [&](const auto& s) {
-            return s.tag == v.options.name;
-          }))
-        shown.push_back(&v.options);
-    return shown;
-  }
-
   const parameter_layout& layout() const { return options_.store->layout(); }
 
   /// The group's own number of a step of the job.
@@ -287,6 +270,13 @@ class program_engine final : public step_engine {
     measured_.add(sums_at_);
   }
 
+  step_status begin_calls(const batch_feeds& in, int32_t shards) {
+    if (called_.begin(*current_, in.calls, shards))
+      return step_status::ok;
+    binding_error_ = error{errc::resource_exhausted, "no memory for the tensors of this step's host calls"};
+    return step_status::bad_input;
+  }
+
   step_status bind(const batch_feeds& in, int32_t shards, bool forward_only = false) {
     binding_error_ = carried_.refusal_of(in.rows);
     if (binding_error_)
@@ -315,13 +305,16 @@ class program_engine final : public step_engine {
     for (size_t c = 0; c < order_.size(); ++c)
       feeds_[c] = in.components[order_[c]] + shard * rows_ * row_bytes_[c];
     carried_.feed(in, arena, shard * rows_, std::span{feeds_}.subspan(order_.size()));
-    return {own(step),
-            options_.replica * local_shards_ + shard,
-            options_.store->arena(arena),
-            options_.store->shared(),
-            feeds_,
-            in.record || in.observe || (in.measure && options_.measure == measuring::when_recording),
-            options_.cancel.get()};
+    return {
+        own(step),
+        options_.replica * local_shards_ + shard,
+        options_.store->arena(arena),
+        options_.store->shared(),
+        feeds_,
+        called_tensors::recording_of(in.calls)
+            | (in.record || in.observe || (in.measure && options_.measure == measuring::when_recording) ? record_values
+                                                                                                        : 0),
+        options_.cancel.get()};
   }
 
  public:
@@ -348,6 +341,7 @@ class program_engine final : public step_engine {
   size_t outputs_ = 0;  ///< Number of the program's outputs that are not exposed.
   std::vector<component> exposed_;
   carried_rows carried_;
+  called_tensors called_;
   std::pair<int64_t, int64_t> slice_;
   double rate_factor_ = 1;
   int32_t local_shards_ = 1;

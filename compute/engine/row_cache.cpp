@@ -88,6 +88,8 @@ class cached_engine final : public step_engine {
   std::vector<program_output> measured() const override { return computed_->measured(); }
   std::vector<tensor> take_measured() override { return computed_->take_measured(); }
   std::vector<std::vector<tensor>> observed() const override { return computed_->observed(); }
+  const host_call_forms& calls() const override { return computed_->calls(); }
+  call_entry take_called() override { return computed_->take_called(); }
   std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds& in, int arena) override {
     return computed_->find_fault(step, in, arena);
   }

@@ -3,6 +3,7 @@
 // A replica owns one engine and calls it from its own thread. Arenas are numbered 0 and 1 (parameter_store.hpp).
 #pragma once
 
+#include "compute/engine/host_calls.hpp"
 #include "compute/engine/metric_totals.hpp"
 #include "compute/engine/observed_values.hpp"
 #include "compute/engine/summaries.hpp"
@@ -36,6 +37,7 @@ struct batch_feeds {
   bool measure = false;  ///< Train: this step counts for `take_measured`.
   /// Train: the destination for `rows` rows of each component of `step_engine::exposed`.
   std::span<std::byte* const> exposed = {};
+  call_set calls = 0;        ///< `take_called` will be called for this step: the host calls that are due.
   bool begins_run = false;   ///< Every carried state is its initial value.
   bool begins_loop = false;  ///< Those that last a loop are.
 };
@@ -92,6 +94,14 @@ class step_engine {
   /// Copies of the observed values of the last `gradients`, which must have had `observe` set: one set for each shard
   /// of this replica (see `join_observed`).
   virtual std::vector<std::vector<tensor>> observed() const { return {}; }
+  /// The host calls of the model in this mode.
+  virtual const host_call_forms& calls() const {
+    static const host_call_forms none;
+    return none;
+  }
+  /// The tensors that the last `gradients` or `evaluate` has for the calls that were due, over all shards of this
+  /// replica.
+  virtual call_entry take_called() { return {}; }
   /// The error behind the last status `bad_input`.
   virtual error last_error() const = 0;
 

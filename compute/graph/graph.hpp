@@ -86,6 +86,13 @@ struct observed_value {
   bool per_row = false;  ///< Whether its first axis is the batch.
 };
 
+/// Tensors of a step for a function of the model.
+struct graph_host_call {
+  std::string name;
+  std::vector<std::pair<std::string, int32_t>> tensors;  ///< Names and nodes.
+  int64_t every = 1;
+};
+
 struct graph_contents {
   std::deque<node> nodes;  ///< A deque, so that references to extents stay valid while nodes are added.
   std::vector<std::string> unknowns;
@@ -97,6 +104,7 @@ struct graph_contents {
   std::vector<tensor> constants;
   std::vector<graph_summary> summaries;
   std::vector<observed_value> observed;
+  std::vector<graph_host_call> host_calls;
   std::vector<std::string> scopes;   ///< Prefixes in force, each in full: "a/", "a/b/".
   std::map<std::string, int> names;  ///< How often each name was requested.
   bool reuses_variables = false;     ///< See reusable_scope.

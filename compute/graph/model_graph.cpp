@@ -2,8 +2,25 @@
 
 #include "compute/graph/graph.hpp"
 #include "words/guarded.hpp"
+#include "words/text.hpp"
 
 namespace troupe {
+
+static expected<void> check_host_calls(const graph_contents& g, const model& source) {
+  for (const auto& call : g.host_calls) {
+    const auto function = source.host_calls.find(call.name);
+    if (function == source.host_calls.end() || !function->second)
+      return fail(
+          errc::invalid_argument,
+          "the model '" + source.name + "' makes the host call " + quoted(call.name)
+              + ", for which its `host_calls` have no function"
+              + (source.host_calls.empty() ? std::string{}
+                                           : "; they have " + joined(source.host_calls, ", ", [](const auto& f) {
+                                               return quoted(f.first) + (f.second ? "" : " (empty)");
+                                             })));
+  }
+  return {};
+}
 
 expected<std::unique_ptr<model_graph>> build_graph(const model& source, const element_spec& element, mode m) {
   auto d = std::make_unique<model_graph>();
@@ -32,6 +49,9 @@ expected<std::unique_ptr<model_graph>> build_graph(const model& source, const el
     return fail(status.error());
   if (auto carried = check_states(contents_of(d->g)); !carried)
     return fail(carried.error());
+  if (auto called = check_host_calls(contents_of(d->g), source); !called)
+    return fail(called.error());
+  d->host_calls = source.host_calls;
   return d;
 }
 

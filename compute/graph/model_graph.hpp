@@ -11,6 +11,7 @@ struct model_graph {
   graph g;
   model_spec spec;
   mode what = mode::train;
+  std::map<std::string, host_call_function> host_calls = {};  ///< One for each host call of the graph, at least.
 };
 
 /// Calls the model function; returns the first error that the graph keeps.

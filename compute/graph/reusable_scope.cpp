@@ -15,8 +15,10 @@ reusable_scope::guard::guard(reusable_scope& of) : contents_(of.contents_), agai
   std::erase_if(contents_.names, [&of](const auto& one) { return one.first.starts_with(of.prefix_); });
   summaries_ = contents_.summaries;
   observed_ = contents_.observed;
+  host_calls_ = contents_.host_calls;
   contents_.summaries.clear();
   contents_.observed.clear();
+  contents_.host_calls.clear();
 }
 
 reusable_scope::guard::~guard() {
@@ -30,6 +32,7 @@ reusable_scope::guard::~guard() {
   }
   contents_.summaries = std::move(summaries_);
   contents_.observed = std::move(observed_);
+  contents_.host_calls = std::move(host_calls_);
 }
 
 }  // namespace troupe

@@ -4,8 +4,7 @@
 // depend on their operands' values and extents only, never on addresses.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "compute/kernels/recording.hpp"
 
 namespace troupe {
 
@@ -47,7 +46,7 @@ struct kernel_call {
   double number = 0, number2 = 0;
   uint64_t key = 0;
   uint32_t flags = 0;
-  bool recording = false;                    ///< Skipped in runs that record nothing.
+  recording_set recording = 0;               ///< Skipped in runs that record none of these; 0: in no run.
   const struct walk* strides = nullptr;      ///< Owned by the plan.
   const struct fused_body* fused = nullptr;  ///< Owned by the plan.
   const struct convolution* convolution = nullptr;

@@ -6,6 +6,7 @@
 #include "compute/kernels/convolution.hpp"
 #include "compute/kernels/fused.hpp"
 #include "compute/kernels/gemm.hpp"
+#include "compute/kernels/recording.hpp"
 
 #include <algorithm>
 #include <array>
@@ -52,7 +53,7 @@ struct planned_call {
   int64_t workspace_bytes = 0, workspace_offset = -1;  ///< Size for one thread, and offset for the first thread.
   int64_t flops = 0;                                   ///< Multiply-adds × 2; set when it is lowered.
   bool removed = false;
-  bool recording = false;  ///< Whether only summaries need it: it is skipped in runs that record nothing.
+  recording_set recording = 0;  ///< Skipped in runs that record none of these; 0: in no run.
 };
 
 /// The look-ups whose updates scatter_rows adds up, in order.

@@ -138,17 +138,23 @@ void remove_dead_code(program_draft& p) {
   std::erase_if(p.calls, [](const planned_call& c) { return c.removed; });
 }
 
-void mark_recording(program_draft& p, std::span<const int32_t> roots) {
-  std::vector<bool> needed(p.values.size());
+void mark_recording(program_draft& p, std::span<const int32_t> roots, std::span<const recorded_values> recorded) {
+  constexpr recording_set always = recording_set{1} << 31;
+  std::vector<recording_set> needed(p.values.size());
+  const auto need = [&](int32_t value, recording_set what) { needed[static_cast<size_t>(p.root(value))] |= what; };
   for (int32_t r : roots)
-    needed[static_cast<size_t>(p.root(r))] = true;
+    need(r, always);
+  for (const auto& r : recorded)
+    for (int32_t value : r.values)
+      need(value, r.what);
   for (size_t i = p.calls.size(); i-- > 0;) {
     auto& c = p.calls[i];
-    c.recording = std::none_of(c.out.begin(), c.out.end(),
-                               [&](int32_t out) { return needed[static_cast<size_t>(p.root(out))]; });
-    if (!c.recording)
-      for (int32_t in : c.in)
-        needed[static_cast<size_t>(p.root(in))] = true;
+    recording_set by = 0;
+    for (int32_t out : c.out)
+      by |= needed[static_cast<size_t>(p.root(out))];
+    c.recording = (by & always) != 0 ? 0 : by == 0 ? record_values : by;
+    for (int32_t in : c.in)
+      need(in, by);
   }
 }
 

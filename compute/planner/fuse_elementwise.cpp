@@ -174,7 +174,7 @@ class grouping {
   }
 
  private:
-  using group_key = std::pair<std::vector<int64_t>, bool>;
+  using group_key = std::pair<std::vector<int64_t>, recording_set>;
 
   std::vector<int64_t> dims_of(size_t c) const {
     const auto extents = draft_.value(draft_.calls[c].out[0]).dims.extents();

@@ -45,8 +45,13 @@ void remove_dead_code(program_draft& p);
 /// Rematerialisation: values that calls before the node `gradients_from` yield and later calls read are recomputed
 /// where keeping them would cost more memory.
 void recompute(program_draft& p, int32_t gradients_from);
-/// Marks the calls that none of `roots` needs: those for summaries only.
-void mark_recording(program_draft& p, std::span<const int32_t> roots);
+/// Values that only runs need which record this.
+struct recorded_values {
+  recording_set what = record_values;
+  std::vector<int32_t> values;
+};
+/// Marks the calls that none of `roots` needs with what needs them.
+void mark_recording(program_draft& p, std::span<const int32_t> roots, std::span<const recorded_values> recorded);
 /// Copy elision: slices become views of their operands, and operands of concatenations are computed in place, where
 /// they are contiguous.
 void elide_copies(program_draft& p);

@@ -1,6 +1,8 @@
 // Options for planning a program, and the description of its kernel calls.
 #pragma once
 
+#include "compute/kernels/recording.hpp"
+
 #include <troupe/tensor.hpp>
 
 #include <memory>
@@ -64,8 +66,8 @@ struct kernel_facts {
   std::string title;  ///< "matmul +bias +relu", "fused: exp, square"
   std::vector<buffer> reads, writes;
   int64_t workspace_bytes = 0, workspace_offset = -1;
-  int64_t flops = 0;       ///< Multiply-adds × 2 in products and convolutions; else 0.
-  bool recording = false;  ///< For summaries only.
+  int64_t flops = 0;            ///< Multiply-adds × 2 in products and convolutions; else 0.
+  recording_set recording = 0;  ///< Called only in runs that record one of these; 0: in every run.
 };
 
 }  // namespace troupe

@@ -24,7 +24,7 @@ std::string title(const planned_call& c) {
   text += c.mask >= 0 ? " +mask" : "";
   for (const auto& one : c.fused)
     text += (&one == c.fused.data() ? ": " : ", ") + std::string{one.op->name};
-  text += c.recording ? " (for summaries)" : "";
+  text += c.recording == 0 ? "" : (c.recording & record_values) != 0 ? " (for summaries)" : " (for host calls)";
   text += c.shares > 1 ? ", shared by " + std::to_string(c.shares) + " threads" : "";
   return text;
 }

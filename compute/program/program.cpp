@@ -174,20 +174,25 @@ expected<training> differentiate(graph& g, symbol loss, const optimizer& o, cons
 
 /// The nodes whose values must be available after a run.
 struct demand {
-  std::vector<int32_t> outputs, recorded;
-  std::vector<int32_t> measured;  ///< The sums of metrics while training.
-  bool measures_always = false;   ///< Whether these are computed in every run, not only in runs that record.
+  std::vector<int32_t> outputs;
+  /// In the order in which `settle` returns them: summaries and observed values, the sums of metrics while training,
+  /// the tensors of each host call. `what` 0: in every run.
+  std::vector<recorded_values> recorded;
   training gradients;
 };
 
-/// Runs the last passes, up to buffer assignment. Returns the values that hold the outputs, then those that are
-/// recorded, then the sums of metrics.
+/// Runs the last passes, up to buffer assignment. Returns the values that hold the outputs, then what is recorded.
 std::vector<int32_t> settle(program_draft& p, const demand& d, const program_options& options) {
   std::vector<int32_t> roots = d.gradients.nodes;
   roots.insert(roots.end(), d.outputs.begin(), d.outputs.end());
-  if (d.measures_always)
-    roots.insert(roots.end(), d.measured.begin(), d.measured.end());
-  mark_recording(p, roots);
+  auto recorded = d.recorded;
+  const auto mark = [&] {
+    for (const auto& r : recorded)
+      if (r.what == 0)
+        roots.insert(roots.end(), r.values.begin(), r.values.end());
+    mark_recording(p, roots, recorded);
+  };
+  mark();
   if (options.fuse)
     fuse_elementwise(p);
   for (int32_t n : d.gradients.nodes)
@@ -201,19 +206,15 @@ std::vector<int32_t> settle(program_draft& p, const demand& d, const program_opt
   for (int32_t n : d.outputs)
     kept.push_back(keep(n));
   roots = kept;
-  for (int32_t n : d.recorded)
-    kept.push_back(keep(n));
-  for (int32_t n : d.measured) {
-    kept.push_back(keep(n));
-    if (d.measures_always)
-      roots.push_back(kept.back());
-  }
+  for (auto& r : recorded)
+    for (int32_t& n : r.values)
+      kept.push_back(n = keep(n));
   for (size_t n = 0; n < d.gradients.nodes.size(); ++n)
     send_gradient(p, d.gradients.nodes[n], d.gradients.offsets[n]);
   for (size_t v = 0; v < p.values.size(); ++v)
     if (p.values[v].where.base == base_gradient)
       roots.push_back(static_cast<int32_t>(v));
-  mark_recording(p, roots);
+  mark();
   if (options.elide)
     elide_copies(p);
   if (options.pool) {
@@ -293,6 +294,13 @@ expected<std::unique_ptr<program>> program::make_program(const graph& source, co
     for (const auto& o : contents_of(g).observed)
       recorded.push_back({o.node, 0});
   }
+  std::vector<std::vector<int32_t>> called;  // Nodes, by host call.
+  if (!forward_only)
+    for (const auto& call : contents_of(g).host_calls)
+      for (auto& nodes = called.emplace_back(); const auto& [name, node] : call.tensors) {
+        nodes.push_back(node);
+        i->called_outputs.push_back({.what = program_output::kind::called, .name = name});
+      }
   wanted_values measured;
   if (trains && options.measure != measuring::never) {
     auto sums = metric_sums(source, spec);
@@ -305,6 +313,8 @@ expected<std::unique_ptr<program>> program::make_program(const graph& source, co
   roots.insert(roots.end(), measured.nodes.begin(), measured.nodes.end());
   for (const auto& r : recorded)
     roots.push_back(r.value);
+  for (const auto& nodes : called)
+    roots.insert(roots.end(), nodes.begin(), nodes.end());
   auto bound = bind_unknowns(contents_of(g), roots, layout, options);
   if (!bound)
     return fail(bound.error());
@@ -316,6 +326,9 @@ expected<std::unique_ptr<program>> program::make_program(const graph& source, co
       p.value(n).keep = true;
   for (const auto& r : recorded)
     p.value(r.value).keep = true;
+  for (const auto& nodes : called)
+    for (const int32_t n : nodes)
+      p.value(n).keep = true;
   for (const auto& s : layout.sparse())
     for (size_t n = 0; n < t.nodes.size(); ++n)
       if (t.offsets[n] == s.first) {
@@ -338,20 +351,31 @@ expected<std::unique_ptr<program>> program::make_program(const graph& source, co
   fuse_scaled_sum(p);
   remove_dead_code(p);
   demand d{.outputs = outputs->nodes,
-           .recorded = {},
-           .measured = measured.nodes,
-           .measures_always = options.measure == measuring::always,
+           .recorded = {{}, {options.measure == measuring::always ? 0 : record_values, measured.nodes}},
            .gradients = std::move(t)};
   for (const auto& r : recorded)
-    d.recorded.push_back(r.value);
+    d.recorded.front().values.push_back(r.value);
+  for (size_t call = 0; call < called.size(); ++call)
+    d.recorded.push_back({record_call(call), called[call]});
   auto kept = finish(p, d, options, static_cast<int32_t>(contents_of(source).nodes.size()));
+  auto next = kept.begin() + std::ssize(d.outputs);
   for (size_t r = 0; r < recorded.size(); ++r)
-    (r < summaries ? i->for_summaries : i->observed).push_back({kept[d.outputs.size() + r], recorded[r].rows_max});
-  i->measured.assign(kept.end() - std::ssize(d.measured), kept.end());
+    (r < summaries ? i->for_summaries : i->observed).push_back({*next++, recorded[r].rows_max});
+  const auto describe = [&p](const std::vector<int32_t>& values, auto output) {
+    for (const int32_t v : values) {
+      output->type = p.value(v).type;
+      (output++)->dims = p.value(v).dims;
+    }
+    return output;
+  };
+  i->measured.assign(next, next + std::ssize(measured.nodes));
+  next += std::ssize(measured.nodes);
   i->measured_outputs = std::move(measured.outputs);
-  for (size_t m = 0; m < i->measured.size(); ++m) {
-    i->measured_outputs[m].type = p.value(i->measured[m]).type;
-    i->measured_outputs[m].dims = p.value(i->measured[m]).dims;
+  describe(i->measured, i->measured_outputs.begin());
+  for (auto output = i->called_outputs.begin(); const auto& nodes : called) {
+    i->called.emplace_back(next, next + std::ssize(nodes));
+    next += std::ssize(nodes);
+    output = describe(i->called.back(), output);
   }
   kept.resize(d.outputs.size());
   if (p.threads > 1) {

@@ -37,7 +37,7 @@ struct step_input {
   /// One pointer for each component, in the order of `inputs()`, then one for each carried state of the graph, in its
   /// order. Memory that is not 64-byte aligned is copied first.
   std::span<const std::byte* const> feeds;
-  bool record = false;                        ///< Also computes what only summaries and observed values need.
+  recording_set record = 0;                   ///< Also computes what only these need.
   const std::atomic<bool>* cancel = nullptr;  ///< Checked between kernels. When it is set, the run ends as `cancelled`.
 };
 
@@ -91,7 +91,7 @@ class program {
   /// A copy of one output of the last run.
   tensor output(int32_t index) const;
   /// Train: the values that the model records, in the order of graph_contents::summaries without the texts; copies from
-  /// the last run, which must have had `record` set. An image has only the rows that are kept.
+  /// the last run, which must have recorded `record_values`. An image has only the rows that are kept.
   std::vector<tensor> recorded() const;
   /// Train: the observed values, in the order of graph_contents::observed, under the same condition.
   std::vector<tensor> observed() const;
@@ -99,6 +99,10 @@ class program {
   /// run computes them, or only a run that records. `measured_at`: the memory of one sum after such a run, valid until
   /// the next.
   std::span<const program_output> measured() const noexcept;
+  /// The tensors of host calls, call after call, in the order of graph_contents::host_calls; none if made by
+  /// `make_forward`. `called_bytes`: of call number `call`, after a run that recorded it, valid until the next.
+  std::span<const program_output> called() const noexcept;
+  std::span<const std::byte> called_bytes(size_t call, size_t tensor) const noexcept;
   const std::byte* measured_at(int32_t index) const noexcept;
   /// Memory of an output of the last run, valid until the next.
   std::span<const std::byte> output_bytes(int32_t index) const noexcept;

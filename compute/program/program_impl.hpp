@@ -9,6 +9,11 @@
 
 namespace troupe {
 
+/// Whether a run that records `recorded` makes this call.
+inline bool is_called(const kernel_call& c, recording_set recorded) {
+  return c.recording == 0 || (c.recording & recorded) != 0;
+}
+
 struct program::impl {
   program_draft draft;
   std::vector<kernel_call> calls;                 ///< Each call of the draft: the whole, or its first share.
@@ -30,7 +35,9 @@ struct program::impl {
   std::vector<recorded_output> for_summaries, observed;
   std::vector<int32_t> measured;  ///< The values of the sums of metrics, while training.
   std::vector<program_output> measured_outputs;
-  bool recorded = false;  ///< Whether the last run recorded.
+  recording_set recorded = 0;                ///< Of the last run.
+  std::vector<std::vector<int32_t>> called;  ///< The values of the tensors of each host call.
+  std::vector<program_output> called_outputs;
   struct feed {
     int64_t bytes = 0, copy_offset = -1;
   };

@@ -10,7 +10,7 @@ step_status program::watch(const step_input& in, std::byte* gradient, const std:
   const flush_denormals tiny_is_zero;
   impl_->bind(in, gradient);
   for (size_t k = 0; k < impl_->calls.size(); ++k) {
-    if (!impl_->calls[k].recording || in.record)
+    if (is_called(impl_->calls[k], in.record))
       impl_->compute(k);
     after(k);
   }

@@ -14,9 +14,10 @@ struct program_output {
     prediction,  ///< Predict.
     exposed,     ///< Train: a prediction that other programs read.
     carried,     ///< Train and evaluate: the rows of a state for the next step.
+    called,      ///< A tensor of a host call.
   };
   kind what = kind::loss;
-  std::string name;   ///< Name of the metric, the prediction or the state.
+  std::string name;   ///< Name of the metric, the prediction, the state or the tensor.
   int32_t index = 0;  ///< Index among the model's metrics, predictions or states, or among the exposed predictions.
   int32_t part = 0;   ///< metric_sum: index among the sums of the metric.
   dtype type = dtype::float32;

@@ -129,7 +129,7 @@ step_status program::impl::run(const step_input& in, std::byte* gradient) {
   for (size_t i = 0; i < calls.size(); ++i) {
     if (in.cancel && in.cancel->load(std::memory_order_relaxed))
       return step_status::cancelled;
-    if (calls[i].recording && !in.record)
+    if (!is_called(calls[i], in.record))
       continue;
     compute(i);
   }
@@ -222,7 +222,8 @@ std::string to_string(const program_output& output) {
     case program_output::kind::metric_sum: return output.name + "/" + std::to_string(output.part);
     case program_output::kind::prediction:
     case program_output::kind::exposed:
-    case program_output::kind::carried: break;
+    case program_output::kind::carried:
+    case program_output::kind::called: break;
   }
   return output.name;
 }
@@ -245,7 +246,7 @@ std::span<const std::byte> program::output_bytes(int32_t index) const noexcept {
 }
 
 std::vector<tensor> program::impl::copy(const std::vector<recorded_output>& wanted) const {
-  assert(recorded || wanted.empty());
+  assert((recorded & record_values) != 0 || wanted.empty());
   std::vector<tensor> all;
   for (const auto& r : wanted) {
     const auto& v = draft.value(r.value);
@@ -264,6 +265,13 @@ std::vector<tensor> program::observed() const { return impl_->copy(impl_->observ
 std::span<const program_output> program::measured() const noexcept { return impl_->measured_outputs; }
 const std::byte* program::measured_at(int32_t index) const noexcept {
   return impl_->address(impl_->draft.place_of(impl_->measured[static_cast<size_t>(index)]));
+}
+
+std::span<const program_output> program::called() const noexcept { return impl_->called_outputs; }
+std::span<const std::byte> program::called_bytes(size_t call, size_t tensor) const noexcept {
+  assert((impl_->recorded & record_call(call)) != 0);
+  const int32_t value = impl_->called[call][tensor];
+  return {impl_->address(impl_->draft.place_of(value)), static_cast<size_t>(impl_->draft.value(value).bytes())};
 }
 
 tensor program::output(int32_t index) const {

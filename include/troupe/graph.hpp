@@ -35,7 +35,8 @@ struct extent {
 using symbol_shape = std::vector<extent>;
 
 class graph;
-struct graph_contents;  // These two are in compute/graph/graph.hpp.
+struct host_call_options;  // In host_call.hpp.
+struct graph_contents;     // These two are in compute/graph/graph.hpp.
 struct graph_access;
 
 /// The value that one operation of a graph will produce. Cheap to copy; valid while its graph lives.
@@ -159,6 +160,11 @@ class TROUPE_API graph {
   /// value whose first axis is the batch, hooks see all rows of the step. Any other value must be floating, and hooks
   /// see its mean over all gradient shards.
   void observe(std::string_view name, symbol x, std::source_location at = std::source_location::current());
+
+  /// Gives tensors of a step to a function of the model (host_call.hpp), in every mode. It does not change the
+  /// arithmetic of a step. Errors of the graph: no name, or a repeated one; no tensors, or one of rank 0; `every` below
+  /// 1; too many calls. Where the function is missing, the model is refused.
+  void host_call(host_call_options options, std::source_location at = std::source_location::current());
 
   /// The first error while building, if any. It names the operation, the shapes and the source line.
   expected<void> status() const;

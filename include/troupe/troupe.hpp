@@ -1,7 +1,8 @@
 // Start here: the headers that most programs need, in the order in which to read them. The first line of each other
 // header says what it is for: inspecting and converting checkpoints and event files (inspect.hpp, convert.hpp), layouts
 // on hosts (deployment.hpp), exported models and serving (exported_model.hpp, onnx.hpp, serve.hpp), hooks (hook.hpp,
-// hooks.hpp), your own metrics (metrics.hpp, losses.hpp), record files (tfrecord.hpp), options by name (options/).
+// hooks.hpp), host calls (host_call.hpp), your own metrics (metrics.hpp, losses.hpp), record files (tfrecord.hpp),
+// options by name (options/).
 #pragma once
 
 // clang-format off

@@ -333,6 +333,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   program.observables = engine.observables();
   program.metrics = engine.metrics();
   program.summaries = engine.summaries();
+  program.calls = engine.calls();
   if (count > 1 && planned.mode == mode::train) {
     const std::shared_ptr<const parameter_layout> shared{program.parameters, &program.parameters->layout()};
     if (job.plan.edges_from(replicas.front()->id, edge_kind::gradient).empty())

@@ -84,6 +84,9 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
       if (e->out == port)
         readers.push_back(e->id);
   }
+  for (const auto* e : job.plan.edges_from(node.id, edge_kind::call))
+    options.calls = e->id;
+  options.reports_when_waiting = has_host_calls(job.plan, node.driver);
   options.engine = program.engines[static_cast<size_t>(node.index)];
   options.collective = program.collective;
   if (job.basis().processors >= options.replicas)
@@ -95,9 +98,14 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
 
 reported_group reported_group_of(const prepared_job& job, size_t program, node_id driver) {
   reported_group group;
-  for (const auto* r : job.plan.replicas_of(program))
-    group.replicas.push_back({r->id, r->name});
+  for (const auto* r : job.plan.replicas_of(program)) {
+    auto& source = group.replicas.emplace_back(report_source{r->id, r->name});
+    for (const auto* e : job.plan.edges_from(r->id, edge_kind::call))
+      source.calls = e->id;
+  }
   const auto& made = job.programs[program];
+  group.mode = job.plan->programs[program].mode;
+  group.calls = made.calls;
   if (job.plan->programs[program].mode == mode::train) {
     const auto& of = job.plan.group(job.plan->programs[program].group);
     group.id = of.id;

@@ -49,6 +49,7 @@ struct prepared_program {
   std::vector<observable> observables = {};
   metric_functions metrics = {};
   summary_recipes summaries = {};
+  host_call_forms calls = {};
   /// Whether it computes metrics in training.
   bool measures() const { return !measured.empty(); }
 };

@@ -92,7 +92,11 @@ expected<planned_job> plan_of(const any_job& job, job_books books) {
     return planned;
   }
   const auto& basis = basis_of(job);
-  planning p{{.checkpoints = basis.config.saves(), .program = basis.source->name}, {}, basis.source};
+  planning p{{.checkpoints = basis.config.saves(),
+              .program = basis.source->name,
+              .host_calls = !basis.source->host_calls.empty()},
+             {},
+             basis.source};
   return std::visit([&p](const auto& j) { return p.add(j); }, job)
       .and_then([&p] { return make_plan(p.options); })
       .map([&](job_plan plan) {

@@ -39,6 +39,7 @@ expected<job_plan> make_plan(const plan_options& o) {
                                             + std::to_string(o.hosts) + " hosts");
   job_plan p;
   plan_maker add{p};
+  add.with_host_calls(o.host_calls);
   const auto chief = o.dataset ? add.number() : no_node;
   if (o.dataset)
     add_training(p, add, o, chief);

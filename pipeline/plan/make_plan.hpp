@@ -16,6 +16,7 @@ struct plan_options {
   bool eval_summaries = false;
   bool hooks = false;
   std::string program;
+  bool host_calls = false;                        ///< Whether the model has functions for host calls.
   std::optional<std::string> dataset = {};        ///< The dataset's text. For a job that trains.
   std::vector<plan_evaluation> evaluations = {};  ///< For a job that evaluates, alone or during training.
   std::optional<std::string> predict_dataset = {};

@@ -15,6 +15,8 @@ class plan_maker {
  public:
   explicit plan_maker(job_plan& p) : plan_(p) {}
 
+  /// Whether models of programs that are added from now on have host calls.
+  void with_host_calls(bool any) { host_calls_ = any; }
   /// Reserves a number for a node that is added later.
   node_id number() { return node_id{nodes_++}; }
   plan_node& node(role what, std::string name, node_id driver, int32_t index = 0) {
@@ -34,7 +36,7 @@ class plan_maker {
                            .how = how});
   }
   size_t program(const std::string& model, mode m, group_id group = {}) {
-    plan_.programs.push_back({model, m, group});
+    plan_.programs.push_back({model, m, group, host_calls_});
     return plan_.programs.size() - 1;
   }
   size_t dataset(const std::string& text, mode m) {
@@ -51,6 +53,7 @@ class plan_maker {
  private:
   job_plan& plan_;
   int32_t nodes_ = 0;
+  bool host_calls_ = false;
 };
 
 /// "summary_writer/eval_test"

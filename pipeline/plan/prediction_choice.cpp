@@ -91,7 +91,7 @@ expected<void> narrow(const model& source, const graph& g, extent batch, model_s
 
 model choose_predictions(std::shared_ptr<const model> source, prediction_choice choice, int64_t rows,
                          std::shared_ptr<std::optional<error>> refused) {
-  model chosen{source->name, {}, source->texts};
+  model chosen{source->name, {}, source->texts, source->host_calls};
   chosen.build = [source, choice = std::move(choice), rows, refused](graph& g, const features& x, const labels& y,
                                                                      mode m) {
     auto spec = source->build(g, x, y, m);

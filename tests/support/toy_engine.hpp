@@ -44,6 +44,7 @@ class toy_engine final : public step_engine {
   /// The output of `exposed`, at most one: for each row a float, the feed of the last port plus state[0].
   std::vector<component> shown;
   std::vector<const std::byte*> fed;  ///< The components of the last batch.
+  host_call_forms asked;              ///< The result of `calls`; each call has one tensor, [1]: the loss.
 
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     computed.push_back(step);
@@ -69,6 +70,10 @@ class toy_engine final : public step_engine {
       for (int64_t row = 0; row < in.rows; ++row)
         reinterpret_cast<float*>(in.exposed[0])[row] = reinterpret_cast<const float*>(in.components.back())[row]
                                                        + state[0];
+    called_.clear();
+    for (size_t c = 0; c < asked.size(); ++c)
+      if ((in.calls & (call_set{1} << c)) != 0)
+        called_.push_back(tensor::of<float>({1}, {static_cast<float>(loss_)}));
     sum_ = fed + static_cast<float>(in.rows * folded);  // Small integers, so that sums do not depend on their order.
     gradient_ = tensor::zeros(dtype::uint8, {64});  // Bytes whose number is a multiple of 64, as in program engines.
     std::memcpy(const_cast<std::byte*>(gradient_.data()), &sum_, sizeof sum_);
@@ -86,6 +91,8 @@ class toy_engine final : public step_engine {
   std::vector<tensor> values() const override { return {tensor::scalar(static_cast<float>(loss_))}; }
   summary_recipes summaries() const override { return {{{summary_value::kind::scalar, "toy/sum", {}}}, {}}; }
   recorded_sets recorded(int) const override { return {{{0, tensor::scalar(sum_)}}}; }
+  const host_call_forms& calls() const override { return asked; }
+  call_entry take_called() override { return std::exchange(called_, {}); }
   error last_error() const override { return trouble; }
   std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds&, int arena) override {
     searched.emplace_back(step, arena);
@@ -120,6 +127,7 @@ class toy_engine final : public step_engine {
   std::vector<component> shape_{{"x", dtype::float32, {}}};
   std::vector<program_output> outputs_{{}};  // The loss.
   tensor gradient_;
+  call_entry called_;
   float sum_ = 0;
   double loss_ = 0;
 };

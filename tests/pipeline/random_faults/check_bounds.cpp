@@ -22,9 +22,9 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   // answered.
   const size_t watches = r.hooks && r.watch_every > 0 ? fact_window::facts_max : 0;
   const auto replicas = static_cast<size_t>(r.replicas), hosts = static_cast<size_t>(r.hosts);
-  // A group of several replicas sends its outputs in blocks of one step, and one report follows each block: only the
-  // horizon bounds them.
-  const size_t ahead = r.groups && r.groups->replicas > 1 ? static_cast<size_t>(r.max_steps) : 0;
+  // A group of several replicas sends its outputs in blocks of one step, and one report follows each block; with host
+  // calls steps are reported, and room is given, one by one: only the horizon bounds them.
+  const size_t ahead = (r.groups && r.groups->replicas > 1) || r.calls_every > 0 ? static_cast<size_t>(r.max_steps) : 0;
   // In a job of groups each step of the slowest may lead to a grant, and grants go to all: only the horizon bounds
   // them. With summaries it ends before the outfeed would have to keep too many records.
   const auto steps_ahead = r.summary_steps > 0 ? (horizon::records_max + 1) * r.summary_steps : r.max_steps;
@@ -38,12 +38,12 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
     return (blocks + 1) * (replicas / hosts) + blocks + marks + watches + control;
   if (name.starts_with("replica/") && r.groups)  // Blocks of three in-ports, and pulls of the readers of two outputs.
     return 3 * (blocks + 1 + ahead) + 2 * (blocks + ahead) + grants + marks + watches + arenas + control;
-  if (name.starts_with("replica/"))  // Blocks, an end, grants, and answers of reducer and writer.
-    return blocks + 1 + blocks + marks + watches + arenas + control;
+  if (name.starts_with("replica/"))  // Blocks, an end, grants, room for entries, and answers of reducer and writer.
+    return blocks + 1 + blocks + marks + watches + arenas + ahead + control;
   if (name.starts_with("reducer"))  // Each replica waits for the answer to its gradient or its `applied`.
     return replicas + control;
   if (name == "outfeed")
-    return replicas * (reports + saves + marks + watches + ahead) + records + control;
+    return replicas * (reports + saves + marks + watches + 2 * ahead) + records + control;
   if (name == "checkpoint_writer")  // Lent arenas; of each save in progress infeeds' parts, books and releases.
     return replicas * arenas + (hosts + 2) * saves + control;
   if (name == "summary_writer")  // Records within their credit, notes and the chief's books.
@@ -73,6 +73,8 @@ void check_bounds(const recipe& r, const observation& o, std::vector<finding>& t
 void check_inside(const recipe& r, const observation& o, std::vector<finding>& to) {
   if (!o.inside.over_credit.empty())
     to.push_back({"credit is kept", o.inside.over_credit});
+  if (!o.inside.early_step.empty())
+    to.push_back({"no step is told of before it is applied", o.inside.early_step});
   if (!o.inside.engine_twice.empty())
     to.push_back({"no engine is handed on", o.inside.engine_twice});
   for (const auto& e : o.events)

@@ -358,6 +358,7 @@ std::vector<finding> judge(const story& s) {
     check_inside(s.of, o, all);
     check_order(s.of, o, all);
     check_listener(s.of, o, all);
+    check_calls(s.of, o, all);
     check_cause(s.of, o, all);
   };
   for (const auto& o : s.disturbed)
@@ -367,6 +368,7 @@ std::vector<finding> judge(const story& s) {
   check_state(s, all);
   check_exports(s, all);
   check_curve(s, all);
+  check_all_calls(s, all);
   return all;
 }
 

@@ -25,6 +25,10 @@ void check_inside(const recipe& r, const observation& o, std::vector<finding>& t
 void check_order(const recipe& r, const observation& o, std::vector<finding>& to);
 /// The saving listener is called before and after each save.
 void check_listener(const recipe& r, const observation& o, std::vector<finding>& to);
+/// Host calls are made for the steps that are due, each once, in order and with its rows.
+void check_calls(const recipe& r, const observation& o, std::vector<finding>& to);
+/// No process goes on from a state below which a call was not made.
+void check_all_calls(const story& s, std::vector<finding>& to);
 /// The job's result fits its troubles.
 void check_cause(const recipe& r, const observation& o, std::vector<finding>& to);
 /// The checkpoints on the disk are right.

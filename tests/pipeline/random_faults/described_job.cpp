@@ -5,20 +5,13 @@
 #include "pipeline/random_faults/watching_hook.hpp"
 #include "support/small_job.hpp"
 
+#include <troupe/host_call.hpp>
+
 namespace troupe::test::random_faults {
 
 namespace {
 
 constexpr int64_t batch_rows = 24;
-
-const dataset& endless_data() {
-  static const dataset data = small_dataset(7 * batch_rows + 5).shuffle().batch(batch_rows).repeat();
-  return data;
-}
-
-dataset data_of(const recipe& r) {
-  return r.batches ? small_dataset(*r.batches * batch_rows).shuffle().batch(batch_rows) : endless_data();
-}
 
 /// The small model with an observed value. A step computes the value only if a hook requests it.
 model observed_model() {
@@ -45,7 +38,31 @@ model carrying_model() {
   return source;
 }
 
+/// The same as `inner`, which gives the rows of each step to a host call.
+model calling_model(const model& inner, int64_t every, std::shared_ptr<std::vector<given_call>> given) {
+  auto source = inner;
+  source.build = [build = inner.build, every](graph& g, const features& x, const labels& y, mode m) {
+    g.host_call({.name = "given", .tensors = {{"x", x["x"]}}, .every = every});
+    return build(g, x, y, m);
+  };
+  source.host_calls["given"] = [given = std::move(given)](host_call_step& step) {
+    const auto x = step["x"].as<float>();
+    if (given && step.mode() == mode::train)
+      given->push_back({step.step(), {x.begin(), x.end()}});
+  };
+  return source;
+}
+
 }  // namespace
+
+const dataset& endless_data() {
+  static const dataset data = small_dataset(7 * batch_rows + 5).shuffle().batch(batch_rows).repeat();
+  return data;
+}
+
+dataset data_of(const recipe& r) {
+  return r.batches ? small_dataset(*r.batches * batch_rows).shuffle().batch(batch_rows) : endless_data();
+}
 
 std::vector<exporter> exporters_of(const recipe& r) {
   return {{.name = "latest", .exports_to_keep = r.exports_kept},
@@ -53,7 +70,8 @@ std::vector<exporter> exporters_of(const recipe& r) {
           {.name = "final", .rule = export_rule::final}};
 }
 
-training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
+training_job describe(const recipe& r, std::shared_ptr<file_system> files,
+                      std::shared_ptr<std::vector<given_call>> given) {
   static const auto of_one = std::make_shared<const model>(observed_model()),
                     carrying = std::make_shared<const model>(carrying_model()),
                     of_groups = std::make_shared<const model>(evaluated_candidate());
@@ -69,7 +87,9 @@ training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
                            .files = std::move(files),
                            .keeps = r.keeps,
                            .recovers = r.recovers});
-  d.basis.source = source;
+  d.basis.source = r.calls_every > 0
+                       ? std::make_shared<const model>(calling_model(*source, r.calls_every, std::move(given)))
+                       : source;
   auto& config = d.basis.config;
   config.keep_checkpoint_max = static_cast<int32_t>(r.keep_max);
   config.summary_steps = r.keeps ? r.summary_steps : 0;

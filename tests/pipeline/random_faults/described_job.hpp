@@ -6,7 +6,18 @@
 
 namespace troupe::test::random_faults {
 
-training_job describe(const recipe& r, std::shared_ptr<file_system> files);
+/// What the host call of a step was given.
+struct given_call {
+  int64_t step = 0;
+  std::vector<float> x;  ///< The rows of the step.
+};
+
+/// `given`: where the calls of training go; null: they are made and forgotten.
+training_job describe(const recipe& r, std::shared_ptr<file_system> files,
+                      std::shared_ptr<std::vector<given_call>> given = nullptr);
+/// The data, which describe the rows of each step.
+const dataset& endless_data();
+dataset data_of(const recipe& r);
 /// Throws if the job cannot be prepared: no recipe is like that.
 std::shared_ptr<prepared_job> prepared(const recipe& r, training_job d);
 /// One exporter of each rule, with the rule's name.

@@ -254,6 +254,9 @@ recipe draw_recipe(uint64_t seed, std::optional<group_recipe> groups) {
   r.loop = of_loops.of({1, 3, 4, 7, 100, 0});
   // How long a loop of a time is depends on what the job has met, and with it what lasts a loop.
   r.carries = !r.groups && r.loop > 0 && of_loops.in_percent(60);
+  dice of_calls{seed ^ 0x63616c6c73u};
+  if (!r.groups && of_calls.in_percent(40))
+    r.calls_every = r.loop > 0 ? of_calls.of({1, 1, 2, 3, 7}) : 1;
   draw_outages(r, dice{seed ^ 0x6f7574616765u});
   return r;
 }

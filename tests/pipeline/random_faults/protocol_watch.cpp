@@ -53,7 +53,9 @@ void protocol_watch::look(const block& x, const std::string& from, const std::st
   if (from.empty())
     return;  // A late block, which a trouble sent.
   const auto end = x.step + x.count;
-  if (const auto credit = credit_[{static_cast<int32_t>(x.edge), x.attempt}]; end > credit)
+  const auto edge = std::pair{static_cast<int32_t>(x.edge), x.attempt};
+  const bool is_entry = to.ends_with("outfeed");  // For host calls: credit counts entries.
+  if (const auto credit = credit_[edge]; (is_entry ? ++entries_[edge] : end) > credit)
     breach(from + " sent " + to + " " + steps(x.step, end) + " with credit to " + std::to_string(credit));
   if (const auto& s = of(from, x.attempt); s.attempt == x.attempt && end > s.until)
     breach(from + " sent " + steps(x.step, end) + " with a horizon of " + std::to_string(s.until));

@@ -54,7 +54,7 @@ class protocol_watch {
   void breach(std::string what);
 
   std::map<std::string, standing> nodes_;
-  std::map<std::pair<int32_t, int32_t>, int64_t> credit_;  ///< By edge and attempt.
+  std::map<std::pair<int32_t, int32_t>, int64_t> credit_, entries_;  ///< By edge and attempt.
   /// Steps in flight, by sender and attempt.
   std::map<std::pair<std::string, int32_t>, std::set<int64_t>> gradients_, parts_;
   /// The first state that a replica of a group that has left does not make, by the replica's number and attempt.

@@ -132,6 +132,7 @@ std::string to_text(const recipe& r) {
   if (r.loop != 100)
     text += r.loop > 0 ? ", loops of " + std::to_string(r.loop) : ", loops of a second";
   text += r.carries ? ", carries" : "";
+  text += every("host calls", r.calls_every);
   if (r.groups) {
     const auto at = [&](const char* name, size_t g) {
       return r.groups->breaks[g] ? std::string{", "} + name + " breaks at " + std::to_string(*r.groups->breaks[g])

@@ -93,9 +93,10 @@ struct recipe {
   int32_t hosts = 1;
   int64_t replicas = 1;
   std::optional<int64_t> shards;
-  bool reducers = false;  ///< Replicas reduce by messages. Those of several places must.
-  bool carries = false;   ///< The model carries states, over the run and over loops.
-  int64_t loop = 100;     ///< Steps of a loop; 0: a second.
+  bool reducers = false;    ///< Replicas reduce by messages. Those of several places must.
+  bool carries = false;     ///< The model carries states, over the run and over loops.
+  int64_t loop = 100;       ///< Steps of a loop; 0: a second.
+  int64_t calls_every = 0;  ///< The model makes a host call every so many steps of a loop; 0: none.
   int64_t max_steps = 20;
   std::optional<int64_t> batches;  ///< Batches of the data over all hosts; nothing: endless data.
   bool keeps = true;               ///< The job has a model directory.

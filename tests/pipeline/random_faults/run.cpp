@@ -26,7 +26,7 @@ class process {
     : recipe_(r), disk_(std::move(disk)), files_(faulty_file_system::around(disk_)),
       hook_(std::make_shared<watching_hook>(recipe_)), listener_(std::make_shared<watching_listener>(recipe_)) {
     seen_.run = run;
-    auto d = describe(r, std::make_shared<slow_disk>(files_, [this] { spend_on_disk(); }));
+    auto d = describe(r, std::make_shared<slow_disk>(files_, [this] { spend_on_disk(); }), given_);
     d.input = troubled(d.input, input_, false);
     for (auto& e : d.evaluations)
       e.data.input = troubled(e.data.input, input_, true);
@@ -76,6 +76,7 @@ class process {
     seen_.events = job_->events();
     seen_.calls = hook_->calls();
     seen_.needs = hook_->needs();
+    seen_.given = *given_;
     seen_.stopped_on = hook_->stopped_on();
     seen_.listened = listener_->calls();
     seen_.listener_stopped_at = listener_->stopped_at();
@@ -217,6 +218,7 @@ class process {
     return k == job_event::kind::finished || k == job_event::kind::stopped || k == job_event::kind::failed;
   }
 
+  std::shared_ptr<std::vector<given_call>> given_ = std::make_shared<std::vector<given_call>>();
   const recipe& recipe_;
   std::shared_ptr<memory_disk> disk_;
   std::shared_ptr<faulty_file_system> files_;

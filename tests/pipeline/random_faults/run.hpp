@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/launch/simulated_launcher.hpp"
+#include "pipeline/random_faults/described_job.hpp"
 #include "pipeline/random_faults/state_watch.hpp"
 #include "pipeline/random_faults/watching_hook.hpp"
 #include "pipeline/random_faults/watching_listener.hpp"
@@ -38,6 +39,7 @@ struct observation {
   std::vector<happening> happened;
   std::vector<job_event> events;
   std::vector<watching_hook::call> calls;  ///< Calls of the hook.
+  std::vector<given_call> given;           ///< To the host call of the model.
   std::vector<need> needs;
   std::optional<int64_t> stopped_on;              ///< The state of the held fact at which the hook stopped the job.
   std::vector<watching_listener::call> listened;  ///< Calls of the saving listener.

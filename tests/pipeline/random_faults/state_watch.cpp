@@ -32,8 +32,10 @@ void state_watch::look(const simulated_job& job) {
 void state_watch::look_at(const std::string& name, const caf::strong_actor_ptr& node) {
   if (const auto* replica = state_of<replica_actor, replica_state>(node))
     look_at(name, node->id(), *replica);
-  else if (const auto* outfeed = state_of<outfeed_actor, outfeed_state>(node))
+  else if (const auto* outfeed = state_of<outfeed_actor, outfeed_state>(node)) {
     look_at(*outfeed);
+    compare(*outfeed);
+  }
 }
 
 void state_watch::look_at(const std::string& name, caf::actor_id id, const replica_state& state) {
@@ -44,6 +46,9 @@ void state_watch::look_at(const std::string& name, caf::actor_id id, const repli
     if (p.arrived > p.granted && seen_.over_credit.empty())
       seen_.over_credit = name + " has every batch below " + std::to_string(p.arrived) + " in attempt "
                           + std::to_string(state.attempt) + ", and asked for those below " + std::to_string(p.granted);
+  if (state.calls.sent > state.calls.room && seen_.over_credit.empty())
+    seen_.over_credit = name + " has sent " + std::to_string(state.calls.sent) + " entries for host calls, and "
+                        + std::to_string(state.calls.room) + " had room";
   if (const auto first = state.options.engine ? engines_.try_emplace(state.options.engine, id).first : engines_.end();
       first != engines_.end() && first->second != id && seen_.engine_twice.empty())
     seen_.engine_twice = name + " has the engine of a replica that ended, in attempt " + std::to_string(state.attempt);
@@ -55,6 +60,16 @@ void state_watch::look_at(const outfeed_state& state) {
                                          && end->cause.category != errc::unavailable
                                          && end->cause.category != errc::cancelled)
       seen_.known_failures.try_emplace(state.attempt, to_text(end->cause));
+}
+
+void state_watch::compare(const outfeed_state& state) {
+  if (state.groups.size() != 1 || !seen_.early_step.empty())
+    return;
+  for (const auto& [name, node] : nodes_)
+    if (const auto* replica = state_of<replica_actor, replica_state>(node.lock());
+        replica && replica->attempt == state.attempt && replica->step < state.step)
+      seen_.early_step = "the outfeed is at state " + std::to_string(state.step) + " and " + name + " at "
+                         + std::to_string(replica->step) + " in attempt " + std::to_string(state.attempt);
 }
 
 bool state_watch::send_late_block(const simulated_job& job, const std::string& replica) const {

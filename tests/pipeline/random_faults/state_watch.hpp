@@ -11,6 +11,7 @@ class state_watch {
  public:
   struct sights {
     std::string over_credit;                        ///< The first batch that a replica received beyond its credit.
+    std::string early_step;                         ///< The first step that the outfeed passed on before its time.
     std::string engine_twice;                       ///< The first engine that two replicas had one after the other.
     std::map<int32_t, std::string> known_failures;  ///< By attempt: a permanent failure that the outfeed knew.
   };
@@ -26,6 +27,8 @@ class state_watch {
   void look_at(const std::string& name, const caf::strong_actor_ptr& node);
   void look_at(const std::string& name, caf::actor_id id, const replica_state& state);
   void look_at(const outfeed_state& state);
+  /// The outfeed passes on, and makes host calls of, what all replicas have applied.
+  void compare(const outfeed_state& state);
 
   size_t started_ = 0;
   std::vector<std::pair<std::string, caf::weak_actor_ptr>> nodes_;  ///< The current replicas, and the outfeed.
