@@ -63,7 +63,8 @@ expected<void> check_cluster(const cluster& c, bool evaluates) {
   return {};
 }
 
-expected<evaluation_data> data_of(const eval_spec& evaluation) {
+/// `alone`: not beside a training.
+expected<evaluation_data> data_of(const eval_spec& evaluation, const settled_config& config, bool alone) {
   if (auto valid = check_fields(evaluation, "evaluation: "); !valid)
     return fail(valid.error());
   if (evaluation.name.find('/') != std::string::npos)
@@ -71,7 +72,12 @@ expected<evaluation_data> data_of(const eval_spec& evaluation) {
                 "the name of an evaluation becomes part of a directory's: '" + evaluation.name + "' has a slash");
   if (auto whole = none_is_null(evaluation.hooks, "hooks", "an evaluation"); !whole)
     return fail(whole.error());
-  return evaluation_data{evaluation.input, evaluation.steps, evaluation.name, evaluation.hooks};
+  const int64_t usual = alone || evaluation.when == evaluation_mode::waits ? config.replicas : 1;
+  return evaluation_data{.input = evaluation.input,
+                         .steps = evaluation.steps,
+                         .name = evaluation.name,
+                         .hooks = evaluation.hooks,
+                         .replicas = static_cast<int32_t>(evaluation.replicas.value_or(usual))};
 }
 
 expected<chosen_checkpoint> chosen_by(const checkpoint_ref& which) {
@@ -105,7 +111,7 @@ exporting exporting_of(const estimator& e, const eval_spec& spec) {
   };
 }
 
-expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
+expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs, int64_t batches_a_step) {
   // `elements` counts one epoch of the stage; below an endless repeat, one epoch of its source.
   const auto iterator = open_input(input, {.drop_remainder = true});
   if (!iterator)
@@ -125,7 +131,10 @@ expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
     return fail(errc::invalid_argument, "epochs is too large: " + std::to_string(epochs));
   if (steps == 0)
     return fail(errc::out_of_range, "the dataset has no batches: an epoch of " + *text + " is shorter than one batch");
-  return steps;
+  if (steps < batches_a_step)
+    return fail(errc::out_of_range, "the dataset has " + std::to_string(steps) + " batches in " + std::to_string(epochs)
+                                        + " epochs, and a step takes " + std::to_string(batches_a_step));
+  return steps / batches_a_step;
 }
 
 expected<training_job> describe(const estimator& e, const train_spec& training, const eval_specs& evaluations) {
@@ -163,13 +172,15 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
   job.keep_best = training.keep_best;
   job.max_secs = training.max_secs;
   if (training.epochs) {
-    auto end = steps_of_epochs(training.input, *training.epochs);
+    const auto& config = job.basis.config;
+    const bool one_each = config.input_mode == input_mode::per_core || config.input_mode == input_mode::per_replica;
+    auto end = steps_of_epochs(training.input, *training.epochs, one_each ? config.replicas : 1);
     if (!end)
       return fail(end.error());
     job.max_steps = std::min(job.max_steps.value_or(INT64_MAX), *end);
   }
   for (const auto& spec : evaluations.all()) {
-    auto data = data_of(spec);
+    auto data = data_of(spec, job.basis.config, false);
     if (!data)
       return fail(data.error());
     if (!job.basis.config.saves())
@@ -201,7 +212,7 @@ expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluatio
   auto basis = settled_basis(e);
   if (!basis)
     return fail(basis.error());
-  auto data = data_of(evaluation);
+  auto data = data_of(evaluation, basis->config, true);
   if (!data)
     return fail(data.error());
   auto checkpoint = chosen_by(which);
@@ -226,7 +237,10 @@ expected<prediction_job> describe(const estimator& e, const predict_spec& predic
     return fail(checkpoint.error());
   return prediction_job{.basis = std::move(*basis),
                         .input = prediction.input,
-                        .choice = {.keys = prediction.keys, .single_examples = prediction.single_examples},
+                        .choice = {.keys = prediction.keys,
+                                   .single_examples = prediction.single_examples,
+                                   .bytes_below = prediction.batch_bytes_below},
+                        .replicas = static_cast<int32_t>(prediction.replicas),
                         .checkpoint = std::move(*checkpoint),
                         .batches_ahead = prediction.batches_ahead,
                         .hooks = prediction.hooks};

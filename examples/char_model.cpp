@@ -10,6 +10,7 @@
 #include "examples/count_model.hpp"
 #include "examples/text.hpp"
 
+#include <troupe/host_call.hpp>
 #include <troupe/losses.hpp>
 #include <troupe/troupe.hpp>
 
@@ -104,27 +105,47 @@ tr::optimizer optimizer_of(const settings& s) {
           .clip = {.global_norm = 1}};
 }
 
+/// Bits of each character of the windows of a step, as curves beside the loss: a model that remembers nothing foretells
+/// the beginning of a window worse than its end.
+void record_bits(tr::host_call_step& step) {
+  const tr::tensor& bits = step["bits"];  // [windows, characters]
+  const auto all = bits.as<float>();
+  const auto windows = static_cast<size_t>(bits.dims()[0]), characters = static_cast<size_t>(bits.dims()[1]);
+  const auto mean_between = [&](size_t first, size_t end) {
+    double sum = 0;
+    for (size_t w = 0; w < windows; ++w)
+      for (size_t c = first; c < end; ++c)
+        sum += static_cast<double>(all[w * characters + c]);
+    return sum / static_cast<double>(windows * (end - first));
+  };
+  step.scalar("bits/all", mean_between(0, characters));
+  step.scalar("bits/first_half", mean_between(0, characters / 2));
+  step.scalar("bits/last_half", mean_between(characters / 2, characters));
+}
+
 /// What follows each character of a window; while evaluating of its last half only, so that each has half a window
 /// before it, unless the model remembers the window before.
 tr::model next_character(int64_t kinds, const settings& s) {
-  return {s.model, [kinds, s](tr::graph& g, const tr::features& in, const tr::labels&, tr::mode mode) {
-            const bool training = mode == tr::mode::train;
-            const tr::symbol given = tr::slice(in["characters"], 1, 0, s.window),
-                             next = tr::slice(in["characters"], 1, 1, s.window);
-            const tr::symbol x = s.model == "lstm" ? lstm_layers(given, kinds, s, training)
-                                 : s.remembers()   ? transformer_xl_blocks(g, given, in["begins"], kinds, s, training)
-                                                   : transformer_blocks(given, kinds, s, training);
-            const tr::symbol logits = tr::nn::dense(x, {.units = kinds, .name = "logits"});
-            const int64_t count = training || s.remembers() ? s.window : s.window / 2, first = s.window - count;
-            const tr::symbol losses = tr::losses::sparse_softmax_cross_entropy(tr::slice(next, 1, first, count),
-                                                                               tr::slice(logits, 1, first, count),
-                                                                               {.reduce = tr::losses::reduction::none});
-            const tr::symbol bits = losses * (1 / std::numbers::ln2);
-            const tr::symbol ones = tr::cast(tr::equal(losses, losses), tr::dtype::float32);
-            return tr::model_spec{.loss = tr::reduce_mean(losses),
-                                  .optimizer = optimizer_of(s),
-                                  .metrics = {{"bits_per_character", {tr::reduce_sum(bits), tr::reduce_sum(ones)}}}};
-          }};
+  const auto build = [kinds, s](tr::graph& g, const tr::features& in, const tr::labels&, tr::mode mode) {
+    const bool training = mode == tr::mode::train;
+    const tr::symbol given = tr::slice(in["characters"], 1, 0, s.window),
+                     next = tr::slice(in["characters"], 1, 1, s.window);
+    const tr::symbol x = s.model == "lstm" ? lstm_layers(given, kinds, s, training)
+                         : s.remembers()   ? transformer_xl_blocks(g, given, in["begins"], kinds, s, training)
+                                           : transformer_blocks(given, kinds, s, training);
+    const tr::symbol logits = tr::nn::dense(x, {.units = kinds, .name = "logits"});
+    const int64_t count = training || s.remembers() ? s.window : s.window / 2, first = s.window - count;
+    const tr::symbol losses = tr::losses::sparse_softmax_cross_entropy(
+        tr::slice(next, 1, first, count), tr::slice(logits, 1, first, count), {.reduce = tr::losses::reduction::none});
+    const tr::symbol bits = losses * (1 / std::numbers::ln2);
+    const tr::symbol ones = tr::cast(tr::equal(losses, losses), tr::dtype::float32);
+    if (training)
+      g.host_call({.name = "bits", .tensors = {{"bits", bits}}, .every = 10});
+    return tr::model_spec{.loss = tr::reduce_mean(losses),
+                          .optimizer = optimizer_of(s),
+                          .metrics = {{"bits_per_character", {tr::reduce_sum(bits), tr::reduce_sum(ones)}}}};
+  };
+  return {.name = s.model, .build = build, .host_calls = {{"bits", record_bits}}};
 }
 
 // -- the program -------------------------------------------------------------------

@@ -23,6 +23,7 @@ expected<settled_config> resolve_config(const run_config& c) {
       .train_metrics = c.train_metrics,
       .recovery = {c.recovery_attempts_max, c.recovery_first_delay_secs, c.recovery_delay_max_secs},
       .replicas = static_cast<int32_t>(c.replicas),
+      .input_mode = c.input_mode,
       .gradient_shards = static_cast<int32_t>(c.gradient_shards.value_or(c.replicas)),
       .intra_op_threads = static_cast<int32_t>(c.intra_op_threads),
       .pin_replicas = c.pin_replicas,

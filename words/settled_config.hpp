@@ -30,6 +30,7 @@ struct settled_config {
   troupe::train_metrics train_metrics = troupe::train_metrics::logged;
   recovery_options recovery = {};
   int32_t replicas = 1;
+  troupe::input_mode input_mode = troupe::input_mode::per_host;
   int32_t gradient_shards = 1;
   int32_t intra_op_threads = 0;  ///< 0: automatic.
   bool pin_replicas = false;

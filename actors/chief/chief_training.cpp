@@ -298,8 +298,8 @@ void drain(chief_state& c, int64_t at, job_end how) {
 }
 
 bool drain_further(chief_state& c) {
-  if (c.now != chief_phase::draining || !c.horizon.end())
-    return false;
+  if (c.now != chief_phase::draining || !c.horizon.end() || c.ending.awaits_nodes)
+    return false;  // An end that awaits nodes is decided on.
   const drain_situation s{
       .start_step = c.origin.start_step,
       .evaluates = c.evaluations.any(),

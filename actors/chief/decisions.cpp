@@ -61,8 +61,8 @@ expected<void> check_positions(const std::string& prefix, const std::map<std::st
   return fail(errc::failed_precondition,
               prefix + " has the data positions of " + std::to_string(found) + (found == 1 ? " infeed" : " infeeds")
                 + ", the job has " + std::to_string(hosts) + (missing.empty() ? "" : " (" + missing + " is missing)")
-                + ": its data would begin anew or be read twice; go on with as many hosts as before, or train into "
-                  "another directory");
+                + ": its data would begin anew or be read twice; go on with as many hosts as before and the same "
+                  "input_mode, or train into another directory");
 }
 
 bool evaluation_due(std::optional<double> seconds_since_last, double throttle_secs, bool at_the_end) {

@@ -7,9 +7,17 @@
 
 namespace troupe {
 
-group_reports::group_reports(const reported_group& of) : of_(of) {
+group_reports::group_reports(const reported_group& of) : of_(of), dealt_(of.mode != mode::train) {
   for (const auto& r : of.replicas)
-    lanes_.push_back({.from = r.id, .calls = r.calls});
+    lanes_.push_back({.from = r.id, .calls = r.calls, .share = r.share});
+}
+
+group_reports::lane& group_reports::lane_of(int64_t batch) {
+  if (dealt_)
+    for (auto& l : lanes_)
+      if (l.share.first == batch % l.share.every)
+        return l;
+  return lanes_.front();
 }
 
 bool group_reports::has(node_id replica) const {
@@ -19,7 +27,10 @@ bool group_reports::has(node_id replica) const {
 void group_reports::add(const step_report& x, int64_t step) {
   const auto l = std::find_if(lanes_.begin(), lanes_.end(),
                               [&x](const lane& other) { return other.from == x.replica; });
-  if (l == lanes_.end() || (!x.losses.empty() && x.step != step + static_cast<int64_t>(l->losses.size())))
+  if (l == lanes_.end())
+    return;
+  const int64_t next = (dealt_ ? l->taken : step) + std::ssize(l->losses);
+  if (!x.losses.empty() && x.step != next)
     return;
   l->losses.insert(l->losses.end(), x.losses.begin(), x.losses.end());
   for (const auto& w : x.watched)
@@ -35,8 +46,10 @@ void group_reports::add(const step_report& x, int64_t step) {
 
 void group_reports::add(const stream_end& x) {
   for (auto& l : lanes_)
-    if (l.from == x.replica)
+    if (l.from == x.replica) {
       l.end = x;
+      l.end->step = l.share.number_of(x.step);
+    }
 }
 
 bool group_reports::add(const block& x) {
@@ -59,21 +72,27 @@ call_set group_reports::calls_due(int64_t step, int64_t step_of_loop) const {
 
 std::vector<call_entry> group_reports::take_called(int64_t step) {
   std::vector<call_entry> entries;
-  for (auto& l : lanes_) {
-    expect(!l.called.empty() && l.called.front().step == step, "a step was reported without what host calls get of it");
+  const auto take = [&](lane& l) {
+    expect(!l.called.empty() && l.share.number_of(l.called.front().step) == step,
+           "a step was reported without what host calls get of it");
     entries.push_back(std::move(l.called.front().components));
     l.called.pop_front();
-  }
+    ++l.called_taken;
+  };
+  if (dealt_)
+    take(lane_of(step));
+  else
+    std::for_each(lanes_.begin(), lanes_.end(), take);
   if (planted(planted_fault::call_of_wrong_replica))
     std::reverse(entries.begin(), entries.end());
   return entries;
 }
 
-std::vector<group_reports::held_entries> group_reports::held() const {
-  std::vector<held_entries> all;
+std::vector<group_reports::called_entries> group_reports::called() const {
+  std::vector<called_entries> all;
   for (const auto& l : lanes_)
     if (l.calls && !left_)
-      all.push_back({*l.calls, std::ssize(l.called), l.called_bytes_max});
+      all.push_back({*l.calls, l.called_taken, l.called_bytes_max});
   return all;
 }
 
@@ -84,10 +103,10 @@ void group_reports::leave() {
 }
 
 size_t group_reports::ready() const {
-  size_t ready = SIZE_MAX;
+  int64_t ready = INT64_MAX;
   for (const auto& l : lanes_)
-    ready = std::min(ready, l.losses.size());
-  return ready;
+    ready = std::min(ready, dealt_ ? l.share.number_of(l.taken + std::ssize(l.losses)) - taken_ : std::ssize(l.losses));
+  return static_cast<size_t>(ready);
 }
 
 double group_reports::seconds_per_step() const {
@@ -99,10 +118,16 @@ double group_reports::seconds_per_step() const {
 
 double group_reports::take_loss() {
   of_step_.clear();
-  for (auto& l : lanes_) {
+  const auto take = [this](lane& l) {
     of_step_.push_back(l.losses.front());
     l.losses.pop_front();
-  }
+    ++l.taken;
+  };
+  if (dealt_)
+    take(lane_of(taken_));
+  else
+    std::for_each(lanes_.begin(), lanes_.end(), take);
+  ++taken_;
   last_ = tree_mean(of_step_);
   meters_.since_progress.add(*last_);
   meters_.since_log.add(*last_);
@@ -140,12 +165,12 @@ expected<metric_results> group_reports::take_metrics(int64_t step) {
 }
 
 std::optional<int64_t> group_reports::watched() const {
-  const auto& first = lanes_.front().watched;
+  const auto& first = lane_of(next_shown_).watched;
   return first.empty() ? std::nullopt : std::optional{first.front().step};
 }
 
 std::vector<tensor> group_reports::take_watched() {
-  auto values = std::move(lanes_.front().watched.front().values);
+  auto values = std::move(lane_of(next_shown_).watched.front().values);
   if (last_)
     show_mean_loss(of_.outputs, *last_, values);
   return values;
@@ -157,6 +182,7 @@ std::vector<std::vector<tensor>> group_reports::take_observed(int64_t step) {
     for (; !l.watched.empty() && l.watched.front().step <= step; l.watched.pop_front())
       if (l.watched.front().step == step)
         std::move(l.watched.front().observed.begin(), l.watched.front().observed.end(), std::back_inserter(sets));
+  next_shown_ = step + 1;
   return sets;
 }
 
@@ -169,6 +195,8 @@ const stream_end* group_reports::first_end() const {
 }
 
 const stream_end* group_reports::common_end() const {
+  if (dealt_)
+    return first_end();  // Each has an end of its own, and nothing follows the first one.
   return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& l) { return l.end.has_value(); }) ? first_end()
                                                                                                     : nullptr;
 }

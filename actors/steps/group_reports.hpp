@@ -6,6 +6,7 @@
 #include "messages/block.hpp"
 #include "messages/report.hpp"
 #include "plan/plan_group.hpp"
+#include "words/batch_share.hpp"
 
 #include <deque>
 
@@ -16,6 +17,7 @@ struct report_source {
   node_id id{};
   std::string name;
   std::optional<edge_id> calls = {};  ///< What it sends for host calls.
+  batch_share share = {};             ///< In an evaluation or a prediction: the batches that it computes.
 };
 
 struct reported_group {
@@ -38,7 +40,8 @@ struct reported_group {
   std::string prefixed(const std::string& value) const { return name.empty() ? value : name + "/" + value; }
 };
 
-/// Holds what each replica has reported beyond `step`, the state that all replicas of all groups have reached.
+/// Holds what each replica has reported beyond `step`, the state that all replicas of all groups have reached. In an
+/// evaluation or a prediction a step is one batch, which is dealt to one of the replicas.
 class group_reports {
  public:
   explicit group_reports(const reported_group& of);
@@ -82,13 +85,13 @@ class group_reports {
   call_set calls_due(int64_t step, int64_t step_of_loop) const;
   /// Takes the entries of that step, one for each replica; they came before its reports.
   std::vector<call_entry> take_called(int64_t step);
-  /// The edges of the group's replicas to the outfeed, the entries that are held of each, and the bytes of the largest
-  /// entry that came along it in this attempt.
-  struct held_entries {
+  /// The edges of the group's replicas to the outfeed, the entries that were taken of each, and the bytes of the
+  /// largest one that came along it.
+  struct called_entries {
     edge_id edge{};
-    int64_t count = 0, bytes_max = 0;
+    int64_t taken = 0, bytes_max = 0;
   };
-  std::vector<held_entries> held() const;
+  std::vector<called_entries> called() const;
 
   /// The first state whose values the first replica has reported and that were not taken.
   std::optional<int64_t> watched() const;
@@ -99,7 +102,8 @@ class group_reports {
 
   /// The earliest end that a replica of the group has reported; null while none has.
   const stream_end* first_end() const;
-  /// The same once all replicas of the group have reported an end; null before.
+  /// The same once all replicas of the group have reported an end; null before. In an evaluation or a prediction the
+  /// earliest end is that of all.
   const stream_end* common_end() const;
 
  private:
@@ -111,13 +115,22 @@ class group_reports {
     std::deque<measured_steps> measured;
     std::optional<edge_id> calls;
     std::deque<block> called;
-    int64_t called_bytes_max = 0;
+    int64_t called_taken = 0, called_bytes_max = 0;
+    batch_share share;
+    int64_t taken = 0;         ///< Its steps whose losses were taken.
     int64_t next_watched = 0;  ///< Values of earlier states are repeated ones.
     double seconds_per_step = 0;
     std::optional<stream_end> end;
   };
 
+  /// In an evaluation or a prediction: the replica that computes that batch. Else the first one, which shows values.
+  lane& lane_of(int64_t batch);
+  const lane& lane_of(int64_t batch) const { return const_cast<group_reports*>(this)->lane_of(batch); }
+
   const reported_group& of_;
+  bool dealt_ = false;
+  int64_t taken_ = 0;       ///< Steps whose losses were taken.
+  int64_t next_shown_ = 0;  ///< In an evaluation or a prediction: the next batch whose values are taken.
   std::vector<lane> lanes_;
   std::vector<double> of_step_;  ///< The losses of one step, by replica.
   meters meters_;

@@ -44,7 +44,7 @@ void infeed_state::on_run(const run& x) {
   for (const auto& m : x.marks)
     if (m.step >= step)
       marks[m.step] |= m.kinds;
-  until = std::max(until, x.until + (planted(planted_fault::step_beyond_horizon) ? 1 : 0));
+  until = std::max(until, options.share.below(x.until) + (planted(planted_fault::step_beyond_horizon) ? 1 : 0));
   if (!ended)
     if (auto saved = reach(); !saved) {
       broken = true;
@@ -78,13 +78,10 @@ void infeed_state::advance() {
     return;
   if (rests())
     return pass_marks();
-  int64_t limit = read_up_to(until);
-  for (const auto& r : readers)
-    if (!r.left)
-      limit = std::min(limit, r.sink ? r.credit : step);
+  const int64_t limit = std::min(read_up_to(until), first_without_room());
   if (step >= limit)
     return;
-  read_block(std::min(limit - step, block_steps));
+  read_block(std::min(limit - step, options.deals ? block_steps * std::ssize(readers) : block_steps));
   if (ended || proceeds)
     return;
   if (rests())
@@ -104,10 +101,11 @@ void infeed_state::end(error cause, end_kind kind) {
   if (cause.source.empty())
     cause.source = options.name;
   if (!cause.step)
-    cause.step = step;
-  for (auto& r : readers)
-    if (!r.left)
-      self->send(r.sink, end_of_data{attempt, r.edge.id, step, cause, kind});
+    cause.step = options.share.number_of(step);
+  for (size_t r = 0; r < readers.size(); ++r)
+    if (!readers[r].left)
+      self->send(readers[r].sink,
+                 end_of_data{attempt, readers[r].edge.id, options.deals ? dealt_to(r).below(step) : step, cause, kind});
   if (kind == end_kind::failed)
     tell_failure(std::move(cause), step);
 }

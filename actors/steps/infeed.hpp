@@ -4,6 +4,7 @@
 #include "messages/early_messages.hpp"
 #include "messages/interfaces.hpp"
 #include "plan/edge_kinds.hpp"
+#include "words/batch_share.hpp"
 #include "words/buffer_pool.hpp"
 #include "words/stop_switch.hpp"
 
@@ -29,8 +30,12 @@ struct infeed_options {
   };
   std::vector<edge> edges;
   int64_t batches_per_step = 1;  ///< Batches of a step: 1, or one for each reader if each gets its own.
-  bool ends_steps = false;       ///< A `stop` ends all groups at this infeed's step, not at a replica's.
-  std::string own_of = {};       ///< Whose data they are, if one group alone trains on them: see `own_data_of`.
+  /// In an evaluation or a prediction: each batch is dealt to one of the readers. Batch s is
+  /// number s / n of reader s mod n. Then the data may end anywhere, and no position is kept.
+  bool deals = false;
+  batch_share share = {};   ///< In an evaluation or a prediction: which batches of the data it reads.
+  bool ends_steps = false;  ///< A `stop` ends all groups at this infeed's step, not at a replica's.
+  std::string own_of = {};  ///< Whose data they are, if one group alone trains on them: see `own_data_of`.
   int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;  ///< A block holds at most this, or one batch.
   /// A block is sent after this time of filling.
   std::chrono::milliseconds block_time_max{20};
@@ -97,11 +102,21 @@ struct infeed_state {
   expected<void> open_at(const std::optional<std::string>& position);
   int64_t rows_of_step() const { return options.batches_per_step * source->batch_rows(); }
   void read_block(int64_t count);
+  /// The first batch for which a reader has no room.
+  int64_t first_without_room() const;
   /// Reads one step's batches into `into`, which has room for all of them. Returns the number of rows; only the last
   /// batch of the data has fewer.
   expected<int64_t> read_step(const std::vector<std::byte*>& into, const std::stop_token& stop);
-  void send_block(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
-  void hand_over(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
+  /// `memory` has room for `planned` batches.
+  void send_block(int64_t first, int64_t count, int64_t planned, int64_t rows,
+                  const std::vector<std::shared_ptr<std::byte>>& memory);
+  void deal_block(int64_t first, int64_t count, int64_t planned, int64_t rows,
+                  const std::vector<std::shared_ptr<std::byte>>& memory);
+  /// In memory for `count` batches from `first` on, the place of batch `at`: one after the other for each reader.
+  int64_t place_of(int64_t at, int64_t first, int64_t count) const;
+  batch_share dealt_to(size_t reader) const { return {static_cast<int64_t>(reader), std::ssize(readers)}; }
+  void hand_over(int64_t first, int64_t count, int64_t planned, int64_t rows,
+                 const std::vector<std::shared_ptr<std::byte>>& memory);
 
   // infeed_positions.cpp
   void on_rewind(const rewind& x);

@@ -65,6 +65,26 @@ error infeed_state::of_own_data(const std::string& why, const error& cause) cons
   return e;
 }
 
+int64_t infeed_state::first_without_room() const {
+  int64_t first = INT64_MAX;
+  for (size_t r = 0; r < readers.size(); ++r) {
+    const auto& to = readers[r];
+    if (!to.left)
+      first = std::min(first, !to.sink ? step : options.deals ? dealt_to(r).number_of(to.credit) : to.credit);
+  }
+  return first;
+}
+
+int64_t infeed_state::place_of(int64_t at, int64_t first, int64_t count) const {
+  if (!options.deals)
+    return at - first;
+  int64_t before = 0;
+  const auto reader = static_cast<size_t>(at % std::ssize(readers));
+  for (size_t r = 0; r < reader; ++r)
+    before += dealt_to(r).below(first + count) - dealt_to(r).below(first);
+  return before + dealt_to(reader).below(at) - dealt_to(reader).below(first);
+}
+
 void infeed_state::read_block(int64_t count) {
   const int64_t rows_max = rows_of_step();
   int64_t batch_bytes = 0;
@@ -83,12 +103,14 @@ void infeed_state::read_block(int64_t count) {
       return end(error{errc::resource_exhausted, "no memory for " + std::to_string(count) + " batches of "
                                                      + std::to_string(batch_bytes) + " bytes"});
   }
-  if (auto position = source->save())
-    positions.emplace_back(step, std::move(*position));
-  else
-    unsaved = std::move(position.error());
+  if (!options.deals) {
+    if (auto position = source->save())
+      positions.emplace_back(step, std::move(*position));
+    else
+      unsaved = std::move(position.error());
+  }
 
-  const int64_t first = step;
+  const int64_t first = step, planned = count;
   const auto began = self->clock().now();
   std::vector<std::byte*> into(memory.size());
   for (int64_t i = 0; i < count; ++i) {
@@ -98,12 +120,12 @@ void infeed_state::read_block(int64_t count) {
       break;
     }
     for (size_t c = 0; c < into.size(); ++c)
-      into[c] = memory[c].get() + i * rows_max * row_bytes[c];
+      into[c] = memory[c].get() + place_of(step, first, planned) * rows_max * row_bytes[c];
     auto rows = cancelled ? expected<int64_t>{fail(errc::cancelled, "reading was cancelled")}
                           : read_step(into, stopping);
     if (!rows || *rows != rows_max) {
       if (i > 0)
-        send_block(first, i, rows_max, memory);
+        send_block(first, i, planned, rows_max, memory);
       if (!rows) {
         const bool data_ended = rows.error().category == errc::out_of_range;  // As dataset_iterator::read reports it.
         broken = broken || !data_ended;
@@ -129,26 +151,29 @@ void infeed_state::read_block(int64_t count) {
           return end(error{errc::resource_exhausted, "no memory for a partial batch"});
         std::copy_n(into[c], *rows * row_bytes[c], alone.back().get());
       }
-      return hand_over(step++, 1, *rows, alone);
+      const int64_t last = step++;
+      return hand_over(last, 1, 1, *rows, alone);
     }
     ++step;
   }
-  hand_over(first, count, rows_max, memory);
+  hand_over(first, count, planned, rows_max, memory);
 }
 
 /// Sends the part before the block: once a state has been reported, the checkpoint writer has all infeeds' parts of it.
-void infeed_state::hand_over(int64_t first, int64_t count, int64_t rows,
+void infeed_state::hand_over(int64_t first, int64_t count, int64_t planned, int64_t rows,
                              const std::vector<std::shared_ptr<std::byte>>& memory) {
   auto saved = reach();
-  send_block(first, count, rows, memory);
+  send_block(first, count, planned, rows, memory);
   if (!saved) {
     broken = true;
     end(saved.error());
   }
 }
 
-void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
+void infeed_state::send_block(int64_t first, int64_t count, int64_t planned, int64_t rows,
                               const std::vector<std::shared_ptr<std::byte>>& memory) {
+  if (options.deals)
+    return deal_block(first, count, planned, rows, memory);
   for (const auto& r : readers)
     if (rows % r.edge.readers != 0) {
       step = first;  // None of these batches is sent, so the first of them is the first missing step.
@@ -166,6 +191,26 @@ void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
     expect(first + count <= std::min(r.credit, until), "a block goes beyond the credit or the horizon");
     const int64_t rows_each = rows / r.edge.readers;
     self->send(r.sink, block{attempt, r.edge.id, first, count, rows_each * r.edge.reader, rows_each, components});
+  }
+}
+
+void infeed_state::deal_block(int64_t first, int64_t count, int64_t planned, int64_t rows,
+                              const std::vector<std::shared_ptr<std::byte>>& memory) {
+  for (size_t r = 0; r < readers.size(); ++r) {
+    auto& to = readers[r];
+    const auto own_share = dealt_to(r);
+    const int64_t own = own_share.below(first), own_count = own_share.below(first + count) - own;
+    if (to.left || own_count == 0)
+      continue;
+    expect(own + own_count <= to.credit && first + count <= until, "a block goes beyond the credit or the horizon");
+    std::vector<tensor> components;
+    for (size_t c = 0; c < memory.size(); ++c) {
+      const int64_t batch_bytes = rows * row_bytes[c];
+      const std::shared_ptr<std::byte> from{
+          memory[c], memory[c].get() + place_of(own_share.number_of(own), first, planned) * batch_bytes};
+      components.emplace_back(parts_of_row[c].type, parts_of_row[c].dims.prepend(rows).prepend(own_count), from);
+    }
+    self->send(to.sink, block{attempt, to.edge.id, own, own_count, 0, rows, std::move(components)});
   }
 }
 

@@ -34,7 +34,7 @@ void outfeed_state::on_begin(const begin& x) {
   of_open.clear();
   last_passed = self->clock().now();
   for (auto& [edge, lane] : call_lanes)
-    lane.taken = lane.granted = 0;
+    lane.granted = 0;
   give_room();
   early.hand_over(attempt, each_of{[this](const step_report& report) { on_report(report); },
                                    [this](const stream_end& end) { on_end(end); }});
@@ -224,8 +224,7 @@ void outfeed_state::pass_reports(passing what) {
         told_before.erase(told_before.begin());
     }
     const auto of_groups = measured ? take_metrics() : std::vector<metric_results>(groups.size());
-    if (recorded || measured
-        || std::any_of(called->begin(), called->end(), [](const auto& one) { return !one.empty(); }))
+    if (recorded || measured || !called->empty())
       send_record(recorded, of_groups, std::move(*called));
     if (options.log_every > 0 && step % options.log_every == 0) {
       p.logged.push_back(point(&group_reports::meters::since_log));

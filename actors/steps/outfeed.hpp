@@ -51,7 +51,6 @@ struct outfeed_state {
   early_messages<step_report, stream_end> early;            ///< From replicas that have already begun the next attempt.
   struct call_lane {
     credit_source_actor replica;
-    int64_t taken = 0;    ///< Entries of this attempt whose calls have been made, or never will be.
     int64_t granted = 0;  ///< Entries for which the replica was told that there is room.
   };
   std::map<edge_id, call_lane> call_lanes;
@@ -91,8 +90,8 @@ struct outfeed_state {
   void take_watched(group_reports& first, std::vector<step_values>& into);  ///< Up to state `step`.
 
   // outfeed_calls.cpp: host calls
-  std::vector<call_set> calls_due() const;  ///< In the step that leads to `step + 1`, by group.
-  /// Makes these calls. Returns what they recorded, by group; an error if one threw.
+  std::vector<call_set> calls_due() const;  ///< In the step that leads to `step + 1`, by group; none: empty.
+  /// Makes these calls. Returns what they recorded, by group, or nothing; an error if one threw.
   expected<std::vector<std::vector<summary_value>>> make_calls(const std::vector<call_set>& due);
   void give_room();  ///< Where there is more room for entries than was told.
 
@@ -101,7 +100,7 @@ struct outfeed_state {
   /// Of each group, at state `step`. Throws if a function of the model fails, which ends the job.
   std::vector<metric_results> take_metrics();
   metric_results joined(const std::vector<metric_results>& of_groups) const;  ///< With the names that users see.
-  /// `called`: what host calls recorded, by group.
+  /// `called`: what host calls recorded, by group, or nothing.
   void send_record(bool recorded, const std::vector<metric_results>& metrics,
                    std::vector<std::vector<summary_value>> called);
   std::vector<summary_value> take_summaries(size_t group);

@@ -19,6 +19,8 @@ void outfeed_state::on_called(const block& x) {
 }
 
 std::vector<call_set> outfeed_state::calls_due() const {
+  if (call_lanes.empty())
+    return {};
   std::vector<call_set> due;
   for (const auto& g : groups)
     due.push_back(g.calls_due(step, step - loops.at(step).begin_of(step)));
@@ -26,16 +28,17 @@ std::vector<call_set> outfeed_state::calls_due() const {
 }
 
 expected<std::vector<std::vector<summary_value>>> outfeed_state::make_calls(const std::vector<call_set>& due) {
-  std::vector<std::vector<summary_value>> recorded(groups.size());
-  for (size_t g = 0; g < groups.size(); ++g) {
+  std::vector<std::vector<summary_value>> recorded;
+  for (size_t g = 0; g < due.size(); ++g) {
     if (due[g] == 0)
       continue;
     const auto& of = options.groups[g];
-    for (const auto& held : groups[g].held())
-      ++call_lanes[held.edge].taken;
     auto values = run_calls(of.calls, due[g], of.mode, step + 1, groups[g].take_called(step));
     if (!values)
       return fail(values.error());
+    if (values->empty())
+      continue;
+    recorded.resize(groups.size());
     recorded[g] = std::move(*values);
   }
   return recorded;
@@ -45,14 +48,14 @@ expected<std::vector<std::vector<summary_value>>> outfeed_state::make_calls(cons
 void outfeed_state::give_room() {
   const auto& credit = row_of(edge_kind::call).credit;
   for (const auto& g : groups)
-    for (const auto& held : g.held()) {
-      auto& lane = call_lanes[held.edge];
-      const int64_t fit = held.bytes_max > 0 ? *credit.bytes / held.bytes_max : 1;
-      const int64_t until = lane.taken + std::clamp(fit, int64_t{1}, *credit.messages);
+    for (const auto& entries : g.called()) {
+      auto& lane = call_lanes[entries.edge];
+      const int64_t fit = entries.bytes_max > 0 ? *credit.bytes / entries.bytes_max : 1;
+      const int64_t until = entries.taken + std::clamp(fit, int64_t{1}, *credit.messages);
       if (!lane.replica || until <= lane.granted)
         continue;
       lane.granted = until;
-      self->send(lane.replica, pull{attempt, held.edge, until, step, 1});
+      self->send(lane.replica, pull{attempt, entries.edge, until, step, 1});
     }
 }
 

@@ -121,7 +121,8 @@ void outfeed_state::send_record(bool recorded, const std::vector<metric_results>
     for (auto& value : summaries_of(metrics[g].numbers, metrics[g].arrays))
       if (!has(values, value.tag))
         values.push_back(std::move(value));
-    std::move(called[g].begin(), called[g].end(), std::back_inserter(values));
+    if (!called.empty())
+      std::move(called[g].begin(), called[g].end(), std::back_inserter(values));
     record_group(g, std::move(values), r);
   }
   if (recorded) {

@@ -17,7 +17,7 @@ void replica_state::on_run(const run& x) {
   for (const auto& m : x.marks)
     if (m.step >= step)
       marks[m.step] |= m.kinds;
-  until = std::max(until, x.until + (planted(planted_fault::step_beyond_horizon) ? 1 : 0));
+  until = std::max(until, options.share.below(x.until) + (planted(planted_fault::step_beyond_horizon) ? 1 : 0));
   if (waiting == wait::none && !ended)
     reach();
   advance();

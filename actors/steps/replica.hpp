@@ -16,6 +16,7 @@
 #include "messages/early_messages.hpp"
 #include "messages/interfaces.hpp"
 #include "plan/edge_kinds.hpp"
+#include "words/batch_share.hpp"
 #include "words/buffer_pool.hpp"
 
 #include <caf/actor_clock.hpp>
@@ -41,6 +42,7 @@ struct replica_options {
   std::vector<in_edge> in_edges;  ///< One for each in-port; their components, in order, are the feeds.
   /// For each component that the engine exposes, the edges to its readers.
   std::vector<std::vector<edge_id>> out_edges = {};
+  batch_share share = {};             ///< In an evaluation or a prediction: which batches of the data it computes.
   std::optional<edge_id> calls = {};  ///< The edge to the outfeed, if the program has host calls.
   /// Steps are reported whenever a replica has to wait: the outfeed may need them to make room for others.
   bool reports_when_waiting = false;
@@ -170,6 +172,8 @@ struct replica_state {
   void advance();
   bool can_fire() const;
   bool switches_arenas() const;  ///< Whether the next update writes to the other arena.
+  /// The number of the current step, or of its batch among those of an evaluation.
+  int64_t number() const { return options.share.number_of(step); }
   bool trains() const { return options.mode == mode::train && !(retires_at && *retires_at <= step); }
 
   // replica_steps.cpp: a step

@@ -11,7 +11,7 @@ call_set replica_state::due_calls() const {
   const auto& all = options.engine->calls();
   if (all.empty() || calls.left || (options.mode == mode::train && !trains()))
     return 0;
-  return calls_due(all, step - loops.at(step).begin_of(step));
+  return calls_due(all, number() - loops.at(step).begin_of(step));
 }
 
 bool replica_state::has_room_for_calls() const { return calls.sent < calls.room || due_calls() == 0 || stopping; }

@@ -36,10 +36,12 @@ void replica_state::send_report() {
 }
 
 void replica_state::give_credit(credit_rule when) {
-  // A step too short to be measured may have any length, so the block doubles. It has at least one batch.
-  const double wanted = seconds_per_step > 0 ? options.block_seconds / seconds_per_step
-                                             : static_cast<double>(block_steps * 2);
-  block_steps = static_cast<int64_t>(std::clamp(wanted, 1.0, static_cast<double>(block_steps * 2)));
+  // A step too short to be measured may have any length, so the block doubles; so it does for a replica of an
+  // evaluation to which no batch was dealt. It has at least one batch.
+  constexpr int64_t block_steps_max = int64_t{1} << 20;
+  const auto most = static_cast<double>(std::min(block_steps * 2, block_steps_max));
+  const double wanted = seconds_per_step > 0 ? options.block_seconds / seconds_per_step : most;
+  block_steps = static_cast<int64_t>(std::clamp(wanted, 1.0, most));
   for (size_t i = 0; i < ports.size(); ++i) {
     auto& p = ports[i];
     const auto& limits = options.in_edges[i];

@@ -51,7 +51,7 @@ step_outcome replica_state::compute() {
   if (!expose(rows))
     return {step_status::bad_input, {errc::resource_exhausted, "no memory for what others are to read of this step"}};
   step_outcome made;
-  made.status = options.mode != mode::train ? engine.evaluate(step, in, current)
+  made.status = options.mode != mode::train ? engine.evaluate(number(), in, current)
                 : trains()                  ? engine.gradients(step, in, current)
                                             : engine.expose(step, in, current);
   // With several replicas, the sum is checked, once. A replica that has to find the origin checks its own part.
@@ -85,7 +85,7 @@ void replica_state::fire() {
   if (status != step_status::ok) {
     if (cause.source.empty())
       cause.source = options.name;
-    cause.step = step;
+    cause.step = number();
   }
   target = trains() && switches_arenas() ? 1 - current : current;
   if (options.replicas > 1 && trains())
@@ -152,7 +152,7 @@ void replica_state::finish_step() {
   if (!planted(planted_fault::called_unapplied))
     note_made();
   if (options.mode != mode::train)
-    pending.watched.push_back({step, options.engine->values()});
+    pending.watched.push_back({number(), options.engine->values()});
   ++step;
   if (options.measure != measuring::never && options.log_every > 0 && step % options.log_every == 0)
     if (auto sums = options.engine->take_measured(); !sums.empty())

@@ -5,6 +5,7 @@
 #include "cli/configuration/nearest.hpp"
 #include "cli/terminal/output.hpp"
 
+#include <troupe/deployment.hpp>
 #include <troupe/inspect.hpp>
 #include <troupe/options/input_mode_names.hpp>
 

@@ -9,19 +9,10 @@
 #pragma once
 
 #include <troupe/error.hpp>
+#include <troupe/input_mode.hpp>
 #include <troupe/model.hpp>
 
 namespace troupe {
-
-/// Who reads the data of a step, and which rows each replica gets. In brackets the name that TPUEstimator has for it.
-enum class input_mode : uint8_t {
-  per_core,     ///< Training: an input for each replica. Evaluation and prediction: as per_host. (PER_SHARD_V1)
-  per_host,     ///< An input on each host; its batch is divided evenly among the replicas there. (PER_HOST_V1)
-  per_replica,  ///< An input on each host; the replicas there get whole batches of it in turn. (PER_HOST_V2)
-  broadcast,    ///< One input; every replica gets all rows of its batch. (BROADCAST)
-  sliced,       ///< One input; its batch is divided evenly among all replicas. (SLICED)
-};
-TROUPE_API std::string_view to_string(input_mode m) noexcept;
 
 struct deployment_options {
   int64_t hosts = 1;           ///< Together with `cores_per_host` at most 65,536 cores.

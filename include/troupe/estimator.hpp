@@ -86,6 +86,9 @@ struct eval_spec {
   std::vector<exporter> exporters = {};
   export_options exports_like = {};  ///< Options of these exports. Without features, those of `input` are used.
   evaluation_mode when = evaluation_mode::waits;
+  /// Replicas to which batches are dealt. Absent: `run_config::replicas`, or 1 `beside`. One if the model carries
+  /// states.
+  std::optional<int64_t> replicas = {};
   failure_policy on_evaluator_failure = failure_policy::fail;  ///< Only for an evaluation within a training job.
 };
 

@@ -160,10 +160,7 @@ class TROUPE_API graph {
   /// value whose first axis is the batch, hooks see all rows of the step. Any other value must be floating, and hooks
   /// see its mean over all gradient shards.
   void observe(std::string_view name, symbol x, std::source_location at = std::source_location::current());
-
-  /// Gives tensors of a step to a function of the model (host_call.hpp), in every mode. It does not change the
-  /// arithmetic of a step. Errors of the graph: no name, or a repeated one; no tensors, or one of rank 0; `every` below
-  /// 1; too many calls. Where the function is missing, the model is refused.
+  /// Gives tensors of a step to a function of the model, in every mode (host_call.hpp).
   void host_call(host_call_options options, std::source_location at = std::source_location::current());
 
   /// The first error while building, if any. It names the operation, the shapes and the source line.

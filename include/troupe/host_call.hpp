@@ -19,7 +19,9 @@ namespace troupe {
 /// The most host calls of one model in one mode.
 inline constexpr size_t host_calls_max = 30;
 
-/// What a model gives to one of its functions (`model::host_calls`).
+/// What a model gives to one of its functions (`model::host_calls`). It does not change the arithmetic of a step.
+/// Errors of the graph: no name, or a repeated one; no tensors, or one of rank 0; `every` below 1; too many calls. A
+/// model without a function of that name is refused.
 struct host_call_options {
   std::string name = {};  ///< Of the function. Unique in the graph; scopes do not change it.
   /// By the names by which the function asks for them. Of any dtype; axis 0 is that along which gradient shards and
@@ -31,6 +33,10 @@ struct host_call_options {
 };
 
 /// What a function sees of one step. Valid during the call.
+///
+/// A function (`host_call_function`) is called by the outfeed's thread, one call at a time in the order of the steps:
+/// for every step that is applied, before anyone is told of it, and again if a job that failed or was killed makes the
+/// step again. An exception ends the job after a last save; the error names the call and the step.
 class TROUPE_API host_call_step {
  public:
   host_call_step(std::string call, troupe::mode what, int64_t step, std::map<std::string, tensor> tensors);

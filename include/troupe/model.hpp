@@ -114,19 +114,15 @@ struct text_prediction {
   std::vector<std::string> words = {};
 };
 
-class host_call_step;  // In host_call.hpp.
-/// Called by the outfeed's thread, one call at a time in the order of the steps: for every step that is applied, before
-/// anyone is told of it, and again if a job that failed or was killed makes the step again. An exception ends the job
-/// after a last save; the error names the call and the step.
+class host_call_step;  // In host_call.hpp, which says when a function is called.
 using host_call_function = std::function<void(host_call_step& step)>;
 
 /// A model function with a name: a plain value. The function is called on any thread, once for each mode.
 struct model {
   std::string name = "model";
-  model_fn build = {};                                ///< Required.
-  std::map<std::string, text_prediction> texts = {};  ///< Predictions as words, by their names.
-  /// What host calls of its graphs (`graph::host_call`) run, by their names.
-  std::map<std::string, host_call_function> host_calls = {};
+  model_fn build = {};                                        ///< Required.
+  std::map<std::string, text_prediction> texts = {};          ///< Predictions as words, by their names.
+  std::map<std::string, host_call_function> host_calls = {};  ///< What `graph::host_call` runs, by names.
   /// The line where it was made, for errors of a spec without a line of its own.
   std::source_location at = std::source_location::current();
 };

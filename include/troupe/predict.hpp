@@ -23,8 +23,9 @@ struct predict_spec {
   checkpoint_ref checkpoint = {};      ///< Where the variables come from; by default the newest.
   bool single_examples = true;         ///< One result for each row. False: for each batch, with less work.
   int64_t batches_ahead = 16;          ///< Most batches computed ahead of the consumer; 0: none, for least memory.
-  /// Called for each batch, by the thread that takes it, and at the end of the stream, however it ends.
-  std::vector<std::shared_ptr<hook>> hooks = {};
+  int64_t replicas = 1;                ///< Batches are dealt to them; results have the order of the data.
+  int64_t batch_bytes_below = int64_t{1} << 30;   ///< The predictions of one batch must take fewer bytes.
+  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called for each batch, by the thread that takes it, and last.
 };
 
 /// The predictions for one example, by name, without the batch axis; or a whole batch. Tensors of a batch share memory.
@@ -44,8 +45,9 @@ class TROUPE_API prediction_stream {
 
   /// Blocks for the next result; nothing at the end of the data. After the end or an error each call returns the same.
   /// An error follows the results before it: invalid_argument (an unknown key, naming the known ones; with single
-  /// examples, a prediction whose first extent is not the batch; 2^30 bytes or more of predictions in a batch; errors
-  /// of the model or the input), not_found (no such checkpoint), data_loss, cancelled, deadline_exceeded (10 min).
+  /// examples, a prediction whose first extent is not the batch; `batch_bytes_below` bytes of predictions in a batch;
+  /// errors of the model or the input), not_found (no such checkpoint), data_loss, cancelled, deadline_exceeded (10
+  /// min).
   expected<std::optional<prediction>> next();
   /// The results of `next` as a range: `for (const auto& one : stream)`. It ends at the end of the data or at an error;
   /// `status` tells which. A second loop continues where the first one ended.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <troupe/error.hpp>
+#include <troupe/input_mode.hpp>
 #include <troupe/setting.hpp>
 
 #include <chrono>
@@ -60,7 +61,8 @@ struct run_config {
   /// Each batch is divided into this many shards, whose gradients are summed in a fixed order: a power of two up to
   /// 2^20, a multiple of `replicas`, by default `replicas`. Set it for the same bits with any number of replicas.
   std::optional<int64_t> gradient_shards = {};
-  int64_t replicas = 1;  ///< Copies of the model that share each batch, in [1, 1024].
+  int64_t replicas = 1;  ///< Copies of the model that share the work of each step, in [1, 1024].
+  troupe::input_mode input_mode = troupe::input_mode::per_host;  ///< Of training. A search has per_host.
   /// Threads of each replica, its own included, at most 1024; any number gives the same bits. 0: the processors
   /// available to the process divided by the replicas of the job; fewer if a step is too short, as its plan decides; 1
   /// in simulation and, with `pin_replicas`, for training.

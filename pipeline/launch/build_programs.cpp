@@ -272,7 +272,8 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   if (!in)
     return fail(in.error());
   rows_of_programs[number] = in->rows;
-  const auto count = static_cast<int32_t>(replicas.size());
+  // Only replicas that train share a batch; others are dealt whole ones, and read the whole store.
+  const auto count = planned.mode == mode::train ? static_cast<int32_t>(replicas.size()) : 1;
   const auto shards = planned.mode == mode::train ? config.gradient_shards : 1;
   const auto refused = std::make_shared<std::optional<error>>();
   if (planned.mode == mode::predict)
@@ -282,7 +283,9 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
     // Returns the original error, without the source line that the graph adds.
     return fail(refused->value_or(graph.error()));
   const auto& built = *graph;
-  if (auto aligned = check_streams(job, *replicas.front(), *built, in->rows * count); !aligned)
+  const bool all_get_all = job.plan.edges_to(replicas.front()->id).front()->how == divide::broadcast;
+  const int64_t rows_of_step = all_get_all ? in->rows : in->rows * count;
+  if (auto aligned = check_streams(job, *replicas.front(), *built, rows_of_step); !aligned)
     return fail(aligned.error());
   auto layout = layout_of(*built, in->rows * count);
   if (!layout)
@@ -290,7 +293,13 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   auto store = parameter_store::create(std::move(*layout), planned.mode == mode::train && job.plan.saves() ? 2 : 1);
   if (!store)
     return fail(store.error());
-  prepared_program program{.parameters = *store, .rows = in->rows * count};
+  prepared_program program{.parameters = *store, .rows = rows_of_step};
+  program.carries = !carried_states(contents_of(built->g)).empty();
+  if (const auto infeeds = job.plan.all(role::infeed, replicas.front()->driver).size();
+      program.carries && planned.mode != mode::train && infeeds > 1)
+    return fail(errc::invalid_argument,
+                "the model carries states from batch to batch, and its evaluation reads them on "
+                    + std::to_string(infeeds) + " hosts: evaluate it on one");
   const std::string search_loss{search_loss_prediction};
   const program_engine_options for_all{built,
                                        in->delivered,
@@ -316,7 +325,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   }
   program.make_engine = [for_all, keeps](const plan_node& replica) {
     auto options = for_all;
-    options.replica = replica.index;
+    options.replica = options.replicas > 1 ? replica.index : 0;
     options.expose = replica.out_ports;
     return keeps ? keeps->make_engine(options) : make_program_engine(std::move(options));
   };

@@ -27,6 +27,31 @@ infeed_options::edge share_of(const checked_plan& plan, const plan_edge& e) {
   return share;
 }
 
+/// Which batches of an evaluation or a prediction an infeed reads: they are dealt to the infeeds of its driver.
+batch_share share_of_infeed(const checked_plan& plan, const plan_node& infeed) {
+  return {infeed.index, std::ssize(plan.all(role::infeed, infeed.driver))};
+}
+
+/// Which of them a replica computes: what an infeed reads is dealt to its readers.
+batch_share share_of_replica(const prepared_job& job, const plan_node& replica) {
+  const auto& plan = job.plan;
+  if (job.programs[*replica.program].carries)
+    return {};
+  const auto& edge = *plan.edges_to(replica.id).front();
+  const auto of_infeed = share_of_infeed(plan, plan.at(edge.from));
+  const auto by = share_of(plan, edge);
+  return {of_infeed.number_of(by.reader), of_infeed.every * by.readers};
+}
+
+bool trains(const checked_plan& plan, const plan_node& replica) {
+  return plan->programs[*replica.program].mode == mode::train;
+}
+
+/// Where a model carries states from batch to batch, one replica computes all batches of an evaluation.
+bool is_dealt_to(const prepared_job& job, const plan_node& replica) {
+  return trains(job.plan, replica) || !job.programs[*replica.program].carries || replica.index == 0;
+}
+
 }  // namespace
 
 infeed_options infeed_options_of(const std::shared_ptr<prepared_job>& job, const plan_node& node) {
@@ -46,10 +71,18 @@ infeed_options infeed_options_of(const std::shared_ptr<prepared_job>& job, const
     return open_input(data.input, iterate);
   };
   for (const auto* e : plan.edges_from(node.id)) {
+    if (!is_dealt_to(*job, plan.at(e->to)))
+      continue;
     options.edges.push_back(share_of(plan, *e));
     options.block_bytes_max = std::min(options.block_bytes_max, *e->credit.bytes);
-    if (e->how == divide::each)
+    if (e->how == divide::each && trains(plan, plan.at(e->to)))
       options.batches_per_step = options.edges.back().readers;
+    if (!trains(plan, plan.at(e->to))) {
+      options.deals = true;
+      options.share = share_of_infeed(plan, node);
+      options.edges.back().reader = 0;
+      options.edges.back().readers = 1;  // Whole batches.
+    }
   }
   options.ends_steps = node.stops_at_infeeds;
   const auto& switches = job->switches.at(node.driver);
@@ -65,6 +98,8 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
   options.index = node.index;
   options.replicas = static_cast<int32_t>(job.plan.replicas_of(*node.program).size());
   options.mode = job.plan->programs[*node.program].mode;
+  if (!trains(job.plan, node))
+    options.share = share_of_replica(job, node);
   options.debug_numerics = job.basis().config.debug_numerics;
   options.ends_where_not_finite = options.mode == mode::train
                                   && job.plan.group(node.group).on_not_finite == not_finite::stop;
@@ -99,9 +134,13 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
 reported_group reported_group_of(const prepared_job& job, size_t program, node_id driver) {
   reported_group group;
   for (const auto* r : job.plan.replicas_of(program)) {
+    if (!is_dealt_to(job, *r))
+      continue;
     auto& source = group.replicas.emplace_back(report_source{r->id, r->name});
     for (const auto* e : job.plan.edges_from(r->id, edge_kind::call))
       source.calls = e->id;
+    if (!trains(job.plan, *r))
+      source.share = share_of_replica(job, *r);
   }
   const auto& made = job.programs[program];
   group.mode = job.plan->programs[program].mode;

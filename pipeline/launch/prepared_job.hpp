@@ -50,6 +50,7 @@ struct prepared_program {
   metric_functions metrics = {};
   summary_recipes summaries = {};
   host_call_forms calls = {};
+  bool carries = false;  ///< Whether its model carries states from batch to batch.
   /// Whether it computes metrics in training.
   bool measures() const { return !measured.empty(); }
 };

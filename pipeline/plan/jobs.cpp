@@ -42,7 +42,9 @@ struct planning {
   }
   expected<void> evaluate(const evaluation_data& data, const settled_config& config) {
     options.eval_summaries = config.model_dir.has_value();
-    return read(data.input).map([&](std::string text) { options.evaluations.push_back({data.name, std::move(text)}); });
+    return read(data.input).map([&](std::string text) {
+      options.evaluations.push_back({data.name, std::move(text), {data.hosts, data.replicas}});
+    });
   }
 
   expected<void> add(const training_job& job) {
@@ -50,6 +52,7 @@ struct planning {
     options.hosts = job.hosts;
     options.reducers = job.reducers;
     options.replicas = config.replicas;
+    options.input_mode = config.input_mode;
     options.summaries = config.summary_steps > 0;
     options.hooks = has_hooks(job);
     auto done = read(job.input).map([&](std::string text) { options.dataset = std::move(text); });
@@ -59,6 +62,7 @@ struct planning {
   }
   expected<void> add(const evaluation_job& job) { return evaluate(job.data, job.basis.config); }
   expected<void> add(const prediction_job& job) {
+    options.predicted_by = {job.hosts, job.replicas};
     return read(job.input).map([&](std::string text) { options.predict_dataset = std::move(text); });
   }
 };

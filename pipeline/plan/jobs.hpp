@@ -41,6 +41,8 @@ struct evaluation_data {
   std::optional<int64_t> steps = {};  ///< Number of batches; absent: until the end of the data.
   std::string name = {};              ///< The name in its `eval_spec`.
   std::vector<std::shared_ptr<hook>> hooks = {};
+  /// The replicas to which its batches are dealt, spread evenly over hosts, each of which reads its share of the data.
+  int32_t hosts = 1, replicas = 1;
   /// The folder of its event file, relative to the model directory.
   std::string folder() const { return name.empty() ? "eval" : "eval_" + name; }
 };
@@ -108,6 +110,7 @@ struct prediction_job {
   job_basis basis;
   dataset input;
   prediction_choice choice = {};
+  int32_t hosts = 1, replicas = 1;  ///< As in `evaluation_data`.
   chosen_checkpoint checkpoint = {};
   int64_t batches_ahead = 16;
   std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called on the thread that takes the predictions.

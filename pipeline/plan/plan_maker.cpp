@@ -3,24 +3,31 @@
 namespace troupe {
 
 void plan_maker::sub_plan(role what, const std::string& name, node_id driver, int32_t index, const std::string& model,
-                          const std::string& text, mode m, group_id group) {
+                          const std::string& text, mode m, const dealt_over& by, group_id group) {
   const auto head = node(what, name, driver, index).id;
-  auto& feed = node(role::infeed, name + "/infeed/0", head);
-  feed.dataset = dataset(text, m);
-  feed.out_ports = {std::string{data_port}};
-  const auto source = feed.id;
-  auto& worker = node(role::replica, name + "/replica/0", head);
-  worker.program = program(model, m, group);
-  worker.group = group;
-  worker.in_ports = {std::string{data_port}};
-  data_edge(source, worker.id);
+  const auto data = dataset(text, m);
+  const auto computes = program(model, m, group);
+  std::vector<node_id> infeeds;
+  for (int32_t h = 0; h < by.hosts; ++h) {
+    auto& feed = node(role::infeed, name + "/infeed/" + std::to_string(h), head, h);
+    feed.dataset = data;
+    feed.out_ports = {std::string{data_port}};
+    infeeds.push_back(feed.id);
+  }
+  for (int32_t r = 0; r < by.replicas; ++r) {
+    auto& worker = node(role::replica, name + "/replica/" + std::to_string(r), head, r);
+    worker.program = computes;
+    worker.group = group;
+    worker.in_ports = {std::string{data_port}};
+    data_edge(infeeds[static_cast<size_t>(r / (by.replicas / by.hosts))], worker.id, data_port, divide::each);
+  }
   node(role::outfeed, name + "/outfeed", head);
 }
 
 void plan_maker::evaluation(const plan_evaluation& e, node_id chief, int32_t index, const std::string& model,
                             group_id group) {
   sub_plan(role::evaluator, e.name.empty() ? "evaluator" : "evaluator/" + e.name, chief, index, model, e.dataset,
-           mode::evaluate, group);
+           mode::evaluate, e.by, group);
 }
 
 std::string eval_summary_writer_name(const plan_evaluation& e) {

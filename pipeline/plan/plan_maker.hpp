@@ -5,9 +5,17 @@
 
 namespace troupe {
 
+/// Who computes the batches of an evaluation or a prediction: replicas to which they are dealt, spread evenly over
+/// hosts, each of which has an infeed.
+struct dealt_over {
+  int32_t hosts = 1;
+  int32_t replicas = 1;
+};
+
 /// An evaluation in a plan. `name` may be empty; `dataset` is the text of its dataset.
 struct plan_evaluation {
   std::string name, dataset;
+  dealt_over by = {};
 };
 
 /// References to nodes are valid until the next node is added.
@@ -45,7 +53,7 @@ class plan_maker {
   }
   /// Adds an evaluator or a predictor, and the nodes that it drives.
   void sub_plan(role what, const std::string& name, node_id driver, int32_t index, const std::string& model,
-                const std::string& text, mode m, group_id group = {});
+                const std::string& text, mode m, const dealt_over& by, group_id group = {});
   /// Adds evaluator number `index` of a chief, and the nodes that it drives.
   void evaluation(const plan_evaluation& e, node_id chief, int32_t index, const std::string& model,
                   group_id group = {});

@@ -16,6 +16,9 @@ namespace {
 expected<void> check(const training_job& job) {
   if (job.hosts != 1)
     return fail(errc::unimplemented, "a search runs on one host, not on " + std::to_string(job.hosts));
+  if (job.basis.config.input_mode != input_mode::per_host)
+    return fail(errc::unimplemented, "a search reads its data with the input mode per_host, not with "
+                                         + std::string{to_string(job.basis.config.input_mode)} + " (run.input_mode)");
   if (job.basis.config.on_not_finite == not_finite::stop)
     return fail(errc::invalid_argument,
                 "a search cannot end before a step that is not finite (on_not_finite = stop), as its other candidates "
@@ -200,11 +203,11 @@ class search_nodes {
     if (!text)
       return fail(std::move(text.error()));
     const bool regular = job_.evaluations[static_cast<size_t>(index)].purpose == evaluation_purpose::regular;
-    const plan_evaluation e{data.name, std::move(*text)};
+    const plan_evaluation e{data.name, std::move(*text), {data.hosts, data.replicas}};
     if (regular)
       add_.evaluation(e, chief_, index, composite->name);
     else
-      add_.sub_plan(role::evaluator, data.name, chief_, index, composite->name, e.dataset, mode::evaluate, {});
+      add_.sub_plan(role::evaluator, data.name, chief_, index, composite->name, e.dataset, mode::evaluate, e.by);
     made_.resources.models.push_back(composite);
     made_.resources.datasets.push_back(data.input);
     if (config_.model_dir && regular)

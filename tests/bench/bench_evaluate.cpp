@@ -1,5 +1,5 @@
 // Rows a second of an evaluation of 784-256-128-10 over 204,800 rows: through infeed, replica, outfeed and evaluator,
-// compared with its program in a bare loop over batches in memory.
+// compared with its program in a bare loop over batches in memory; and by two replicas, compared with one.
 #include "tests/bench/evaluation_case.hpp"
 
 int main(int argc, char** argv) {
@@ -16,4 +16,13 @@ int main(int argc, char** argv) {
        .clock = bench::clock_kind::wall,
        .granule = rows},
       [&](int64_t n) { c.evaluate(n / rows); }, [&](int64_t n) { c.loop(n / bench::evaluation_case::batch); });
+  s.compare(
+      {.name = "2 replicas, b" + std::to_string(bench::evaluation_case::batch),
+       .unit = "rows/s",
+       .reference_name = "1 replica",
+       .rounds = 9,
+       .seconds = 1,
+       .clock = bench::clock_kind::wall,
+       .granule = rows},
+      [&](int64_t n) { c.evaluate(n / rows, 2); }, [&](int64_t n) { c.evaluate(n / rows); });
 }

@@ -64,11 +64,11 @@ class evaluation_case {
     program_ = must(program::make(built_->g, built_->spec, store_->layout(), {.batch = batch}));
   }
 
-  /// Runs whole evaluations of `rows` rows each, on this machine's threads.
-  void evaluate(int64_t times) const {
+  /// Runs whole evaluations of `rows` rows each, on this machine's threads. The batches are dealt to the replicas.
+  void evaluate(int64_t times, int32_t replicas = 1) const {
     for (; times > 0; --times) {
       evaluation_job job{.basis = {.source = source_, .config = must(resolve_config({.seed = 1}))},
-                         .data = {.input = data_.repeat(rows / held).batch(batch)}};
+                         .data = {.input = data_.repeat(rows / held).batch(batch), .replicas = replicas}};
       must(local_launcher{}.evaluate(must(prepare(std::move(job))))->wait());
     }
   }

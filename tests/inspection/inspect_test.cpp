@@ -64,12 +64,12 @@ TEST_CASE("the plan of a job has its nodes, the credit of its edges and the part
   REQUIRE(plan);
   for (const char* name : {"infeed/0", "replica/0", "replica/1", "checkpoint_writer", "evaluator/replica/0", "chief"})
     CHECK(contains(names_of(*plan), name));
-  REQUIRE(plan->edges.size() == 3);
+  REQUIRE(plan->edges.size() == 4);
   CHECK(plan->edges[1].to == "replica/1");
   CHECK(plan->edges[1].credit_blocks == 3);
   CHECK(plan->snapshot_parts == std::vector<std::string>{"infeed/0", "replica/0", "replica/1", "chief"});
   CHECK(has(to_text(*plan), "  infeed/0 => replica/1                      split  3 blocks\n"));
-  CHECK(has(to_text(*plan), "  evaluator/infeed/0 => evaluator/replica/0  split  3 blocks\n"));
+  CHECK(has(to_text(*plan), "  evaluator/infeed/0 => evaluator/replica/1  each   3 blocks\n"));
   CHECK(json::parse(to_json(*plan))["edges"][0]["from"] == "infeed/0");
   CHECK_FALSE(std::filesystem::exists("unused"));
   e.config.replicas = 0;

@@ -233,16 +233,15 @@ TEST_CASE("evaluations of shown states and of checkpoints carry from the initial
 }
 
 TEST_CASE(
-    "[DF-39] a stream goes on in the same row over consecutive batches, on one replica and on two, killed or not, and "
-    "is reset where it begins") {
+    "[DF-39] a stream goes on in the same row and replica over consecutive batches, in every input mode, killed or "
+    "not, "
+    "and is reset where it begins") {
   // 4 streams of 12 rows each; the model compares what it remembers of the row before with what it is fed.
   std::vector<float> numbers_in_order(48);
   for (size_t i = 0; i < numbers_in_order.size(); ++i)
     numbers_in_order[i] = static_cast<float>(i);
-  const auto data = dataset::from_tensors({{"x", tensor::of<float>({48}, numbers_in_order)}})
-                        ->streams(4, {.begins = "begins"})
-                        .batch(4)
-                        .repeat();
+  const auto streams = dataset::from_tensors({{"x", tensor::of<float>({48}, numbers_in_order)}})
+                           ->streams(4, {.begins = "begins"});
   const model follows{"follows", [](graph& g, const features& x, const labels&, mode m) {
                         const auto before = g.state({.name = "before", .dims = {x["x"].dims().front()}});
                         g.carry(before, x["x"]);
@@ -261,12 +260,26 @@ TEST_CASE(
       all.push_back(facts.values.at("loss").as<float>()[0]);
     }
   };
-  for (const int64_t replicas : {1, 2}) {
+  using by = input_mode;
+  for (const auto& [replicas, mode, rows] : {std::tuple{1, by::per_host, 4},
+                                             {2, by::per_host, 4},
+                                             {2, by::sliced, 4},
+                                             {2, by::per_core, 2},
+                                             {2, by::per_replica, 2},
+                                             {4, by::per_replica, 1},
+                                             {2, by::broadcast, 4}}) {
     const auto seen = std::make_shared<losses>();
-    small_job_options o{.max_steps = 15, .replicas = replicas, .input = data, .hooks = {seen}, .source = follows};
-    run_to_end(o);
-    o.max_steps = 30;
-    run_to_end(o);  // Goes on in another process, over the ends of two epochs.
+    small_job_options o{.max_steps = 15,
+                        .replicas = replicas,
+                        .input = streams.batch(rows).repeat(),
+                        .hooks = {seen},
+                        .source = follows};
+    for (const int64_t end : {15, 30}) {  // Goes on in another process, over the ends of two epochs.
+      o.max_steps = end;
+      auto job = describe_small(o);
+      job.basis.config.input_mode = mode;
+      run_to_end(std::move(job));
+    }
     CHECK(seen->all == std::vector<float>(30, 0));
   }
 }

@@ -4,6 +4,7 @@
 #include "support/event_files.hpp"
 #include "words/checkpoint_books.hpp"
 
+#include <caf/type_erased_tuple.hpp>
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -132,6 +133,22 @@ TEST_CASE(
     CHECK(*l.ppl == doctest::Approx(std::exp(l.last_loss)));
     CHECK(*l.bpc == doctest::Approx(l.last_loss / std::log(2.0)));
   }
+}
+
+TEST_CASE("[DF-20] an infeed is told how far to read as seldom with loops of 1 step as with loops of 1,000") {
+  const auto grants = [](int64_t loop) {
+    small_job_options o{.max_steps = 200, .save_steps = 100, .loop = loop};
+    simulated_job job{prepare_small(o), 1};
+    int64_t count = 0;
+    job.watch([&](const std::string&, const std::string& to, const caf::type_erased_tuple& content) {
+      count += to == "infeed/0" && content.match_elements<run>() ? 1 : 0;
+    });
+    run_to_end(job);
+    return count;
+  };
+  const auto seldom = grants(1000);
+  CHECK(seldom < 100);
+  CHECK(grants(1) == seldom);
 }
 
 TEST_CASE("loops by steps or by time change no bit of a model that carries nothing") {

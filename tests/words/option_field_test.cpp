@@ -182,16 +182,17 @@ TEST_CASE(
     "its own") {
   // These bindings do not compile with a new member until it is counted here.
   [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19,
-                                c20, c21, c22, c23, c24, c25] = defaults_of<run_config>();
-  CHECK(rows<run_config>() == 25);
+                                c20, c21, c22, c23, c24, c25, c26] = defaults_of<run_config>();
+  CHECK(rows<run_config>() == 26);
   [[maybe_unused]] const auto& [t1, t2, t3, t4, input_of_train, hooks, listeners, rules,
                                 best] = defaults_of<train_spec>();
   CHECK(rows<train_spec>() == 4);
-  [[maybe_unused]] const auto& [e1, e2, e3, e4, e5, e6, e7, e8, input_of_eval, hooks_of_eval, exporters,
+  [[maybe_unused]] const auto& [e1, e2, e3, e4, e5, e6, e7, e8, e9, input_of_eval, hooks_of_eval, exporters,
                                 exports_like] = defaults_of<eval_spec>();
-  CHECK(rows<eval_spec>() == 8);
-  [[maybe_unused]] const auto& [p1, p2, p3, p4, input_of_predict, hooks_of_predict] = defaults_of<predict_spec>();
-  CHECK(rows<predict_spec>() == 4);
+  CHECK(rows<eval_spec>() == 9);
+  [[maybe_unused]] const auto& [p1, p2, p3, p4, p5, p6, input_of_predict,
+                                hooks_of_predict] = defaults_of<predict_spec>();
+  CHECK(rows<predict_spec>() == 6);
   std::set<std::string_view> names, purposes;
   each_field(defaults_of<run_config>(), [&](const auto& field, const auto&) {
     CHECK_MESSAGE(names.insert(field.name).second, field.name);

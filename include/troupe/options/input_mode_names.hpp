@@ -2,7 +2,7 @@
 // Not needed to begin with.
 #pragma once
 
-#include <troupe/deployment.hpp>
+#include <troupe/input_mode.hpp>
 #include <troupe/options/option_field.hpp>
 
 namespace troupe {

@@ -2,6 +2,7 @@
 // Not needed to begin with.
 #pragma once
 
+#include <troupe/options/input_mode_names.hpp>
 #include <troupe/options/option_field.hpp>
 #include <troupe/run_config.hpp>
 
@@ -73,6 +74,10 @@ struct option_fields<run_config> {
           field_range::between(1, 1 << 20)),
       // These limits bound the threads of a process; the numbers of a plan have room for more.
       TROUPE_FIELD(replicas, "copies of the model that share the work", field_range::between(1, 1024)),
+      TROUPE_FIELD(
+          input_mode,
+          "who reads the data of training: one input whose batches replicas divide (per_host, sliced), take in "
+          "turn (per_replica) or all get (broadcast), or one for each replica (per_core)"),
       TROUPE_FIELD(
           intra_op_threads,
           "threads that share the arithmetic of a replica; 0: as many as there are processors for it and as pay",

@@ -50,6 +50,10 @@ struct option_fields<eval_spec> {
       TROUPE_FIELD(eval_spec, every_steps, "evaluates between checkpoints as well, at the multiples of so many steps",
                    field_range::at_least(1)),
       TROUPE_FIELD(eval_spec, when, "training waits, or goes on beside it"),
+      TROUPE_FIELD(
+          eval_spec, replicas,
+          "replicas to which the batches are dealt; run.replicas unless given, 1 where training goes on beside",
+          field_range::between(1, 1024)),
       TROUPE_FIELD(eval_spec, on_evaluator_failure, "an evaluation that fails ends the job, or is a warning")};
 };
 
@@ -63,7 +67,10 @@ struct option_fields<predict_spec> {
       TROUPE_FIELD(predict_spec, single_examples, "one result for each example, not for each batch"),
       // The limit keeps sums of steps far below overflow.
       TROUPE_FIELD(predict_spec, batches_ahead, "batches computed beyond the one being taken",
-                   field_range::between(0, INT32_MAX))};
+                   field_range::between(0, INT32_MAX)),
+      TROUPE_FIELD(predict_spec, replicas, "replicas to which the batches are dealt", field_range::between(1, 1024)),
+      TROUPE_FIELD(predict_spec, batch_bytes_below, "the predictions of a batch must take fewer bytes",
+                   field_range::at_least(1))};
 };
 
 #undef TROUPE_FIELD

@@ -79,6 +79,91 @@ TEST_CASE_FIXTURE(infeed_of_four,
     }
 }
 
+namespace {
+
+/// In an evaluation: batches of two rows are dealt to two readers.
+struct dealing_infeed : infeed_of_two {
+  void start_dealing() {
+    options.edges = {{.id = 0_edge}, {.id = 7_edge}};
+    options.deals = true;
+    start_two();
+  }
+  /// The first number of each batch that came, by the reader's own numbers.
+  static std::map<int64_t, float> got(recorder<block, end_of_data>& reader) {
+    std::map<int64_t, float> all;
+    for (const auto& b : reader.all<block>())
+      for (int64_t i = 0; i < b.count; ++i)
+        all[b.step + i] = b.components[0].slice(i, 1).as<float>()[0];
+    return all;
+  }
+  using batches = std::map<int64_t, float>;
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(dealing_infeed, "readers to which batches are dealt get whole ones, in blocks of their own") {
+  start_dealing();
+  grant(7);
+  credit_both(8, 3);
+  CHECK(source->reads == steps{0, 1, 2, 3, 4, 5, 6});
+  CHECK(got(sink) == batches{{0, 0}, {1, 200}, {2, 400}, {3, 600}});
+  CHECK(got(other) == batches{{0, 100}, {1, 300}, {2, 500}});
+  CHECK_MESSAGE(sink.count<block>() == 2, "batch 0 while the other had no room, and then three batches in one block");
+}
+
+TEST_CASE_FIXTURE(dealing_infeed,
+                  "a reader without room stops the infeed at its batch, and the other one gets no further") {
+  start_dealing();
+  grant(100);
+  tell(feed, pull{1, 0_edge, 1, 0, 4});
+  CHECK(source->reads == steps{0});
+  tell(feed, pull{1, 7_edge, 5, 0, 4});
+  CHECK_MESSAGE((source->reads == steps{0, 1}), "batch 2 is the first reader's second");
+  tell(feed, pull{1, 0_edge, 3, 0, 4});
+  CHECK(source->reads == steps{0, 1, 2, 3, 4, 5});
+  CHECK(got(sink) == batches{{0, 0}, {1, 200}, {2, 400}});
+  CHECK(got(other) == batches{{0, 100}, {1, 300}, {2, 500}});
+}
+
+TEST_CASE_FIXTURE(dealing_infeed, "the data may end anywhere, with a smaller batch: each reader is told its own end") {
+  source->batches = 4;
+  source->last_rows = 1;
+  start_dealing();
+  grant(100);
+  credit_both(10, 4);
+  CHECK(got(sink) == batches{{0, 0}, {1, 200}});
+  CHECK(got(other) == batches{{0, 100}, {1, 300}});
+  CHECK(other.last<block>().rows == 1);
+  CHECK(sink.last<end_of_data>().first_missing_step == 2);
+  CHECK(other.last<end_of_data>().first_missing_step == 2);
+  CHECK(sink.last<end_of_data>().kind == end_kind::data);
+}
+
+TEST_CASE_FIXTURE(dealing_infeed, "of two infeeds each reads up to its own share of the batches that were granted") {
+  options.share = {1, 2};  // Batches 1, 3, 5, ... of the data.
+  start_dealing();
+  grant(6);
+  credit_both(10, 1);
+  CHECK(source->reads == steps{0, 1, 2});
+  grant(7);
+  CHECK(source->reads.size() == 3);
+  grant(8);
+  CHECK(source->reads.size() == 4);
+}
+
+TEST_CASE_FIXTURE(dealing_infeed, "a block that a slow input cuts short still has each batch at its reader") {
+  options.block_time_max = std::chrono::milliseconds{20};
+  source->before = [this](int64_t batch) {
+    if (batch == 4)
+      take_time(std::chrono::milliseconds{30});
+  };
+  start_dealing();
+  grant(10);
+  credit_both(10, 5);
+  CHECK(got(sink) == batches{{0, 0}, {1, 200}, {2, 400}, {3, 600}, {4, 800}});
+  CHECK(got(other) == batches{{0, 100}, {1, 300}, {2, 500}, {3, 700}, {4, 900}});
+}
+
 TEST_CASE_FIXTURE(infeed_of_two,
                   "to each its own batch: a step is put together from one a reader, in the order of the edges") {
   options.edges = {{.id = 0_edge, .reader = 0, .readers = 2}, {.id = 7_edge, .reader = 1, .readers = 2}};

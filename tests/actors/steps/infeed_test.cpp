@@ -2,6 +2,28 @@
 
 namespace troupe::test {
 
+TEST_CASE_FIXTURE(infeed_alone,
+                  "[DF-47] grants to 3 and 5 and a stop are five reads and an end; a stop before work is no read") {
+  start_at(0);
+  credit(100, 100);
+  SUBCASE("after five") {
+    grant(3);
+    CHECK(source->reads == steps{0, 1, 2});
+    grant(5);
+    tell(feed, stop{1});
+    CHECK(source->reads == steps{0, 1, 2, 3, 4});
+    CHECK(sink.last<end_of_data>().first_missing_step == 5);
+  }
+  SUBCASE("before work") {
+    tell(feed, stop{1});
+    CHECK(source->reads.empty());
+    CHECK(sink.last<end_of_data>().first_missing_step == 0);
+  }
+  CHECK(sink.last<end_of_data>().kind == end_kind::stopped);
+  grant(10);
+  CHECK(source->reads.size() <= 5);
+}
+
 TEST_CASE_FIXTURE(infeed_alone, "infeed never runs ahead of its credit") {
   start_at(0);
   grant(10);

@@ -94,7 +94,7 @@ TEST_CASE("a key goes on with the numbers that were typed, or with its part behi
   CHECK(texts({"train", "--set", "evaluate[1].thr"}) == words{"evaluate[1].throttle_secs="});
   CHECK(texts({"train", "--set", "stop_early[0].thr"}) == words{"stop_early[0].threshold="});
   CHECK(texts({"search", "--set", "search.builders[2].layers[1].uni"}) == words{"search.builders[2].layers[1].units="});
-  CHECK(texts({"train", "--set", "replicas"}) == words{"replicas="});
+  CHECK(texts({"train", "--set", "gradient_shards"}) == words{"gradient_shards="});
   CHECK(texts({"train", "--set", "no_such"}).empty());
 }
 

@@ -34,7 +34,7 @@ std::vector<finding> growth_story(uint64_t seed) {
 constexpr planted_row rows[] = {
     {planted_fault::lost_halted, "lost_halted", 2},
     {planted_fault::old_block_accepted, "old_block_accepted", 58},
-    {planted_fault::old_block_kept, "old_block_kept", 173},
+    {planted_fault::old_block_kept, "old_block_kept", 58},
     {planted_fault::old_positions, "old_positions", 2},
     {planted_fault::budget_never_reset, "budget_never_reset", 58},
     {planted_fault::late_news_ignored, "late_news_ignored", 2056},

@@ -29,8 +29,8 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   // them. With summaries it ends before the outfeed would have to keep too many records.
   const auto steps_ahead = r.summary_steps > 0 ? (horizon::records_max + 1) * r.summary_steps : r.max_steps;
   const auto grants = r.groups ? static_cast<size_t>(std::min<int64_t>(r.max_steps, steps_ahead)) : blocks;
-  if (name.starts_with("evaluator"))  // One replica, no marks: blocks, their reports, then progress.
-    return blocks + reports + control;
+  if (name.starts_with("evaluator"))  // No marks: blocks, the reports of each replica, then progress.
+    return blocks + static_cast<size_t>(r.eval_replicas) * reports + control;
   // Groups are at different steps, and the horizon of the slowest makes blocks of one step.
   if (name.starts_with("infeed/") && r.groups)
     return (3 * (blocks + 1) + ahead) * replicas + blocks + marks + watches + control;

@@ -112,8 +112,8 @@ bool is_fatal(const recipe& r, const trouble& t) {
     case trouble_kind::input_fault:
       if (t.input == input_place::save)
         return false;  // Only a rewind would need this position.
-      // Batches that one host has read ahead are not computed once the data of another host end.
-      return !(r.batches && r.hosts > 1);
+      // Batches that one infeed has read ahead are not computed once the data of another one end.
+      return !(r.batches && (r.hosts > 1 || r.input_mode == input_mode::per_core));
     default: return false;
   }
 }

@@ -55,13 +55,20 @@ model calling_model(const model& inner, int64_t every, std::shared_ptr<std::vect
 
 }  // namespace
 
-const dataset& endless_data() {
-  static const dataset data = small_dataset(7 * batch_rows + 5).shuffle().batch(batch_rows).repeat();
-  return data;
+static dataset data_in_batches(const recipe& r, int64_t rows) {
+  static const dataset endless = small_dataset(7 * batch_rows + 5).shuffle();
+  return r.batches ? small_dataset(*r.batches * batch_rows).shuffle().batch(rows) : endless.batch(rows).repeat();
 }
 
-dataset data_of(const recipe& r) {
-  return r.batches ? small_dataset(*r.batches * batch_rows).shuffle().batch(batch_rows) : endless_data();
+dataset data_of(const recipe& r) { return data_in_batches(r, batch_rows); }
+
+/// A scenario may have put a job on several hosts for which its seed drew a mode of one host.
+static input_mode mode_of(const recipe& r) { return r.hosts == 1 ? r.input_mode : input_mode::per_host; }
+
+/// The same rows in each step, in the batches that the inputs of its mode read.
+static dataset input_of(const recipe& r) {
+  const bool one_each = mode_of(r) == input_mode::per_core || mode_of(r) == input_mode::per_replica;
+  return data_in_batches(r, one_each ? batch_rows / r.replicas : batch_rows);
 }
 
 std::vector<exporter> exporters_of(const recipe& r) {
@@ -83,7 +90,7 @@ training_job describe(const recipe& r, std::shared_ptr<file_system> files,
                            .hosts = r.hosts,
                            .reducers = r.reducers,
                            .shards = r.shards,
-                           .input = data_of(r),
+                           .input = input_of(r),
                            .files = std::move(files),
                            .keeps = r.keeps,
                            .recovers = r.recovers});
@@ -94,10 +101,13 @@ training_job describe(const recipe& r, std::shared_ptr<file_system> files,
   config.keep_checkpoint_max = static_cast<int32_t>(r.keep_max);
   config.summary_steps = r.keeps ? r.summary_steps : 0;
   config.log_steps = r.log_steps;
+  config.input_mode = mode_of(r);
   config.loop = r.loop > 0 ? loop_length{r.loop} : loop_length{std::chrono::seconds{1}};
   if (r.evaluates) {
     d.evaluations = {{.data = small_evaluation(), .throttle_secs = r.throttle_secs, .when = r.when}};
     d.evaluations.front().data.steps = r.eval_steps;
+    d.evaluations.front().data.hosts = r.eval_hosts;
+    d.evaluations.front().data.replicas = r.eval_replicas;
     if (r.eval_every > 0)
       d.evaluations.front().every_steps = r.eval_every;
     if (r.exports_kept > 0) {

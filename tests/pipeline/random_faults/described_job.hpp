@@ -15,8 +15,7 @@ struct given_call {
 /// `given`: where the calls of training go; null: they are made and forgotten.
 training_job describe(const recipe& r, std::shared_ptr<file_system> files,
                       std::shared_ptr<std::vector<given_call>> given = nullptr);
-/// The data, which describe the rows of each step.
-const dataset& endless_data();
+/// The data in batches of a whole step of a host.
 dataset data_of(const recipe& r);
 /// Throws if the job cannot be prepared: no recipe is like that.
 std::shared_ptr<prepared_job> prepared(const recipe& r, training_job d);

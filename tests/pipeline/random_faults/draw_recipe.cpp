@@ -254,6 +254,15 @@ recipe draw_recipe(uint64_t seed, std::optional<group_recipe> groups) {
   r.loop = of_loops.of({1, 3, 4, 7, 100, 0});
   // How long a loop of a time is depends on what the job has met, and with it what lasts a loop.
   r.carries = !r.groups && r.loop > 0 && of_loops.in_percent(60);
+  dice of_modes{seed ^ 0x6d6f646573u};
+  using by = input_mode;
+  if (!r.groups && r.hosts == 1 && r.replicas > 1)
+    r.input_mode = of_modes.of({by::per_host, by::per_host, by::per_core, by::per_replica, by::sliced});
+  dice of_turns{seed ^ 0x7475726e73u};
+  if (r.evaluates) {
+    r.eval_hosts = r.carries ? 1 : static_cast<int32_t>(of_turns.of({1, 1, 1, 2}));
+    r.eval_replicas = r.eval_hosts * static_cast<int32_t>(of_turns.of({1, 1, 2, 3}));
+  }
   dice of_calls{seed ^ 0x63616c6c73u};
   if (!r.groups && of_calls.in_percent(40))
     r.calls_every = r.loop > 0 ? of_calls.of({1, 1, 2, 3, 7}) : 1;

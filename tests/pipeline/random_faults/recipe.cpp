@@ -125,6 +125,7 @@ std::string to_text(const recipe& r) {
   };
   std::string text = "seed " + std::to_string(r.seed) + ": " + std::to_string(r.hosts) + " hosts, "
                      + std::to_string(r.replicas) + " replicas"
+                     + (r.input_mode == input_mode::per_host ? "" : ", " + std::string{to_string(r.input_mode)})
                      + (r.shards ? ", " + std::to_string(*r.shards) + " shards" : "")
                      + (r.reducers ? ", by reducers, " : ", ") + std::to_string(r.max_steps) + " steps"
                      + (r.batches ? " of " + std::to_string(*r.batches) + " batches" : "")
@@ -151,6 +152,8 @@ std::string to_text(const recipe& r) {
   text += every("summaries", r.summary_steps) + every("logs", r.log_steps);
   if (r.evaluates) {
     text += r.when == evaluation_mode::waits ? ", evaluates waiting" : ", evaluates beside";
+    if (r.eval_replicas > 1)
+      text += " by " + std::to_string(r.eval_replicas) + " replicas on " + std::to_string(r.eval_hosts) + " hosts";
     if (r.eval_steps)
       text += " " + std::to_string(*r.eval_steps) + " batches";
     if (r.throttle_secs > 0)

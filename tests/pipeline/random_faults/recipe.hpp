@@ -92,6 +92,7 @@ struct recipe {
 
   int32_t hosts = 1;
   int64_t replicas = 1;
+  troupe::input_mode input_mode = troupe::input_mode::per_host;
   std::optional<int64_t> shards;
   bool reducers = false;    ///< Replicas reduce by messages. Those of several places must.
   bool carries = false;     ///< The model carries states, over the run and over loops.
@@ -110,6 +111,7 @@ struct recipe {
   evaluation_mode when = evaluation_mode::waits;
   double throttle_secs = 0;
   std::optional<int64_t> eval_steps;
+  int32_t eval_hosts = 1, eval_replicas = 1;
   int64_t eval_every = 0;    ///< States at its multiples are evaluated, saved or not; 0: none.
   int64_t exports_kept = 0;  ///< How many exports an exporter keeps; 0: no exporters.
   bool hooks = false;

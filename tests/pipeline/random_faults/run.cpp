@@ -302,13 +302,15 @@ const checkpoint_content& reference_of(const recipe& r) {
   const auto key = std::to_string(r.hosts) + " " + std::to_string(r.replicas) + " "
                    + std::to_string(r.shards.value_or(0)) + " " + std::to_string(r.max_steps) + " "
                    + std::to_string(r.batches.value_or(0)) + " " + std::to_string(r.hook_scales_at.value_or(0))
-                   + (r.carries ? " loops of " + std::to_string(r.loop) : "") + key_of(r.groups);
+                   + std::string{to_string(r.input_mode)} + (r.carries ? " loops of " + std::to_string(r.loop) : "")
+                   + key_of(r.groups);
   if (const auto found = known.find(key); found != known.end())
     return found->second;
   recipe calm;
   calm.hosts = r.hosts;
   calm.replicas = r.replicas;
   calm.shards = r.shards;
+  calm.input_mode = r.input_mode;
   calm.carries = r.carries;
   calm.loop = r.carries ? r.loop : 100;
   calm.max_steps = r.max_steps;

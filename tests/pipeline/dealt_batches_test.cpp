@@ -1,0 +1,321 @@
+// Evaluations and predictions whose batches are dealt to several replicas, on one host and on several.
+#include "pipeline/launch/simulated_launcher.hpp"
+#include "support/ended_jobs.hpp"
+#include "support/has.hpp"
+#include "support/prediction_case.hpp"
+
+#include <troupe/host_call.hpp>
+#include <troupe/metrics.hpp>
+#include <troupe/predict.hpp>
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+namespace troupe::test {
+
+namespace {
+
+struct spread {
+  int32_t hosts, replicas;
+};
+constexpr spread several[] = {{1, 1}, {1, 2}, {1, 3}, {2, 2}, {2, 4}, {3, 3}};
+
+std::shared_ptr<file_system> trained() {
+  small_job_options o{.max_steps = 10};
+  run_to_end(o);
+  return o.files;
+}
+
+evaluation_result evaluated_by(const spread& by, const std::shared_ptr<file_system>& files, int64_t examples,
+                               std::optional<int64_t> batches, uint64_t seed) {
+  evaluation_job job{.basis = small_basis({.files = files}),
+                     .data = {.input = small_dataset(examples).batch(4), .steps = batches}};
+  job.data.hosts = by.hosts;
+  job.data.replicas = by.replicas;
+  auto prepared = prepare(std::move(job));
+  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_text(prepared.error())));
+  simulated_launcher launcher{seed};
+  auto result = launcher.evaluate(*prepared)->wait();
+  REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
+  launcher.world().end_all();
+  return *result;
+}
+
+prediction_job prediction_by(const spread& by, int64_t examples, model source) {
+  std::vector<float> x(static_cast<size_t>(examples));
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(i);
+  auto job = prediction_job{.basis = small_basis({.source = std::move(source)}),
+                            .input = dataset::from_tensors({{"x", tensor::of<float>({examples}, x)}})->batch(4)};
+  job.hosts = by.hosts;
+  job.replicas = by.replicas;
+  return job;
+}
+
+model twice() {
+  return {"twice", [](graph&, const features& x, const labels&, mode m) {
+            return model_spec{.mode = m, .predictions = {{"twice", 2.0f * x["x"]}}};
+          }};
+}
+
+/// All rows of a prediction in the order in which they come, or its error.
+std::pair<std::vector<float>, std::optional<error>> predicted_rows(prediction_job job, uint64_t seed) {
+  auto prepared = prepare(std::move(job));
+  if (!prepared)
+    return {{}, prepared.error()};
+  simulated_prediction p{*prepared, seed};
+  std::vector<float> rows;
+  for (;;) {
+    auto next = p.next();
+    if (!next)
+      return {rows, next.error()};
+    if (!*next)
+      break;
+    const auto values = (*next)->values.at(0).as<float>();
+    rows.insert(rows.end(), values.begin(), values.end());
+  }
+  CHECK(p.left().empty());
+  return {rows, std::nullopt};
+}
+
+std::vector<float> even_numbers(int64_t count) {
+  std::vector<float> all;
+  for (int64_t i = 0; i < count; ++i)
+    all.push_back(static_cast<float>(2 * i));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "[DF-57] batches of 4, 4 and 2 rows give ten results in order, one batch four and none none, by any number of "
+    "replicas on any number of hosts") {
+  for (const auto& by : several)
+    for (const int64_t examples : {10, 4, 27}) {
+      const auto [rows, trouble] = predicted_rows(prediction_by(by, examples, twice()), 7);
+      CHECK_MESSAGE(!trouble, (trouble ? to_text(*trouble) : ""));
+      CHECK(rows == even_numbers(examples));
+    }
+  for (const int32_t replicas : {1, 2}) {
+    auto none = prediction_by({1, replicas}, 4, twice());
+    none.input = dataset_over(fake_batches(0));
+    const auto [rows, trouble] = predicted_rows(std::move(none), 7);
+    CHECK_FALSE(trouble);
+    CHECK(rows.empty());
+  }
+}
+
+TEST_CASE("[DF-61] no model computes a batch that is not in the data, whichever replica comes to the end first") {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    auto source = twice();
+    source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
+      g.host_call({.name = "computed", .tensors = {{"x", x["x"]}}});
+      return inner(g, x, y, m);
+    };
+    std::vector<float> computed;
+    source.host_calls["computed"] = [&](host_call_step& step) {
+      const auto x = step["x"].as<float>();
+      computed.insert(computed.end(), x.begin(), x.end());
+    };
+    predicted_rows(prediction_by({1, 3}, 10, source), seed);
+    CHECK(computed == std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  }
+}
+
+TEST_CASE("[DF-62] two replicas take three batches as 1 and 3, and 2; the results are those of batches 1, 2, 3") {
+  std::vector<std::pair<int64_t, float>> made;
+  auto source = twice();
+  source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
+    g.host_call({.name = "computed", .tensors = {{"x", x["x"]}}});
+    return inner(g, x, y, m);
+  };
+  source.host_calls["computed"] = [&](host_call_step& step) {
+    made.emplace_back(step.step(), step["x"].as<float>()[0]);
+  };
+  const auto [rows, trouble] = predicted_rows(prediction_by({1, 2}, 12, source), 3);
+  CHECK_FALSE(trouble);
+  CHECK(rows == even_numbers(12));
+  CHECK(made == std::vector<std::pair<int64_t, float>>{{1, 0}, {2, 4}, {3, 8}});
+}
+
+TEST_CASE("[DF-58] a batch with more rows than the data said, or a prediction without a row of its own, is an error") {
+  auto constant = twice();
+  constant.build = [](graph& g, const features&, const labels&, mode m) {
+    return model_spec{.mode = m, .predictions = {{"table", g.constant(tensor::zeros(dtype::float32, {3}))}}};
+  };
+  const auto refused = predicted_rows(prediction_by({1, 2}, 10, constant), 1).second;
+  REQUIRE(refused);
+  CHECK_MESSAGE(has(refused->message, "prediction 'table' has the shape [3], whose first extent is not the batch"),
+                refused->message);
+}
+
+TEST_CASE(
+    "[DF-59] predictions of 2^30 bytes in a batch are refused, with keys and shapes; of 4 bytes less they are not") {
+  const auto prepared_with = [](int64_t floats, int64_t below = predict_spec{}.batch_bytes_below) {
+    auto source = twice();
+    source.build = [floats](graph&, const features& x, const labels&, mode m) {
+      const auto row = reshape(x["x"], {x["x"].dims()[0], 1});
+      return model_spec{.mode = m, .predictions = {{"wide", broadcast_to(row, {row.dims()[0], floats})}}};
+    };
+    auto job = prediction_by({1, 1}, 8, source);
+    job.input = dataset::from_tensors({{"x", tensor::of<float>({2}, {1, 2})}})->batch(1);
+    job.choice.bytes_below = below;
+    const auto prepared = prepare(std::move(job));
+    return prepared ? std::optional<error>{} : prepared.error();
+  };
+  constexpr int64_t limit = int64_t{1} << 28;
+  CHECK_FALSE(prepared_with(limit - 1));
+  const auto trouble = prepared_with(limit);
+  REQUIRE(trouble);
+  CHECK(trouble->category == errc::invalid_argument);
+  CHECK_MESSAGE(has(trouble->message,
+                    "take 1073741824 bytes, and must take less than 1073741824: 'wide' float32 [batch, "
+                    "268435456]"),
+                trouble->message);
+  CHECK_FALSE(prepared_with(3, 13));
+  CHECK(prepared_with(3, 12));
+}
+
+TEST_CASE(
+    "an evaluation has the same bits on 1, 2, 3 and 4 replicas of 1, 2 and 3 hosts, over all data or some batches") {
+  const auto files = trained();
+  for (const int64_t examples : {48, 45, 3})
+    for (const std::optional<int64_t> batches : {std::optional<int64_t>{}, std::optional<int64_t>{5}}) {
+      if (examples < 20 && batches)
+        continue;
+      const auto alone = evaluated_by(several[0], files, examples, batches, 1);
+      CHECK(alone.batches == batches.value_or((examples + 3) / 4));
+      for (const auto& by : several) {
+        const auto result = evaluated_by(by, files, examples, batches, 11);
+        CHECK(result.batches == alone.batches);
+        CHECK(result.metrics == alone.metrics);
+      }
+    }
+}
+
+TEST_CASE(
+    "[DF-44] the accuracy over three batches is that over all examples, the last batch included, by a slow outfeed") {
+  const auto files = trained();
+  const auto accuracy_of = [&files](int64_t rows, bool slow) {
+    evaluation_job job{.basis = small_basis({.files = files}), .data = {.input = small_dataset(12).batch(rows)}};
+    job.data.replicas = slow ? 2 : 1;
+    auto prepared = prepare(std::move(job));
+    REQUIRE(prepared);
+    world_conditions conditions;
+    if (slow)
+      conditions.cost["evaluator/outfeed"] = {std::chrono::seconds{2}, std::chrono::seconds{5}};
+    simulated_launcher launcher{6, conditions};
+    const auto result = launcher.evaluate(*prepared)->wait();
+    launcher.world().end_all();
+    REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
+    CHECK(result->batches == 12 / rows);
+    return result->metrics.at("accuracy");
+  };
+  CHECK(accuracy_of(4, true) == accuracy_of(12, false));
+}
+
+TEST_CASE("training that waits for evaluations by two replicas ends in the same state, with the same results") {
+  std::vector<job_event> by_one, by_two;
+  small_job_options o{.evaluates = true};
+  auto d = describe_small(o);
+  run_to_end(d, 3, &by_one);
+  o.files = memory_disk::make();
+  d = describe_small(o);
+  d.evaluations[0].data.replicas = 2;
+  run_to_end(d, 3, &by_two);
+  const auto results = [](const std::vector<job_event>& events) {
+    std::map<int64_t, std::map<std::string, double>> all;
+    for (const auto& e : events)
+      if (e.what == job_event::kind::evaluated)
+        all[e.step] = e.metrics;
+    return all;
+  };
+  CHECK(results(by_one).size() > 2);
+  CHECK(results(by_one) == results(by_two));
+}
+
+TEST_CASE("the death of any node ends an evaluation by two replicas") {
+  const auto files = trained();
+  for (const char* node : {"evaluator/replica/0", "evaluator/replica/1", "evaluator/infeed/0", "evaluator/outfeed"}) {
+    small_job_options o{.evaluates = true};
+    auto d = describe_small(o);
+    d.evaluations[0].data.replicas = 2;
+    auto prepared = prepare(d);
+    REQUIRE(prepared);
+    simulated_job job{*prepared, 2};
+    REQUIRE(job.crank_until([&] { return job.node(node) != nullptr; }));
+    REQUIRE(job.kill(node));
+    CHECK(has(failure_of(job).message, "a node of the evaluation ended: it was killed"));
+  }
+}
+
+TEST_CASE("batches that cannot be computed are named by their number among all") {
+  auto source = small_model();
+  source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
+    auto spec = inner(g, x, y, m);
+    if (m == mode::evaluate)  // Example 21, of batch 5, is out of range.
+      spec.loss = spec.loss + 0.f * reduce_mean(check_range(x["x"], -1.0, 1.0, "a row that nobody has asked for"));
+    return spec;
+  };
+  evaluation_job job{.basis = small_basis({.source = source, .keeps = false})};
+  std::vector<float> x(48 * 8, 0.5f);
+  x[21 * 8 + 3] = 2;
+  job.data.input = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}},
+                                         {{"y", tensor::of<int32_t>({48}, std::vector<int32_t>(48))}})
+                       ->batch(4);
+  std::optional<error> alone;
+  for (const int32_t replicas : {1, 2, 3}) {
+    auto by = job;
+    by.data.replicas = replicas;
+    auto prepared = prepare(by);
+    REQUIRE(prepared);
+    simulated_launcher launcher{4};
+    const auto result = launcher.evaluate(*prepared)->wait();
+    launcher.world().end_all();
+    REQUIRE_FALSE(result);
+    CHECK(result.error().step == 5);
+  }
+}
+
+TEST_CASE("a model that carries states is evaluated by one of the replicas, and on one host only") {
+  auto source = small_model();
+  source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
+    const auto batch = x["x"].dims().front();
+    const auto count = g.state({.name = "count", .dims = {batch}});
+    g.carry(count, count + 1);
+    auto spec = inner(g, x, y, m);
+    if (m == mode::evaluate)
+      spec.metrics["count"] = {reduce_sum(count), reduce_sum(count * 0 + 1)};
+    return spec;
+  };
+  std::map<std::string, double> alone;
+  for (const int32_t replicas : {1, 2, 3}) {
+    evaluation_job job{.basis = small_basis({.source = source, .keeps = false}),
+                       .data = {.input = small_dataset(24).batch(4), .replicas = replicas}};
+    auto prepared = prepare(job);
+    REQUIRE_MESSAGE(prepared, (prepared ? "" : to_text(prepared.error())));
+    simulated_launcher launcher{4};
+    const auto result = launcher.evaluate(*prepared)->wait();
+    launcher.world().end_all();
+    REQUIRE(result);
+    CHECK(result->metrics.at("count") == 2.5);
+    if (replicas == 1)
+      alone = result->metrics;
+    CHECK(result->metrics == alone);
+  }
+  evaluation_job spread{.basis = small_basis({.source = source, .keeps = false}),
+                        .data = {.input = small_dataset(24).batch(4), .hosts = 2, .replicas = 2}};
+  const auto refused = prepare(spread);
+  REQUIRE_FALSE(refused);
+  CHECK(has(refused.error().message, "reads them on 2 hosts: evaluate it on one"));
+}
+
+TEST_CASE("replicas that cannot be spread evenly over hosts are refused") {
+  auto job = prediction_by({2, 3}, 4, twice());
+  const auto refused = prepare(std::move(job));
+  REQUIRE_FALSE(refused);
+  CHECK(has(refused.error().message, "3 replicas cannot be spread evenly over 2 hosts"));
+}
+
+}  // namespace troupe::test
