@@ -91,20 +91,15 @@ using reducer_actor = gradient_sink_actor::extend<caf::reacts_to<halt>>;  // The
 
 using outfeed_actor = report_sink_actor::extend_with<block_sink_actor>::extend<
     caf::reacts_to<connect_source>,   // Names a replica whose entries for host calls come along an edge.
-    caf::reacts_to<connect_records>,  // Names the summary writer; without
-                                      // one nothing is recorded.
+    caf::reacts_to<connect_records>,  // Names the summary writer; without one nothing is recorded.
     caf::reacts_to<record_credit>,    // Credit: the summary writer has room.
-    caf::reacts_to<begin>,            // A new attempt: drop the reports of older
-                                      // ones.
-    caf::reacts_to<departed>,         // A group has left: its reports are no
-                                      // longer awaited.
+    caf::reacts_to<begin>,            // A new attempt: drop the reports of older ones.
+    caf::reacts_to<departed>,         // A group has left: its reports are no longer awaited.
     caf::reacts_to<retire>,           // A group trains no more.
     caf::reacts_to<set_loop>,         // Another length of loops.
-    caf::reacts_to<scale_rate>,       // The learning rates have a new factor
-                                      // from a step on: record it.
+    caf::reacts_to<scale_rate>,       // The learning rates have a new factor from a step on: record it.
     caf::reacts_to<probe>,            // Answered by `standing`.
-    caf::reacts_to<flush>>;           // Pass on all complete steps, then answer
-                                      // `flushed`.
+    caf::reacts_to<flush>>;           // Pass on all complete steps, then answer `flushed`.
 
 using checkpoint_writer_actor = part_sink_actor::extend<caf::reacts_to<restore>,      // Open the directory and send its
                                                                                       // newest whole checkpoint to the

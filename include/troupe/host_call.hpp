@@ -34,9 +34,11 @@ struct host_call_options {
 
 /// What a function sees of one step. Valid during the call.
 ///
-/// A function (`host_call_function`) is called by the outfeed's thread, one call at a time in the order of the steps:
-/// for every step that is applied, before anyone is told of it, and again if a job that failed or was killed makes the
-/// step again. An exception ends the job after a last save; the error names the call and the step.
+/// A function (`host_call_function`) is called by the thread of an outfeed, one call at a time in the order of the
+/// steps: for every step that is applied, before anyone is told of it, and again if a job that failed or was killed
+/// makes the step again. Training and each evaluation or prediction have an outfeed of their own: a function that
+/// several of them call, beside each other, must be safe for that. An exception ends a training after a last save, and
+/// an evaluation or a prediction at once; the error names the call and the step.
 class TROUPE_API host_call_step {
  public:
   host_call_step(std::string call, troupe::mode what, int64_t step, std::map<std::string, tensor> tensors);

@@ -25,7 +25,7 @@ struct predict_spec {
   int64_t batches_ahead = 16;          ///< Most batches computed ahead of the consumer; 0: none, for least memory.
   int64_t replicas = 1;                ///< Batches are dealt to them; results have the order of the data.
   int64_t batch_bytes_below = int64_t{1} << 30;   ///< The predictions of one batch must take fewer bytes.
-  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called for each batch, by the thread that takes it, and last.
+  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called for each batch and at the end, by the taking thread.
 };
 
 /// The predictions for one example, by name, without the batch axis; or a whole batch. Tensors of a batch share memory.

@@ -25,14 +25,8 @@ void add_training(job_plan& p, plan_maker& add, const plan_options& o, node_id c
   // How large a batch is does not matter here; this one can be divided.
   const topology over{.hosts = o.hosts, .cores_per_host = o.replicas / o.hosts, .replicas = o.replicas};
   const input_request wanted{.input_mode = o.input_mode, .batch = o.replicas};
-  std::vector<node_id> infeeds;
-  for (const auto& input : deployments(over, wanted)) {
-    const auto number = static_cast<int32_t>(input.index);
-    auto& feed = add.node(role::infeed, "infeed/" + std::to_string(number), chief, number);
-    feed.dataset = data;
-    feed.out_ports = {std::string{data_port}};
-    infeeds.push_back(feed.id);
-  }
+  const auto inputs = static_cast<int32_t>(deployments(over, wanted).size());
+  const auto infeeds = add.infeeds("", chief, data, inputs);
   for (int32_t r = 0; r < o.replicas; ++r) {
     auto& worker = add.node(role::replica, "replica/" + std::to_string(r), chief, r);
     worker.program = program;

@@ -2,24 +2,29 @@
 
 namespace troupe {
 
+std::vector<node_id> plan_maker::infeeds(const std::string& prefix, node_id driver, size_t data, int32_t count) {
+  std::vector<node_id> all;
+  for (int32_t i = 0; i < count; ++i) {
+    auto& feed = node(role::infeed, prefix + "infeed/" + std::to_string(i), driver, i);
+    feed.dataset = data;
+    feed.out_ports = {std::string{data_port}};
+    all.push_back(feed.id);
+  }
+  return all;
+}
+
 void plan_maker::sub_plan(role what, const std::string& name, node_id driver, int32_t index, const std::string& model,
                           const std::string& text, mode m, const dealt_over& by, group_id group) {
   const auto head = node(what, name, driver, index).id;
   const auto data = dataset(text, m);
   const auto computes = program(model, m, group);
-  std::vector<node_id> infeeds;
-  for (int32_t h = 0; h < by.hosts; ++h) {
-    auto& feed = node(role::infeed, name + "/infeed/" + std::to_string(h), head, h);
-    feed.dataset = data;
-    feed.out_ports = {std::string{data_port}};
-    infeeds.push_back(feed.id);
-  }
+  const auto feeds = infeeds(name + "/", head, data, by.hosts);
   for (int32_t r = 0; r < by.replicas; ++r) {
     auto& worker = node(role::replica, name + "/replica/" + std::to_string(r), head, r);
     worker.program = computes;
     worker.group = group;
     worker.in_ports = {std::string{data_port}};
-    data_edge(infeeds[static_cast<size_t>(r / (by.replicas / by.hosts))], worker.id, data_port, divide::each);
+    data_edge(feeds[static_cast<size_t>(r / (by.replicas / by.hosts))], worker.id, data_port, divide::each);
   }
   node(role::outfeed, name + "/outfeed", head);
 }

@@ -51,6 +51,8 @@ class plan_maker {
     plan_.datasets.push_back({text, m});
     return plan_.datasets.size() - 1;
   }
+  /// Adds `count` infeeds of a dataset, "<prefix>infeed/0", ...
+  std::vector<node_id> infeeds(const std::string& prefix, node_id driver, size_t data, int32_t count);
   /// Adds an evaluator or a predictor, and the nodes that it drives.
   void sub_plan(role what, const std::string& name, node_id driver, int32_t index, const std::string& model,
                 const std::string& text, mode m, const dealt_over& by, group_id group = {});

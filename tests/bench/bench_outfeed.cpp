@@ -32,14 +32,7 @@ void compare_calls(suite& s) {
   gated_job bare{job_with_calls(m, 0), 10};
   for (const int64_t every : {1, 10}) {
     gated_job ours{job_with_calls(m, every), 10};
-    s.compare(
-        {.name = "1 MB every " + std::to_string(every) + " steps, " + m.name,
-         .reference_name = "without",
-         .rounds = 15,
-         .seconds = 0.5,
-         .clock = clock_kind::wall,
-         .granule = 10},
-        [&](int64_t n) { ours.run(n); }, [&](int64_t n) { bare.run(n); });
+    compare_jobs(s, "1 MB every " + std::to_string(every) + " steps, " + m.name, ours, "without", bare, 10);
   }
 }
 

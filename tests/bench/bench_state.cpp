@@ -23,14 +23,7 @@ void compare_state(suite& s) {
   auto with_state = whole_job(m, 1);
   with_state.basis.source = std::make_shared<const model>(carrying(m, 8192));
   gated_job ours{std::move(with_state), 10}, bare{whole_job(m, 1), 10};
-  s.compare(
-      {.name = "1 MB of state, " + m.name,
-       .reference_name = "without",
-       .rounds = 15,
-       .seconds = 0.5,
-       .clock = clock_kind::wall,
-       .granule = 10},
-      [&](int64_t n) { ours.run(n); }, [&](int64_t n) { bare.run(n); });
+  compare_jobs(s, "1 MB of state, " + m.name, ours, "without", bare, 10);
 }
 
 void compare_loops(suite& s) {
@@ -44,14 +37,7 @@ void compare_loops(suite& s) {
   gated_job hundred{in_loops_of(100), stride};
   for (const int64_t steps : {1, 10, 1000}) {
     gated_job other{in_loops_of(steps), stride};
-    s.compare(
-        {.name = "loops of " + std::to_string(steps) + ", " + m.name,
-         .reference_name = "of 100",
-         .rounds = 15,
-         .seconds = 0.5,
-         .clock = clock_kind::wall,
-         .granule = stride},
-        [&](int64_t n) { other.run(n); }, [&](int64_t n) { hundred.run(n); });
+    compare_jobs(s, "loops of " + std::to_string(steps) + ", " + m.name, other, "of 100", hundred, stride);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/launch/launcher.hpp"
+#include "tests/bench/bench.hpp"
 #include "tests/bench/our_step.hpp"
 #include "tests/bench/turnstile.hpp"
 
@@ -28,5 +29,18 @@ class gated_job {
   std::shared_ptr<turnstile> turnstile_;
   std::unique_ptr<running_job> job_;
 };
+
+/// Compares whole jobs by the wall clock; both make `stride` steps from gate to gate.
+inline void compare_jobs(suite& s, const std::string& name, gated_job& ours, const std::string& reference_name,
+                         gated_job& reference, int64_t stride) {
+  s.compare(
+      {.name = name,
+       .reference_name = reference_name,
+       .rounds = 15,
+       .seconds = 0.5,
+       .clock = clock_kind::wall,
+       .granule = stride},
+      [&](int64_t n) { ours.run(n); }, [&](int64_t n) { reference.run(n); });
+}
 
 }  // namespace troupe::bench

@@ -2,6 +2,7 @@
 #include "pipeline/launch/simulated_launcher.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/has.hpp"
+#include "support/predicted_rows.hpp"
 #include "support/prediction_case.hpp"
 
 #include <troupe/host_call.hpp>
@@ -65,18 +66,9 @@ std::pair<std::vector<float>, std::optional<error>> predicted_rows(prediction_jo
   if (!prepared)
     return {{}, prepared.error()};
   simulated_prediction p{*prepared, seed};
-  std::vector<float> rows;
-  for (;;) {
-    auto next = p.next();
-    if (!next)
-      return {rows, next.error()};
-    if (!*next)
-      break;
-    const auto values = (*next)->values.at(0).as<float>();
-    rows.insert(rows.end(), values.begin(), values.end());
-  }
-  CHECK(p.left().empty());
-  return {rows, std::nullopt};
+  auto all = predicted_rows(p, 0);
+  CHECK((all.second || p.left().empty()));
+  return all;
 }
 
 std::vector<float> even_numbers(int64_t count) {

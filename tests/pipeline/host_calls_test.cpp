@@ -178,6 +178,22 @@ TEST_CASE(
   CHECK(newest_checkpoint(o.files).content.id.step >= 6);
 }
 
+TEST_CASE("a call that throws ends an evaluation, and the error names the call and the batch") {
+  evaluation_job job{.basis = small_basis({.source = calling_model([](host_call_step& step) {
+                                             if (step.step() == 2)
+                                               throw std::runtime_error("no more room");
+                                           }),
+                                           .keeps = false}),
+                     .data = small_evaluation()};
+  auto prepared = prepare(std::move(job));
+  REQUIRE(prepared);
+  simulated_launcher launcher{1};
+  const auto result = launcher.evaluate(*prepared)->wait();
+  launcher.world().end_all();
+  REQUIRE_FALSE(result);
+  CHECK_MESSAGE(has(to_text(result.error()), "the host call 'seen' of step 2: no more room"), to_text(result.error()));
+}
+
 TEST_CASE("a job whose call has thrown goes on from its last save, in the bits of an undisturbed one") {
   bool throws = true;
   made_calls all;

@@ -2,8 +2,8 @@
 #include "pipeline/launch/prepared_job.hpp"
 #include "pipeline/launch/simulated_launcher.hpp"
 #include "storage/files/memory_file_system.hpp"
+#include "support/predicted_rows.hpp"
 #include "support/prediction_case.hpp"
-#include "support/simulated_job.hpp"
 #include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
@@ -50,20 +50,6 @@ size_t place_of(const prepared_job& job, std::string_view key) {
   return i;
 }
 
-/// The values of "scaled" in all rows until the end or an error, and the error.
-std::pair<std::vector<float>, std::optional<error>> all_of(simulated_prediction& p, size_t scaled) {
-  std::vector<float> rows;
-  for (;;) {
-    auto next = p.next();
-    if (!next)
-      return {rows, next.error()};
-    if (!*next)
-      return {rows, std::nullopt};
-    const auto values = (*next)->values.at(scaled).as<float>();
-    rows.insert(rows.end(), values.begin(), values.end());
-  }
-}
-
 void commit(const std::shared_ptr<memory_disk>& disk, int64_t step, float w, const std::string& name = "w") {
   auto store = checkpoint_store::open(disk, "/run");
   REQUIRE(store);
@@ -86,7 +72,7 @@ TEST_CASE("batches of 4, 4 and 2 rows, in any schedule and with any number ahead
       const case_options o{.ahead = ahead};
       const auto job = prepared(o);
       simulated_prediction p{job, seed};
-      const auto [rows, cause] = all_of(p, place_of(*job, "scaled"));
+      const auto [rows, cause] = predicted_rows(p, place_of(*job, "scaled"));
       CHECK_FALSE(cause);
       CHECK(rows == rows_of(*o.source, 3));
       CHECK(rows.size() == 10);
@@ -100,7 +86,7 @@ TEST_CASE("one batch gives its rows, and data without a batch give none") {
     const case_options o{.source = fake_batches(batches)};
     const auto job = prepared(o);
     simulated_prediction p{job, 3};
-    const auto [rows, cause] = all_of(p, place_of(*job, "scaled"));
+    const auto [rows, cause] = predicted_rows(p, place_of(*job, "scaled"));
     CHECK_FALSE(cause);
     CHECK(rows.size() == static_cast<size_t>(4 * batches));
     CHECK(p.left().empty());
@@ -149,7 +135,7 @@ TEST_CASE(
     CAPTURE(seed);
     const auto job = prepared(o);
     simulated_prediction p{job, seed};
-    const auto [rows, cause] = all_of(p, place_of(*job, "scaled"));
+    const auto [rows, cause] = predicted_rows(p, place_of(*job, "scaled"));
     CHECK(rows == rows_of(*o.source, 3));
     REQUIRE(cause);
     CHECK(cause->category == category);
@@ -170,7 +156,7 @@ TEST_CASE("numbers that are not finite are results like others") {
   };
   const auto job = prepared(o);
   simulated_prediction p{job, 1};
-  const auto [rows, cause] = all_of(p, 0);
+  const auto [rows, cause] = predicted_rows(p, 0);
   CHECK_FALSE(cause);
   REQUIRE(rows.size() == 8);
   CHECK(std::isnan(rows[7]));
@@ -187,7 +173,7 @@ TEST_CASE("a node that dies ends the stream with its name's cause, whenever it d
       for (uint64_t taken = 0; taken < seed; ++taken)
         REQUIRE(p.next()->has_value());
       REQUIRE(p.kill(node));
-      const auto [rows, cause] = all_of(p, place_of(*job, "scaled"));
+      const auto [rows, cause] = predicted_rows(p, place_of(*job, "scaled"));
       CHECK(rows.size() <= 4 * 3);
       REQUIRE(cause);
       CHECK(cause->category == errc::aborted);
@@ -210,7 +196,7 @@ TEST_CASE("the newest checkpoint is what predicts, or the one of a step; without
   const auto first_of = [&] {
     const auto job = prepared(o);
     simulated_prediction p{job, 1};
-    const auto [rows, cause] = all_of(p, place_of(*job, "scaled"));
+    const auto [rows, cause] = predicted_rows(p, place_of(*job, "scaled"));
     CHECK_FALSE(cause);
     return std::pair{rows.at(1), p.from()};
   };
@@ -232,7 +218,7 @@ TEST_CASE(
   const auto failure_of = [&] {
     const auto job = prepared(o);
     simulated_prediction p{job, 1};
-    const auto cause = all_of(p, place_of(*job, "scaled")).second;
+    const auto cause = predicted_rows(p, place_of(*job, "scaled")).second;
     CHECK(p.left().empty());
     CHECK_MESSAGE(o.source->reads.empty(), "nothing was read for it");
     return cause.value_or(error{errc::state, "no error"});
@@ -243,7 +229,7 @@ TEST_CASE(
     damage(o.disk, 9);
     const auto job = prepared(o);
     simulated_prediction p{job, 1};
-    CHECK(all_of(p, place_of(*job, "scaled")).first.at(1) == 3);
+    CHECK(predicted_rows(p, place_of(*job, "scaled")).first.at(1) == 3);
     REQUIRE(p.from().warnings.size() == 1);
     CHECK(has(p.from().warnings[0], "9"));
     o.step = 9;
