@@ -151,12 +151,12 @@ def shown(output):
     return "\n".join("    " + line for line in lines)
 
 
-def report(result):
+def report(mode, result):
     counts = f"{result.passed} passed"
     counts += f", {result.failed} FAILED" if result.failed else ""
     counts += f", {result.skipped} skipped" if result.skipped else ""
     counts += f": {result.trouble}" if result.trouble else ""
-    print(f"  {result.name:<20} {result.seconds:7.2f} s  {counts}", flush=True)
+    print(f"  {mode:<8} {result.name:<20} {result.seconds:7.2f} s  {counts}", flush=True)
     if result.failed:
         print(shown(result.output), flush=True)
 
@@ -186,23 +186,32 @@ def report_suppressions(mode, results):
             print(f"  {name}: {rule} matched {used.get(rule, 0)} times")
 
 
-def run_mode(mode, pattern, thorough):
+def programs_of(mode, thorough):
     build = ROOT / "build" / mode
     listing = subprocess.run(["meson", "introspect", "--tests", str(build)], check=True, capture_output=True, text=True).stdout
-    programs = [Program(mode, entry, thorough) for entry in json.loads(listing)]
-    print(f"{mode}:")
+    return [Program(mode, entry, thorough) for entry in json.loads(listing)]
+
+
+def run_modes(modes, pattern, thorough):
+    """The programs of all modes in one queue, those that may take longest first: no core waits for the last one of a mode."""
+    programs = [program for mode in modes for program in programs_of(mode, thorough)]
     results = []
+
+    def note(program, result):
+        results.append((program.mode, result))
+        if result.passed + result.failed + result.skipped:
+            report(program.mode, result)
+
     with concurrent.futures.ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
-        for future in concurrent.futures.as_completed([pool.submit(p.run, pattern) for p in programs if p.parallel]):
-            results.append(future.result())
-            if results[-1].passed + results[-1].failed + results[-1].skipped:
-                report(results[-1])
+        running = {pool.submit(p.run, pattern): p for p in sorted(programs, key=lambda p: -p.limit_s) if p.parallel}
+        for future in concurrent.futures.as_completed(running):
+            note(running[future], future.result())
     for program in programs:
         if not program.parallel:
-            results.append(program.run(pattern))
-            report(results[-1])
-    report_suppressions(mode, results)
-    return results
+            note(program, program.run(pattern))
+    for mode in modes:
+        report_suppressions(mode, [result for of, result in results if of == mode])
+    return [result for _, result in results]
 
 
 def main():
@@ -211,7 +220,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="as many seeds as a night has time for")
     parser.add_argument("--filter", default="", help="only test cases whose title contains this")
     options = parser.parse_args()
-    results = [result for mode in options.modes for result in run_mode(mode, options.filter, options.all)]
+    results = run_modes(options.modes, options.filter, options.all)
     passed, failed, skipped = (sum(getattr(r, what) for r in results) for what in ("passed", "failed", "skipped"))
     if passed + failed == 0:
         print("no test ran" if skipped or not options.filter else f"no test case has '{options.filter}' in its title")
