@@ -1,6 +1,7 @@
 // Checks the bounds of mailboxes, which follow from the credit in the plan, and the state inside of actors.
 #include "actors/chief/fact_window.hpp"
 #include "actors/chief/horizon.hpp"
+#include "actors/chief/loops.hpp"
 #include "pipeline/random_faults/checks.hpp"
 
 namespace troupe::test::random_faults {
@@ -21,6 +22,10 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   // Each watch leads to a report of every replica and to a grant. The window of facts bounds the watches that are not
   // answered.
   const size_t watches = r.hooks && r.watch_every > 0 ? fact_window::facts_max : 0;
+  // Every fact is answered, also one of an event, which no watch asked for.
+  const size_t answers = r.hooks ? fact_window::facts_max : 0;
+  // Loops of a second are told one by one, as far as they are fixed ahead.
+  const size_t loops_told = r.loop == 0 ? static_cast<size_t>(loops::fixed_ahead_max) : 0;
   const auto replicas = static_cast<size_t>(r.replicas), hosts = static_cast<size_t>(r.hosts);
   // A group of several replicas sends its outputs in blocks of one step, and one report follows each block; with host
   // calls steps are reported, and room is given, one by one: only the horizon bounds them.
@@ -34,16 +39,16 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   // Groups are at different steps, and the horizon of the slowest makes blocks of one step.
   if (name.starts_with("infeed/") && r.groups)
     return (3 * (blocks + 1) + ahead) * replicas + blocks + marks + watches + control;
-  if (name.starts_with("infeed/"))  // Pulls, and the grants that the blocks in flight allow.
-    return (blocks + 1) * (replicas / hosts) + blocks + marks + watches + control;
+  if (name.starts_with("infeed/"))  // Pulls, and the grants that the blocks in flight, or their steps, allow.
+    return (blocks + 1) * (replicas / hosts) + blocks + ahead + marks + watches + control;
   if (name.starts_with("replica/") && r.groups)  // Blocks of three in-ports, and pulls of the readers of two outputs.
-    return 3 * (blocks + 1 + ahead) + 2 * (blocks + ahead) + grants + marks + watches + arenas + control;
+    return 3 * (blocks + 1 + ahead) + 2 * (blocks + ahead) + grants + marks + watches + arenas + loops_told + control;
   if (name.starts_with("replica/"))  // Blocks, an end, grants, room for entries, and answers of reducer and writer.
-    return blocks + 1 + blocks + marks + watches + arenas + ahead + control;
+    return blocks + 1 + blocks + marks + watches + arenas + ahead + loops_told + control;
   if (name.starts_with("reducer"))  // Each replica waits for the answer to its gradient or its `applied`.
     return replicas + control;
   if (name == "outfeed")
-    return replicas * (reports + saves + marks + watches + 2 * ahead) + records + control;
+    return replicas * (reports + saves + marks + watches + 2 * ahead) + records + loops_told + control;
   if (name == "checkpoint_writer")  // Lent arenas; of each save in progress infeeds' parts, books and releases.
     return replicas * arenas + (hosts + 2) * saves + control;
   if (name == "summary_writer")  // Records within their credit, notes and the chief's books.
@@ -53,7 +58,7 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   if (name == "callbacks")  // The window of facts (`fact_window::facts_max`), and progress.
     return fact_window::facts_max + control;
   // The chief: reports (of the replicas themselves if the outfeed has ended) and commits.
-  return replicas * (reports + marks + watches + ahead) + hosts + 2 * saves + control;
+  return replicas * (reports + marks + watches + ahead) + answers + hosts + 2 * saves + control;
 }
 
 }  // namespace
