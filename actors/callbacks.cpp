@@ -1,5 +1,6 @@
 #include "actors/callbacks.hpp"
 
+#include "actors/counted.hpp"
 #include "words/guarded.hpp"
 
 #include <caf/send.hpp>
@@ -78,10 +79,9 @@ callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callb
   state.hooks = hook_roll{state.options.hooks};
   state.listeners = listener_roll{state.options.listeners};
   state.driver = std::move(driver);
-  return {
-      [&state](const name_values& x) { state.hooks.name(x); },
-      [&state](const fact& x) { state.on_fact(x); },
-  };
+  return counted<callbacks_actor>(
+      state, [&state](const name_values& x) { state.hooks.name(x); }, [&state](const fact& x) { state.on_fact(x); },
+      answers_probe(state));
 }
 
 }  // namespace troupe

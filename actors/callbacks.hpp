@@ -22,6 +22,8 @@ struct callbacks_state {
   static inline const char* name = "callbacks";
   callbacks_actor::stateful_pointer<callbacks_state> self = nullptr;
   callbacks_options options;
+  activity spent;  ///< See counted.hpp.
+  wait_cause waits_for() const { return wait_cause::input; }
   hook_listener_actor driver;
   hook_roll hooks;
   listener_roll listeners;

@@ -1,5 +1,6 @@
 #include "actors/evaluator.hpp"
 
+#include "actors/counted.hpp"
 #include "actors/exit_reason.hpp"
 #include "actors/writers/start_values.hpp"
 #include "compute/optimizers/update.hpp"
@@ -292,21 +293,19 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
       state.finish(
           error{errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
   });
-  return {
-      [&state](const started& x) { state.on_started(x); },
+  return counted<evaluator_actor>(
+      state, [&state](const started& x) { state.on_started(x); },
       [&state](const evaluate_at& x) {
         if (!state.running)
           state.on_evaluate(x);
       },
-      [&state](const export_at& x) { state.on_export(x); },
-      [&state](const apply_rule& x) { state.on_rule(x); },
+      [&state](const export_at& x) { state.on_export(x); }, [&state](const apply_rule& x) { state.on_rule(x); },
       [&state](const state_part& x) { state.on_state_part(x); },
       [&state](const request&) {
         if (state.running)
           state.finish(error{errc::cancelled, "the evaluation was stopped", {}, state.options.name});
       },
-      [&state](const progress& x) { state.on_progress(x); },
-      [&state](const stream_end& x) { state.on_end(x); },
+      [&state](const progress& x) { state.on_progress(x); }, [&state](const stream_end& x) { state.on_end(x); },
       [&state](const standing& x) {
         if (auto silence = state.waiting.on(x))
           state.finish(std::move(silence));
@@ -315,7 +314,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
         if (auto silence = state.waiting.on(x, state.nodes))
           state.finish(std::move(silence));
       },
-  };
+      answers_probe(state));
 }
 
 }  // namespace troupe

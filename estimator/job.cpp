@@ -20,6 +20,11 @@ job& job::operator=(job&&) noexcept = default;
 job::~job() = default;
 
 job_progress job::progress() const { return impl_ ? impl_->running->progress() : job_progress{}; }
+expected<job_report> job::report(std::chrono::milliseconds deadline) {
+  if (!impl_)
+    return fail(errc::state, "the handle holds no job: it was moved from");
+  return impl_->running->report(deadline);
+}
 void job::save() {
   if (impl_)
     impl_->running->save();

@@ -5,6 +5,7 @@
 #include "messages/fwd.hpp"
 #include "messages/inspect.hpp"
 #include "messages/sinks.hpp"
+#include "words/activity.hpp"
 #include "words/loop_spans.hpp"
 #include "words/roles.hpp"
 #include "words/step_status.hpp"
@@ -311,7 +312,8 @@ typename Inspector::result_type inspect(Inspector& f, deadline& x) {
   return f(caf::meta::type_name("deadline"), x.number, x.what);
 }
 
-/// An inquiry from an actor that has waited too long: how far is the receiver?
+/// An inquiry from an actor that has waited too long, or is asked for a report: how far is the receiver, and what has
+/// it done with its time?
 struct probe {
   uint64_t number = 0;
 };
@@ -320,20 +322,36 @@ typename Inspector::result_type inspect(Inspector& f, probe& x) {
   return f(caf::meta::type_name("probe"), x.number);
 }
 
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, activity_counts& x) {
+  return f(caf::meta::type_name("activity_counts"), x.busy_ns, x.waiting_ns[0], x.waiting_ns[1], x.waiting_ns[2],
+           x.waiting_ns[3], x.waiting_ns[4], x.messages, x.bytes, x.queued, x.queued_max);
+}
+
 /// The answer to `probe`, with counts in steps: "replica/0", {{"received", 12}, {"computed", 12}}.
 struct standing {
   uint64_t number = 0;
   std::string who;
   std::vector<std::pair<std::string, int64_t>> counts;
+  activity_counts spent = {};  ///< Since the start of the actor.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, standing& x) {
-  return f(caf::meta::type_name("standing"), x.number, x.who, x.counts);
+  return f(caf::meta::type_name("standing"), x.number, x.who, x.counts, x.spent);
 }
 
 /// A request of the user to a running job.
 struct request {
-  enum kind : uint8_t { save = 1, stop = 2, abort = 3, pause = 4, resume = 5, scale_rate = 6, retire_group = 7 };
+  enum kind : uint8_t {
+    save = 1,
+    stop = 2,
+    abort = 3,
+    pause = 4,
+    resume = 5,
+    scale_rate = 6,
+    retire_group = 7,
+    report = 8
+  };
   uint8_t what = stop;
   bool by_signal = false;  ///< stop: it came by a signal, and no evaluation follows.
   double value = 0;        ///< scale_rate: the factor.

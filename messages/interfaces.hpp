@@ -86,8 +86,9 @@ using replica_actor = block_sink_actor::extend<caf::reacts_to<pull>,   // Credit
                                                                             // that you own; answered by `state_taken`.
                                                caf::reacts_to<proceed>>;  // From itself: continue unfinished work.
 
-using reducer_actor = gradient_sink_actor::extend<caf::reacts_to<halt>>;  // The attempt has failed: sum no further;
-                                                                          // answered by `halted`.
+using reducer_actor = gradient_sink_actor::extend<caf::reacts_to<halt>,    // The attempt has failed: sum no further;
+                                                                           // answered by `halted`.
+                                                  caf::reacts_to<probe>>;  // Answered by `standing`.
 
 using outfeed_actor = report_sink_actor::extend_with<block_sink_actor>::extend<
     caf::reacts_to<connect_source>,   // Names a replica whose entries for host calls come along an edge.
@@ -126,13 +127,15 @@ using checkpoint_writer_actor = part_sink_actor::extend<caf::reacts_to<restore>,
                                                         caf::reacts_to<late_properties>,  // A verdict on a committed
                                                                                           // checkpoint; answered by
                                                                                           // `late_properties_kept`.
-                                                        caf::reacts_to<unlease>>;  // The lease of a checkpoint ends.
+                                                        caf::reacts_to<unlease>,  // The lease of a checkpoint ends.
+                                                        caf::reacts_to<probe>>;   // Answered by `standing`.
 
 using summary_writer_actor = part_sink_actor::extend<  // Passes a part on once all earlier records are in the file.
     caf::reacts_to<connect_parts>,                     // Names the checkpoint writer to which it passes parts on.
     caf::reacts_to<record>,                            // The summary values of one step.
     caf::reacts_to<note>,                              // A START or CHECKPOINT message.
     caf::reacts_to<deadline>,                          // From itself: time to flush.
+    caf::reacts_to<probe>,                             // Answered by `standing`.
     caf::reacts_to<finish_log>>;                       // Close the file, then end.
 
 using evaluator_actor = caf::typed_actor<caf::reacts_to<started>,      // The nodes of its sub-plan have been started.
@@ -148,6 +151,7 @@ using evaluator_actor = caf::typed_actor<caf::reacts_to<started>,      // The no
                                          caf::reacts_to<progress>,     // The sub-plan's replicas reached a state.
                                          caf::reacts_to<stream_end>,   // The sub-plan's data ended, or could not be
                                                                        // read.
+                                         caf::reacts_to<probe>,        // Answered by `standing`.
                                          caf::reacts_to<standing>,     // A node's answer to `probe`.
                                          caf::reacts_to<deadline>>;    // From itself: check the waits.
 
@@ -159,7 +163,8 @@ using predictor_actor = credit_source_actor::extend<  // `pull` comes from the c
     caf::reacts_to<deadline>>;                        // From itself: check the waits.
 
 using callbacks_actor = caf::typed_actor<caf::reacts_to<name_values>,  // Names the values that later facts show.
-                                         caf::reacts_to<fact>>;  // An event or the values of a step, in step order.
+                                         caf::reacts_to<fact>,    // An event or the values of a step, in step order.
+                                         caf::reacts_to<probe>>;  // Answered by `standing`.
 
 /// The driver of an evaluation without training.
 using lone_evaluation_actor = caf::typed_actor<caf::reacts_to<started>,  // The evaluator and its summary writer have

@@ -26,6 +26,7 @@ using starting_sink_actor = caf::typed_actor<caf::reacts_to<started>>;  // The n
 
 using preparation_sink_actor = caf::typed_actor<caf::reacts_to<prepared>>;  // Another plan is ready, or there is none.
 
+using probed_actor = caf::typed_actor<caf::reacts_to<probe>>;            // Any node of a job; answers by `standing`.
 using standing_sink_actor = caf::typed_actor<caf::reacts_to<standing>>;  // A node's answer to `probe`.
 
 using halted_sink_actor = caf::typed_actor<caf::reacts_to<halted>>;  // A node is inside no step and no read.

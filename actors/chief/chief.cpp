@@ -1,6 +1,7 @@
 #include "actors/chief/chief_subjects.hpp"
 #include "actors/chief/decisions.hpp"
 #include "actors/chief/late_messages.hpp"
+#include "actors/counted.hpp"
 #include "actors/exit_reason.hpp"
 #include "words/checkpoint_books.hpp"
 #include "words/planted.hpp"
@@ -365,36 +366,15 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   });
   start_all(state);
   state.advance();
-  return {
-      hears(state, on_started),
-      hears(state, on_prepared),
-      hears(state, on_newest),
-      hears(state, on_restored),
-      hears(state, on_progress),
-      hears(state, on_stream_end),
-      hears(state, on_lane),
-      hears(state, on_input_failed),
-      hears(state, on_input_warned),
-      hears(state, on_log_replaced),
-      hears(state, on_failure),
-      hears(state, on_flushed),
-      hears(state, on_halted),
-      hears(state, on_standing),
-      hears(state, on_committed),
-      hears(state, on_save_failed),
-      hears(state, on_late_properties_kept),
-      hears(state, on_state_shown),
-      hears(state, on_batches_evaluated),
-      hears(state, on_evaluated),
-      hears(state, on_exported),
-      hears(state, on_rule_applied),
-      hears(state, on_record_credit),
-      hears(state, on_hooks_ready),
-      hears(state, on_answered),
-      hears(state, on_hooks_ended),
-      hears(state, on_request),
-      [&state](const deadline& x) { on_deadline(state, x); },
-  };
+  return counted<chief_actor>(
+      state, hears(state, on_started), hears(state, on_prepared), hears(state, on_newest), hears(state, on_restored),
+      hears(state, on_progress), hears(state, on_stream_end), hears(state, on_lane), hears(state, on_input_failed),
+      hears(state, on_input_warned), hears(state, on_log_replaced), hears(state, on_failure), hears(state, on_flushed),
+      hears(state, on_halted), hears(state, on_standing), hears(state, on_committed), hears(state, on_save_failed),
+      hears(state, on_late_properties_kept), hears(state, on_state_shown), hears(state, on_batches_evaluated),
+      hears(state, on_evaluated), hears(state, on_exported), hears(state, on_rule_applied),
+      hears(state, on_record_credit), hears(state, on_hooks_ready), hears(state, on_answered),
+      hears(state, on_hooks_ended), hears(state, on_request), [&state](const deadline& x) { on_deadline(state, x); });
 }
 
 }  // namespace troupe

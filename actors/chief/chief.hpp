@@ -87,6 +87,8 @@ struct chief_state : attempt_books {
   static inline const char* name = "chief";
   chief_actor::stateful_pointer<chief_state> self = nullptr;
   chief_options options;
+  activity spent;  ///< See counted.hpp.
+  wait_cause waits_for() const { return wait_cause::input; }
   chief_phase now = chief_phase::starting;
 
   // -- parts that outlive an attempt ----------------------------------------------------
@@ -101,8 +103,9 @@ struct chief_state : attempt_books {
   learning_rates rates;
   troupe::loops loops;
   troupe::searching searching;
-  next_attempt next;    ///< What leads to the next attempt.
-  inquiry whereabouts;  ///< The inquiry after a silence.
+  next_attempt next;       ///< What leads to the next attempt.
+  inquiry whereabouts{0};  ///< After a silence.
+  inquiry reporting{1};    ///< For a report to the user.
   job_origin origin;
   told_facts told;
   job_results results;

@@ -26,6 +26,8 @@ void on_request(chief_state& c, const request& x) {
     c.wishes.save = c.wishes.save || (!c.trains() && !c.ends() && c.now != chief_phase::starting);
     return;
   }
+  if (x.what == request::report)
+    return ask_for_report(c);
   if (x.what == request::scale_rate)
     return scale_rates(c, x.value);
   if (x.what == request::retire_group)
@@ -140,6 +142,7 @@ static void is_over(chief_state& c, chief_wait w) {
     case chief_wait::answers: return fail_of_silence(c);
     case chief_wait::commit: return give_up_saves(c);
     case chief_wait::logs: return;  // Files that are still open are no longer awaited.
+    case chief_wait::report: return show_report(c);
     case chief_wait::gone: return finish(c);
     case chief_wait::halt: return on_unhalted(c);
     case chief_wait::back_off: return begin_attempt(c);
@@ -213,6 +216,7 @@ static std::string text_of(const chief_state& c, chief_wait w) {
     case chief_wait::halt:
     case chief_wait::back_off:
     case chief_wait::logs:
+    case chief_wait::report:
     case chief_wait::gone: return "an answer";  // The errors of these waits say more than this text.
     default: break;
   }

@@ -39,6 +39,11 @@ void on_hooks_ended(chief_state& c, const hooks_ended& x);
 void drain(chief_state& c, int64_t at, job_end how);
 bool drain_further(chief_state& c);
 
+// -- chief_report.cpp: what all actors do with their time
+/// Asks every node, unless they are being asked; those that do not answer in a second are busy.
+void ask_for_report(chief_state& c);
+void show_report(chief_state& c);
+
 // -- chief_growth.cpp: from one plan to the next
 bool grows(const chief_state& c);
 void grow(chief_state& c);

@@ -188,6 +188,8 @@ void fail_of_silence(chief_state& c) {
 }
 
 void on_standing(chief_state& c, const standing& x) {
+  if (c.reporting.on(x))
+    show_report(c);
   if (c.whereabouts.on(x) && c.waiting.armed(chief_wait::answers))
     fail_of_silence(c);
 }

@@ -1,5 +1,6 @@
 #include "actors/steps/infeed.hpp"
 
+#include "actors/counted.hpp"
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -90,6 +91,10 @@ void infeed_state::advance() {
     proceed_later();
 }
 
+wait_cause infeed_state::waits_for() const {
+  return begun && !ended && step < read_up_to(until) ? wait_cause::room : wait_cause::horizon;
+}
+
 void infeed_state::proceed_later() {
   proceeds = true;
   self->send(self, proceed{attempt});
@@ -162,23 +167,16 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
     state.readers.push_back({e, {}, 0, 0});
   state.options = std::move(options);
   state.listener = std::move(listener);
-  return {
-      [&state](const pull& x) { state.on_pull(x); },
-      [&state](const begin& x) { state.on_begin(x); },
-      [&state](const run& x) { state.on_run(x); },
-      [&state](const rewind& x) { state.on_rewind(x); },
-      [&state](const halt& x) { state.on_halt(x); },
-      [&state](const stop& x) { state.on_stop(x); },
-      [&state](const leave& x) { state.on_leave(x); },
-      [&state](const retire& x) { state.on_retire(x); },
+  return counted<infeed_actor>(
+      state, [&state](const pull& x) { state.on_pull(x); }, [&state](const begin& x) { state.on_begin(x); },
+      [&state](const run& x) { state.on_run(x); }, [&state](const rewind& x) { state.on_rewind(x); },
+      [&state](const halt& x) { state.on_halt(x); }, [&state](const stop& x) { state.on_stop(x); },
+      [&state](const leave& x) { state.on_leave(x); }, [&state](const retire& x) { state.on_retire(x); },
       [&state](const probe& x) {
         int64_t credit = INT64_MAX;
         for (const auto& r : state.readers)
           credit = std::min(credit, r.credit);
-        state.self->send(
-            caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
-            standing{
-                x.number, state.options.name, {{"sent", state.step}, {"granted", state.until}, {"asked for", credit}}});
+        tell_standing(state, x, {{"sent", state.step}, {"granted", state.until}, {"asked for", credit}});
       },
       [&state](const connect_reader& x) {
         for (auto& r : state.readers)
@@ -202,8 +200,7 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
         if (auto cause = std::exchange(state.cut_off, std::nullopt))
           return state.end(std::move(*cause));
         state.advance();
-      },
-  };
+      });
 }
 
 }  // namespace troupe

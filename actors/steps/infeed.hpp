@@ -48,6 +48,7 @@ struct infeed_state {
   static inline const char* name = "infeed";
   infeed_actor::stateful_pointer<infeed_state> self = nullptr;
   infeed_options options;
+  activity spent;  ///< See counted.hpp.
   part_sink_actor parts;
   input_listener_actor listener;  ///< Gets warnings and failures; null in an evaluation or a prediction.
   struct reader {
@@ -91,6 +92,7 @@ struct infeed_state {
   void on_retire(const retire& x);
   void advance();
   void proceed_later();
+  wait_cause waits_for() const;
   /// Sends the end to the readers and, unless the data ended, a failure to the chief.
   void end(error cause, end_kind kind = end_kind::failed);
   void tell_failure(error cause, int64_t at);

@@ -1,5 +1,6 @@
 #include "actors/steps/outfeed.hpp"
 
+#include "actors/counted.hpp"
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -99,14 +100,14 @@ void outfeed_state::on_departed(const departed& x) {
 }
 
 void outfeed_state::on_probe(const probe& x) {
-  standing here{x.number, options.name, {{"reported", step}}};
+  std::vector<std::pair<std::string, int64_t>> counts{{"reported", step}};
   for (size_t g = 0; g < groups.size(); ++g)
     for (size_t r = 0; r < options.groups[g].replicas.size(); ++r)
-      here.counts.emplace_back("by " + options.groups[g].replicas[r].name,
-                               step + static_cast<int64_t>(groups[g].reported_by(r)));
+      counts.emplace_back("by " + options.groups[g].replicas[r].name,
+                          step + static_cast<int64_t>(groups[g].reported_by(r)));
   if (!has_room())
-    here.counts.emplace_back("records that the summary writer has no room for, from", records);
-  self->send(caf::actor_cast<standing_sink_actor>(self->current_sender()), std::move(here));
+    counts.emplace_back("records that the summary writer has no room for, from", records);
+  tell_standing(*this, x, std::move(counts));
 }
 
 std::vector<told_state> outfeed_state::take_told() {
@@ -274,15 +275,11 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
   state.self = self;
   state.options = std::move(options);
   state.sink = std::move(sink);
-  return {
-      [&state](const step_report& x) { state.on_report(x); },
-      [&state](const stream_end& x) { state.on_end(x); },
-      [&state](const record_credit& x) { state.on_record_credit(x); },
-      [&state](const begin& x) { state.on_begin(x); },
-      [&state](const departed& x) { state.on_departed(x); },
-      [&state](const retire& x) { state.on_retire(x); },
-      [&state](const block& x) { state.on_called(x); },
-      [](const end_of_data&) {},  // The end comes with the reports.
+  return counted<outfeed_actor>(
+      state, [&state](const step_report& x) { state.on_report(x); }, [&state](const stream_end& x) { state.on_end(x); },
+      [&state](const record_credit& x) { state.on_record_credit(x); }, [&state](const begin& x) { state.on_begin(x); },
+      [&state](const departed& x) { state.on_departed(x); }, [&state](const retire& x) { state.on_retire(x); },
+      [&state](const block& x) { state.on_called(x); }, [](const end_of_data&) {},  // The end comes with the reports.
       [&state](const connect_source& x) {
         state.call_lanes[x.edge] = {x.source};
         state.give_room();
@@ -300,8 +297,7 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
       [&state](const flush& x) {
         state.flush();
         state.self->send(caf::actor_cast<flush_sink_actor>(state.self->current_sender()), flushed{x.number});
-      },
-  };
+      });
 }
 
 }  // namespace troupe

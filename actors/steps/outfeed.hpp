@@ -33,6 +33,7 @@ struct outfeed_state {
   static inline const char* name = "outfeed";
   outfeed_actor::stateful_pointer<outfeed_state> self = nullptr;
   outfeed_options options;
+  activity spent;  ///< See counted.hpp.
   progress_sink_actor sink;
   record_sink_actor writer;  ///< Null: nothing is recorded.
 
@@ -68,6 +69,7 @@ struct outfeed_state {
   void on_departed(const departed& x);
   void on_retire(const retire& x);
   void on_probe(const probe& x);
+  wait_cause waits_for() const { return has_room() ? wait_cause::input : wait_cause::room; }
 
   group_reports* group_of(node_id replica);
   group_reports* lead();  ///< The first group that has not left; null if all have.

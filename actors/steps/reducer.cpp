@@ -1,5 +1,6 @@
 #include "actors/steps/reducer.hpp"
 
+#include "actors/counted.hpp"
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -127,11 +128,10 @@ reducer_actor::behavior_type reducer(reducer_actor::stateful_pointer<reducer_sta
   state.gradients.reserve(count);
   state.outcomes.reserve(count);
   state.options = std::move(options);
-  return {
-      [&state](const gradient_part& x) { state.on_part(x); },
-      [&state](const applied& x) { state.on_applied(x); },
-      [&state](const halt& x) { state.on_halt(x); },
-  };
+  return counted<reducer_actor>(
+      state, [&state](const gradient_part& x) { state.on_part(x); },
+      [&state](const applied& x) { state.on_applied(x); }, [&state](const halt& x) { state.on_halt(x); },
+      answers_probe(state));
 }
 
 }  // namespace troupe

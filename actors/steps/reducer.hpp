@@ -10,6 +10,7 @@ namespace troupe {
 
 struct reducer_options {
   node_id id{};
+  std::string name = "reducer";
   std::shared_ptr<gradient_reduction> sums;  ///< For R replicas; owns all memory that a step needs.
 };
 
@@ -20,6 +21,8 @@ struct reducer_state {
   static inline const char* name = "reducer";
   reducer_actor::stateful_pointer<reducer_state> self = nullptr;
   reducer_options options;
+  activity spent;  ///< See counted.hpp.
+  wait_cause waits_for() const { return wait_cause::input; }
   std::vector<replica_actor> replicas;  ///< Replica r is the sender of part r.
 
   int32_t attempt = 0;

@@ -1,5 +1,6 @@
 #include "actors/steps/replica.hpp"
 
+#include "actors/counted.hpp"
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -57,14 +58,36 @@ void replica_state::on_released(const released& x) {
 
 // -- the firing rule -------------------------------------------------------------------
 
+bool replica_state::has_batch(const in_port& p) const {
+  return p.has_left(step) || p.arrived > step || (p.end && p.end->first_missing_step <= step) || stopping;
+}
+
 bool replica_state::can_fire() const {
   if (!begun || ended || waiting != wait::none || until <= step)
     return false;
   for (const auto& p : ports)
-    if (!p.has_left(step) && p.arrived <= step && !(p.end && p.end->first_missing_step <= step) && !stopping)
+    if (!has_batch(p))
       return false;
   return (leading() || stopping) && has_room() && has_room_for_calls()
          && (!trains() || !lent[switches_arenas() ? 1 - current : current]);
+}
+
+/// In the order in which `can_fire` looks.
+wait_cause replica_state::waits_for() const {
+  if (waiting != wait::none)
+    return wait_cause::peers;
+  if (!begun || ended || until <= step)
+    return wait_cause::horizon;
+  if (!std::all_of(ports.begin(), ports.end(), [this](const in_port& p) { return has_batch(p); }))
+    return wait_cause::input;
+  return has_room() && has_room_for_calls() ? wait_cause::arena : wait_cause::room;
+}
+
+int64_t replica_state::queued() const {
+  int64_t batches = 0;
+  for (const auto& p : ports)
+    batches = std::max(batches, p.arrived - step);
+  return batches;
 }
 
 bool replica_state::switches_arenas() const {
@@ -103,11 +126,9 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
   if (options.collective)
     state.seat.emplace(options.collective, options.index, options.looks);
   state.options = std::move(options);
-  return {
-      [&state](const block& x) { state.on_block(x); },
-      [&state](const end_of_data& x) { state.on_end(x); },
-      [&state](const begin& x) { state.on_begin(x); },
-      [&state](const run& x) { state.on_run(x); },
+  return counted<replica_actor>(
+      state, [&state](const block& x) { state.on_block(x); }, [&state](const end_of_data& x) { state.on_end(x); },
+      [&state](const begin& x) { state.on_begin(x); }, [&state](const run& x) { state.on_run(x); },
       [&state](const connect_source& x) {
         for (auto& p : state.ports)
           if (p.edge == x.edge)
@@ -141,35 +162,26 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
         if (state.said)
           state.self->send(state.peers.outfeed, *state.said);
       },
-      [&state](const pull& x) { state.on_pull(x); },
-      [&state](const leave& x) { state.on_leave(x); },
-      [&state](const retire& x) { state.on_retire(x); },
-      [&state](const set_loop& x) { state.on_set_loop(x); },
-      [&state](const scale_rate& x) { state.on_scale_rate(x); },
-      [&state](const stop& x) { state.on_stop(x); },
+      [&state](const pull& x) { state.on_pull(x); }, [&state](const leave& x) { state.on_leave(x); },
+      [&state](const retire& x) { state.on_retire(x); }, [&state](const set_loop& x) { state.on_set_loop(x); },
+      [&state](const scale_rate& x) { state.on_scale_rate(x); }, [&state](const stop& x) { state.on_stop(x); },
       [&state](const halt& x) { state.on_halt(x); },
       [&state](const probe& x) {
         int64_t received = INT64_MAX;
         for (const auto& p : state.ports)
           received = std::min(received, p.arrived);
         const int64_t computed = state.step + (state.waiting == replica_state::wait::none ? 0 : 1);
-        state.self->send(
-            caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
-            standing{
-                x.number,
-                state.options.name,
-                {{"received", received}, {"granted", state.until}, {"computed", computed}, {"applied", state.step}}});
+        tell_standing(
+            state, x,
+            {{"received", received}, {"granted", state.until}, {"computed", computed}, {"applied", state.step}});
       },
-      [&state](const wake& x) { state.on_wake(x); },
-      [&state](const gradient_sum& x) { state.on_sum(x); },
+      [&state](const wake& x) { state.on_wake(x); }, [&state](const gradient_sum& x) { state.on_sum(x); },
       [&state](const all_applied& x) { state.on_all_applied(x); },
-      [&state](const released& x) { state.on_released(x); },
-      [&state](const state_part& x) { state.on_state_part(x); },
+      [&state](const released& x) { state.on_released(x); }, [&state](const state_part& x) { state.on_state_part(x); },
       [&state](const proceed& x) {
         if (x.attempt == state.attempt)
           state.advance();
-      },
-  };
+      });
 }
 
 }  // namespace troupe

@@ -69,6 +69,7 @@ struct replica_state {
   static inline const char* name = "replica";
   replica_actor::stateful_pointer<replica_state> self = nullptr;
   replica_options options;
+  activity spent;  ///< See counted.hpp.
   struct {
     report_sink_actor outfeed;
     part_sink_actor parts;        ///< Null: no snapshots are taken.
@@ -171,6 +172,9 @@ struct replica_state {
 
   void advance();
   bool can_fire() const;
+  bool has_batch(const in_port& p) const;  ///< Or the end in its place.
+  wait_cause waits_for() const;
+  int64_t queued() const;        ///< Batches that have arrived.
   bool switches_arenas() const;  ///< Whether the next update writes to the other arena.
   /// The number of the current step, or of its batch among those of an evaluation.
   int64_t number() const { return options.share.number_of(step); }
@@ -191,7 +195,8 @@ struct replica_state {
 
   // replica_reduction.cpp: the reduction of a step's gradient, by messages or in a collective
   void reduce(step_outcome made);
-  void meet();  ///< Goes on through the phases of the step, as far as all replicas have come.
+  bool all_here();  ///< Whether all replicas have come to the phase.
+  void meet();      ///< Goes on through the phases of the step, as far as all replicas have come.
 
   // replica_marks.cpp: marks
   void reach();                    ///< Serves the mark, if any, at state `step`.

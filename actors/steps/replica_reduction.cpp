@@ -1,4 +1,5 @@
 // The reduction of a step's gradient over the replicas of a group: by messages to a reducer, or in a collective.
+#include "actors/counted.hpp"
 #include "actors/steps/replica.hpp"
 #include "words/planted.hpp"
 
@@ -56,8 +57,15 @@ void replica_state::on_wake(const wake& x) {
   advance();
 }
 
+bool replica_state::all_here() {
+  spent.pause(now_ns_of(*this), wait_cause::peers);  // It looks for a while before it returns to its mailbox.
+  const bool here = seat->all_here();
+  spent.go_on(now_ns_of(*this));
+  return here;
+}
+
 void replica_state::meet() {
-  while (seat && waiting != wait::none && seat->all_here()) {
+  while (seat && waiting != wait::none && all_here()) {
     seat->wake_sleepers([this](const std::any& who) {
       const auto sleeper = caf::actor_cast<wake_sink_actor>(std::any_cast<const caf::actor_addr&>(who));
       if (sleeper && !planted(planted_fault::phase_without_wake))

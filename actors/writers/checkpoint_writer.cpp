@@ -1,5 +1,6 @@
 #include "actors/writers/checkpoint_writer.hpp"
 
+#include "actors/counted.hpp"
 #include "actors/writers/derived_files.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -252,27 +253,24 @@ checkpoint_writer_actor::behavior_type checkpoint_writer(
   state.self = self;
   state.options = std::move(options);
   state.driver = std::move(driver);
-  return {
+  return counted<checkpoint_writer_actor>(
+      state,
       [&state](const snapshot_part& x) {
         state.on_part(x, caf::actor_cast<arena_owner_actor>(state.self->current_sender()));
       },
-      [&state](const restore& x) { state.on_restore(x); },
-      [&state](const name_newest& x) { state.on_name_newest(x); },
+      [&state](const restore& x) { state.on_restore(x); }, [&state](const name_newest& x) { state.on_name_newest(x); },
       [&state](const state_taken& x) { state.on_state_taken(x); },
-      [&state](const stand_in& x) { state.on_stand_in(x); },
-      [&state](const departed& x) { state.on_departed(x); },
-      [&state](const gone& x) { state.on_gone(x); },
-      [&state](const abandon& x) { state.on_abandon(x); },
+      [&state](const stand_in& x) { state.on_stand_in(x); }, [&state](const departed& x) { state.on_departed(x); },
+      [&state](const gone& x) { state.on_gone(x); }, [&state](const abandon& x) { state.on_abandon(x); },
       [&state](const show_state& x) { state.on_show_state(x); },
-      [&state](const name_missing& x) { state.on_name_missing(x); },
-      [&state](const settle& x) { state.on_settle(x); },
+      [&state](const name_missing& x) { state.on_name_missing(x); }, [&state](const settle& x) { state.on_settle(x); },
       [&state](const late_properties& x) { state.on_late_properties(x); },
       [&state](const unlease& x) {
         // A deletion that fails is repeated at the next commit, whose warnings name it.
         if (state.store)
           static_cast<void>(state.store->release(x.id));
       },
-  };
+      answers_probe(state));
 }
 
 }  // namespace troupe

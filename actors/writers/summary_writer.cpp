@@ -1,5 +1,7 @@
 #include "actors/writers/summary_writer.hpp"
 
+#include "actors/counted.hpp"
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -86,8 +88,8 @@ summary_writer_actor::behavior_type summary_writer(summary_writer_actor::statefu
   state.options = std::move(options);
   state.logs.emplace(state.options.files, event_logs_options{state.options.host, state.options.claim});
   state.driver = std::move(driver);
-  return {
-      [&state](const snapshot_part& x) { state.on_part(x); },
+  return counted<summary_writer_actor>(
+      state, [&state](const snapshot_part& x) { state.on_part(x); },
       [&state](const gone& x) { state.self->send(state.parts, x); },
       [&state](const connect_parts& x) { state.parts = x.writer; },
       [&state](const record& x) {
@@ -105,7 +107,7 @@ summary_writer_actor::behavior_type summary_writer(summary_writer_actor::statefu
             state.fail_with(closed.error());
         state.self->quit();
       },
-  };
+      answers_probe(state));
 }
 
 }  // namespace troupe

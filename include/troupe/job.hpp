@@ -6,12 +6,12 @@
 //   job->stop();                           // saves, then ends
 //   auto result = job->wait(std::chrono::seconds{30});
 //
-// There is no global state: several jobs in one process do not affect each other. Each has its own threads, by default
-// one for each processor (run_config::intra_op_threads); if helper threads are busy, a replica computes their shares
-// itself. No signal handler is installed, and nothing exits the process.
+// There is no global state: several jobs in one process do not affect each other, and each has its own threads
+// (run_config::intra_op_threads). No signal handler is installed, and nothing exits the process.
 #pragma once
 
 #include <troupe/estimator.hpp>
+#include <troupe/job_report.hpp>
 #include <troupe/progress.hpp>
 
 #include <chrono>
@@ -22,9 +22,9 @@ namespace troupe {
 /// Why a job is stopped. A signal leaves its process little time, so that no evaluation follows.
 enum class stop_reason : uint8_t { request, signal };
 
-/// A move-only handle. Any thread may make any call; only `wait` and the destructor block. Once the job has ended,
-/// `progress` is its last state, `wait` returns the same result again, and `save`, `stop` and `abort` do nothing. The
-/// same holds for a moved-from handle, whose progress is empty and whose result is a `state` error.
+/// A move-only handle. Any thread may make any call; only `wait`, `report` and the destructor block. Once the job has
+/// ended, `progress` is its last state, `wait` returns the same result again, and `save`, `stop` and `abort` do
+/// nothing. The same holds for a moved-from handle, whose progress is empty and whose result is a `state` error.
 class TROUPE_API job {
  public:
   job(job&&) noexcept;
@@ -36,17 +36,17 @@ class TROUPE_API job {
 
   /// A copy of phase, step, loss, speed, newest checkpoint and evaluations.
   job_progress progress() const;
+  /// What each actor has done with its time, and so what bounds the job. state: the job has ended; deadline_exceeded.
+  expected<job_report> report(std::chrono::milliseconds deadline = std::chrono::seconds{10});
   /// Saves a checkpoint after the steps granted already; training continues. No effect in a job without checkpoints.
   void save();
   /// Grants no further steps; those already granted, up to two blocks or 0.2 s, are still made. `save`, `stop` and
   /// `progress` work; saves by time and deadlines of training are suspended. A pause does not change the arithmetic.
   void pause();
-  /// Continues after `pause`. A second pause or resume has no effect.
-  void resume();
+  void resume();  ///< Continues after `pause`. A second pause or resume has no effect.
   /// Saves at the current horizon and ends there; evaluations and exports of it follow, unless by a signal.
   void stop(stop_reason reason = stop_reason::request);
-  /// Ends without saving; the last commit stands.
-  void abort();
+  void abort();  ///< Ends without saving; the last commit stands.
   /// Blocks for the result, without `deadline` until the job ends. deadline_exceeded, naming the phase: not in time;
   /// the job continues. A thread that runs hook tasks should wait in short intervals and run the tasks in between.
   expected<train_result> wait(std::optional<std::chrono::milliseconds> deadline = {});
@@ -64,13 +64,13 @@ enum class log_level : uint8_t { debug, info, warning, error };
 
 /// How a job is embedded in its host program.
 struct start_options {
-  /// Chooses the thread of hook calls. Each call is passed to the executor as a task, which the program runs once:
-  /// `[&](std::function<void()> task) { loop.post(std::move(task)); }`. The next task is passed after the previous one
-  /// has returned, so they stay in order. The executor is called on the job's callbacks thread. Empty: hooks run there.
+  /// Chooses the thread of hook calls: each is passed to the executor as a task, which the program runs once, as in
+  /// `[&](std::function<void()> task) { loop.post(std::move(task)); }`, and the next one after it has returned. The
+  /// executor is called on the job's callbacks thread. Empty: hooks run there.
   std::function<void(std::function<void()>)> executor = {};
   /// If a task does not begin within this time, the job saves and fails with deadline_exceeded. In [1 ms, 24 h].
   std::chrono::milliseconds executor_deadline{30'000};
-  /// Receives the job's events as lines, on the job's callbacks thread, before hooks are called: warnings as warning, a
+  /// Receives the job's events as lines on the callbacks thread, before hooks are called: warnings as warning, a
   /// failure as error, progress as info once a second and else as debug, the rest as info. Empty: no log. `log_to`
   /// (spdlog.hpp) passes them to a logger.
   std::function<void(log_level, const std::string&)> log = {};

@@ -44,6 +44,8 @@ class running_job {
   void resume();
   void stop(stop_reason reason);
   void abort();
+  /// What the job's actors have done with their time. See job::report.
+  virtual expected<job_report> report(std::chrono::milliseconds deadline) = 0;
   /// Waits for the result; absent if the deadline passes first.
   virtual std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) = 0;
 };

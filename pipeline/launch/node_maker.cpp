@@ -107,7 +107,7 @@ caf::strong_actor_ptr node_maker::spawn(const plan_node& n, const caf::strong_ac
       engine_maker make = [make = job_->programs[*n.program].make_engine, n] { return make(n); };
       return as_node(n, replica_with_own_engine, std::move(make), std::move(options));
     }
-    case role::reducer: return as_node(n, reducer, reducer_options{n.id, reduction_of(n.group)});
+    case role::reducer: return as_node(n, reducer, reducer_options{n.id, n.name, reduction_of(n.group)});
     case role::outfeed:
       return as_node(n, outfeed, outfeed_options_of(*job_, n), caf::actor_cast<progress_sink_actor>(driver));
     case role::checkpoint_writer:

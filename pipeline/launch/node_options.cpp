@@ -339,6 +339,7 @@ callbacks_options callbacks_options_of(const prepared_job& job, const plan_node&
   const auto& training = job.training();
   callbacks_options options;
   options.id = node.id;
+  options.name = node.name;
   options.hooks = training.hooks;
   options.listeners = training.saving_listeners;
   options.log = training.log;

@@ -21,6 +21,14 @@ class board final : public job_board {
     now_ = x;
   }
   void event(const job_event& x) override { listener_->happened(x); }
+  void report(const job_report& x) override {
+    {
+      std::lock_guard lock{guard_};
+      report_ = x;
+      ++reports_;
+    }
+    listener_->changed();
+  }
   void finished(expected<train_result> x) override {
     {
       std::lock_guard lock{guard_};
@@ -41,6 +49,14 @@ class board final : public job_board {
     std::lock_guard lock{guard_};
     return now_;
   }
+  job_report report() const {
+    std::lock_guard lock{guard_};
+    return report_;
+  }
+  int64_t reports() const {
+    std::lock_guard lock{guard_};
+    return reports_;
+  }
   bool has_result() const {
     std::lock_guard lock{guard_};
     return result_.has_value();
@@ -53,6 +69,8 @@ class board final : public job_board {
  private:
   mutable std::mutex guard_;
   job_progress now_;
+  job_report report_;
+  int64_t reports_ = 0;
   std::optional<expected<train_result>> result_;
   std::shared_ptr<job_listener> listener_;
 };
@@ -83,6 +101,17 @@ class launched_job final : public running_job {
   void ask(uint8_t kind, stop_reason reason) override {
     caf::anon_send(chief_, request{kind, reason == stop_reason::signal});
   }
+  expected<job_report> report(std::chrono::milliseconds deadline) override {
+    const auto before = board_->reports();
+    ask(request::report, stop_reason::request);
+    const auto there = [this, before] { return board_->reports() > before || board_->has_result(); };
+    if (!world_->wait_until(there, deadline))
+      return fail(errc::deadline_exceeded,
+                  "the chief did not report within " + std::to_string(deadline.count()) + " ms");
+    if (board_->reports() == before)
+      return fail(errc::state, "the job has ended, so that none of its actors can report");
+    return board_->report();
+  }
   /// Without a deadline, the chief's own deadlines limit the wait.
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) override {
     world_->wait_until([this] { return board_->has_result(); }, deadline);
@@ -104,6 +133,7 @@ class failed_job final : public running_job {
   job_progress progress() const override { return {.now = job_progress::phase::failed}; }
   bool ended() const override { return true; }
   void ask(uint8_t, stop_reason) override {}
+  expected<job_report> report(std::chrono::milliseconds) override { return fail(cause_); }
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds>) override {
     return expected<train_result>{fail(cause_)};
   }

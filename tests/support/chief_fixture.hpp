@@ -17,6 +17,7 @@ struct shown_job final : job_board {
     newest = now;
   }
   void event(const job_event& what) override { events.push_back(what); }
+  void report(const job_report& now) override { reports.push_back(now); }
   void finished(expected<train_result> x) override { result = std::move(x); }
   bool warned() const {
     return std::any_of(events.begin(), events.end(),
@@ -25,6 +26,7 @@ struct shown_job final : job_board {
   std::vector<job_progress::phase> phases;  ///< The phases that the job went through, in order.
   job_progress newest;
   std::vector<job_event> events;
+  std::vector<job_report> reports;
   std::optional<expected<train_result>> result;
 };
 

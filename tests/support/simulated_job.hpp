@@ -51,6 +51,7 @@ class simulated_job final : public one_simulated {
 
   job_progress progress() const { return running_->progress(); }
   void ask(uint8_t request_kind, stop_reason reason = stop_reason::request) { running_->ask(request_kind, reason); }
+  expected<job_report> report(std::chrono::milliseconds deadline) { return running_->report(deadline); }
   /// Cranks until there is a result. The deadline is in virtual time.
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) {
     return running_->wait(deadline);

@@ -3,6 +3,8 @@
 
 namespace troupe::test {
 
+using steps = std::vector<int64_t>;
+
 namespace {
 
 struct dealing_outfeed : outfeed_alone {

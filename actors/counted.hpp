@@ -1,0 +1,85 @@
+// Actors that keep account of their time (words/activity.hpp), by their own clock.
+//
+// An actor's state has a member `activity spent` and a function `waits_for()`, which says for what the actor waits when
+// no message is there; `queued()`, where there is one, counts what has arrived and is not used yet. The behavior is
+// made by `counted`.
+#pragma once
+
+#include "messages/control.hpp"
+#include "messages/sinks.hpp"
+#include "words/activity.hpp"
+
+#include <caf/actor_clock.hpp>
+
+#include <concepts>
+#include <utility>
+
+namespace troupe {
+
+template <class State>
+int64_t now_ns_of(const State& state) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(state.self->clock().now().time_since_epoch()).count();
+}
+
+/// Bytes of the tensors that a message brings.
+template <class M>
+int64_t tensor_bytes(const M& x) {
+  int64_t bytes = 0;
+  if constexpr (requires { x.components; })
+    for (const auto& c : x.components)
+      bytes += c.byte_size();
+  if constexpr (requires { x.pieces; })
+    for (const auto& p : x.pieces)
+      bytes += p.elements.byte_size();
+  if constexpr (requires { x.gradient; })
+    bytes += x.gradient.byte_size();
+  return bytes;
+}
+
+/// The handling of one message.
+template <class State>
+class counted_turn {
+ public:
+  counted_turn(State& state, int64_t bytes) : state_(state) { state.spent.work(now_ns_of(state), bytes); }
+  counted_turn(const counted_turn&) = delete;
+  counted_turn& operator=(const counted_turn&) = delete;
+  ~counted_turn() {
+    int64_t queued = 0;
+    if constexpr (requires { state_.queued(); })
+      queued = state_.queued();
+    state_.spent.wait(now_ns_of(state_), state_.waits_for(), queued);
+  }
+
+ private:
+  State& state_;
+};
+
+template <class State, class Handler, class R, class M>
+auto counted_handler(State& state, Handler handler, R (Handler::*)(M) const) {
+  return [&state, handler = std::move(handler)](M message) -> R {
+    const counted_turn<State> turn{state, tensor_bytes(message)};
+    return handler(message);
+  };
+}
+
+/// A behavior of these handlers, each a function object of one message.
+template <class Actor, class State, class... Handlers>
+typename Actor::behavior_type counted(State& state, Handlers... handlers) {
+  state.spent = activity{now_ns_of(state)};
+  return {counted_handler(state, std::move(handlers), &Handlers::operator())...};
+}
+
+/// Answers `probe`.
+template <class State>
+void tell_standing(const State& state, const probe& x, std::vector<std::pair<std::string, int64_t>> counts = {}) {
+  state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
+                   standing{x.number, state.options.name, std::move(counts), state.spent.counts(now_ns_of(state))});
+}
+
+/// The handler of `probe`, for an actor that does not count steps.
+template <class State>
+auto answers_probe(State& state) {
+  return [&state](const probe& x) { tell_standing(state, x); };
+}
+
+}  // namespace troupe
