@@ -1,6 +1,6 @@
 #include "actors/callbacks.hpp"
 
-#include "actors/counted.hpp"
+#include "messages/counted.hpp"
 #include "words/guarded.hpp"
 
 #include <caf/send.hpp>

@@ -1,10 +1,10 @@
 #include "actors/evaluator.hpp"
 
-#include "actors/counted.hpp"
 #include "actors/exit_reason.hpp"
 #include "actors/writers/start_values.hpp"
 #include "compute/optimizers/update.hpp"
 #include "compute/parameters/assign_range.hpp"
+#include "messages/counted.hpp"
 #include "words/expect.hpp"
 #include "words/guarded.hpp"
 

@@ -1,8 +1,8 @@
 #include "actors/chief/chief_subjects.hpp"
 #include "actors/chief/decisions.hpp"
 #include "actors/chief/late_messages.hpp"
-#include "actors/counted.hpp"
 #include "actors/exit_reason.hpp"
+#include "messages/counted.hpp"
 #include "words/checkpoint_books.hpp"
 #include "words/planted.hpp"
 

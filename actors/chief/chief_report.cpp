@@ -1,6 +1,6 @@
 // The report of a job: every node is asked what it has done with its time, and the answers go to the board.
 #include "actors/chief/chief_subjects.hpp"
-#include "actors/counted.hpp"
+#include "messages/counted.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>

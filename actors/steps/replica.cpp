@@ -1,6 +1,6 @@
 #include "actors/steps/replica.hpp"
 
-#include "actors/counted.hpp"
+#include "messages/counted.hpp"
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>

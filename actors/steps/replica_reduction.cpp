@@ -1,6 +1,6 @@
 // The reduction of a step's gradient over the replicas of a group: by messages to a reducer, or in a collective.
-#include "actors/counted.hpp"
 #include "actors/steps/replica.hpp"
+#include "messages/counted.hpp"
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>

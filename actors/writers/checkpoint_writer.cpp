@@ -1,7 +1,7 @@
 #include "actors/writers/checkpoint_writer.hpp"
 
-#include "actors/counted.hpp"
 #include "actors/writers/derived_files.hpp"
+#include "messages/counted.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>

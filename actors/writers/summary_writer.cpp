@@ -1,6 +1,6 @@
 #include "actors/writers/summary_writer.hpp"
 
-#include "actors/counted.hpp"
+#include "messages/counted.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>

@@ -167,7 +167,9 @@ template <> show_state sample(simulation& s) {
 template <> state_shown sample(simulation&) { return {117, 118}; }
 template <> stand_in sample(simulation&) { return {84, a_stored_plan()}; }
 template <> halted sample(simulation&) { return {69, 7_node}; }
-template <> standing sample(simulation&) { return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}, {73, {74, 75, 76, 77, 78}, 79, 80, 81, 82}}; }
+template <> standing sample(simulation&) {
+  return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}, {73, {74, 75, 76, 77, 78}, 79, 80, 81, 82}};
+}
 template <> state_part sample(simulation&) {
   return {91, 92, {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}}, true, 93};
 }

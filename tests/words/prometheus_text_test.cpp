@@ -13,7 +13,8 @@ TEST_CASE("a metric is two lines of comment and one line for each value") {
   all.add(0.25, {}, "_sum");
   CHECK(all.text()
         == "# HELP steps_total Steps made.\n# TYPE steps_total counter\nsteps_total 1152921504606846976\n"
-           "# HELP seconds Time of a step.\n# TYPE seconds histogram\nseconds_bucket{le=\"0.5\"} 3\nseconds_sum 0.25\n");
+           "# HELP seconds Time of a step.\n# TYPE seconds histogram\n"
+           "seconds_bucket{le=\"0.5\"} 3\nseconds_sum 0.25\n");
 }
 
 TEST_CASE("quotes, backslashes and line ends within a label are escaped") {
