@@ -23,7 +23,6 @@ struct callbacks_state {
   callbacks_actor::stateful_pointer<callbacks_state> self = nullptr;
   callbacks_options options;
   activity spent;  ///< See counted.hpp.
-  wait_cause waits_for() const { return wait_cause::input; }
   hook_listener_actor driver;
   hook_roll hooks;
   listener_roll listeners;

@@ -37,7 +37,6 @@ struct evaluator_state {
   evaluator_actor::stateful_pointer<evaluator_state> self = nullptr;
   evaluator_options options;
   activity spent;  ///< See counted.hpp.
-  wait_cause waits_for() const { return wait_cause::input; }
   evaluation_sink_actor asker;  ///< Receives results: a chief, or the driver of an evaluation alone.
 
   sub_plan nodes;  ///< Kept for the next evaluation, unless a node has ended.

@@ -21,13 +21,13 @@ class wait_timer {
     all_ = std::move(all);
   }
 
-  void arm(Kind kind, std::chrono::nanoseconds patience) {
+  void arm(Kind kind, std::chrono::nanoseconds patience, bool in_pause = false) {
     if (!ticking_)
       looked_ = self_->clock().now();
-    all_.arm(static_cast<int32_t>(kind), patience);
+    all_.arm(static_cast<int32_t>(kind), patience, in_pause);
     tick();
   }
-  /// Stops the time of all waits until `thaw`.
+  /// Stops the time of all waits until `thaw`, except those that run in a pause.
   void freeze() { frozen_ = true; }
   void thaw() {
     if (!std::exchange(frozen_, false))
@@ -44,11 +44,9 @@ class wait_timer {
     if (x.number != 0)
       return all_.expires(x.what, x.number) ? std::optional{static_cast<Kind>(x.what)} : std::nullopt;
     ticking_ = false;
-    if (frozen_)
-      return {};
     const auto now = self_->clock().now();
     // Sent through the mailbox, so that messages that have already arrived are handled first.
-    for (const auto& due : all_.pass(now - looked_))
+    for (const auto& due : all_.pass(now - looked_, frozen_))
       self_->send(self_, deadline{due.number, due.kind});
     looked_ = now;
     tick();
@@ -57,7 +55,7 @@ class wait_timer {
 
  private:
   void tick() {
-    if (ticking_ || frozen_ || !all_.any())
+    if (ticking_ || !all_.any(frozen_))
       return;
     ticking_ = true;
     self_->delayed_send(self_, all_.period(), deadline{});

@@ -11,9 +11,9 @@ std::chrono::milliseconds waits::period_for(std::initializer_list<nanoseconds> p
 
 waits::waits(int32_t kinds, std::chrono::milliseconds period) : all_(static_cast<size_t>(kinds)), period_(period) {}
 
-void waits::arm(int32_t kind, nanoseconds patience) {
+void waits::arm(int32_t kind, nanoseconds patience, bool in_pause) {
   auto& w = all_[static_cast<size_t>(kind)];
-  w = {true, false, w.number + 1, patience};
+  w = {true, false, in_pause, w.number + 1, patience};
 }
 
 void waits::disarm(int32_t kind) { all_[static_cast<size_t>(kind)].armed = false; }
@@ -23,16 +23,16 @@ void waits::disarm_all() {
     w.armed = false;
 }
 
-bool waits::any() const {
-  return std::any_of(all_.begin(), all_.end(), [](const wait& w) { return w.armed; });
+bool waits::any(bool paused) const {
+  return std::any_of(all_.begin(), all_.end(), [paused](const wait& w) { return w.armed && (w.in_pause || !paused); });
 }
 
-std::vector<waits::due_wait> waits::pass(nanoseconds elapsed) {
+std::vector<waits::due_wait> waits::pass(nanoseconds elapsed, bool paused) {
   elapsed = std::min(elapsed, nanoseconds{2 * period_});
   std::vector<due_wait> due;
   for (size_t k = 0; k < all_.size(); ++k) {
     auto& w = all_[k];
-    if (!w.armed || w.told)
+    if (!w.armed || w.told || (paused && !w.in_pause))
       continue;
     w.left -= elapsed;
     if (w.left > nanoseconds{0})

@@ -19,12 +19,13 @@ class waits {
 
   explicit waits(int32_t kinds = 1, std::chrono::milliseconds period = std::chrono::milliseconds{250});
 
-  /// Begins or restarts a wait: each new wait of a kind gets the whole time limit.
-  void arm(int32_t kind, nanoseconds patience);
+  /// Begins or restarts a wait: each new wait of a kind gets the whole time limit. `in_pause`: its time also passes
+  /// while the actor has paused its waits.
+  void arm(int32_t kind, nanoseconds patience, bool in_pause = false);
   void disarm(int32_t kind);
   void disarm_all();
   bool armed(int32_t kind) const { return all_[static_cast<size_t>(kind)].armed; }
-  bool any() const;
+  bool any(bool paused = false) const;  ///< In a pause: any whose time passes.
   std::chrono::milliseconds period() const { return period_; }
 
   struct due_wait {
@@ -34,13 +35,13 @@ class waits {
   /// Subtracts `elapsed`, the time since the last call, from what is left of each wait, and returns the waits whose
   /// time has run out, each once. They stay armed: the actor handles its mailbox, which may hold the answer, and then
   /// calls `expires`.
-  std::vector<due_wait> pass(nanoseconds elapsed);
+  std::vector<due_wait> pass(nanoseconds elapsed, bool paused = false);
   /// Returns true, and disarms the wait, if it was neither answered nor restarted meanwhile.
   bool expires(int32_t kind, uint64_t number);
 
  private:
   struct wait {
-    bool armed = false, told = false;
+    bool armed = false, told = false, in_pause = false;
     uint64_t number = 0;
     nanoseconds left{0};
   };

@@ -1,8 +1,8 @@
 // Actors that keep account of their time (words/activity.hpp), by their own clock.
 //
-// An actor's state has a member `activity spent` and a function `waits_for()`, which says for what the actor waits when
-// no message is there; `queued()`, where there is one, counts what has arrived and is not used yet. The behavior is
-// made by `counted`.
+// An actor's state has a member `activity spent`. Where it has `waits_for()`, that says for what the actor waits when
+// no message is there; without it, for input. `queued()`, where there is one, counts what has arrived and is not used
+// yet. The behavior is made by `counted`.
 #pragma once
 
 #include "messages/control.hpp"
@@ -44,10 +44,13 @@ class counted_turn {
   counted_turn(const counted_turn&) = delete;
   counted_turn& operator=(const counted_turn&) = delete;
   ~counted_turn() {
+    auto cause = wait_cause::input;
+    if constexpr (requires { state_.waits_for(); })
+      cause = state_.waits_for();
     int64_t queued = 0;
     if constexpr (requires { state_.queued(); })
       queued = state_.queued();
-    state_.spent.wait(now_ns_of(state_), state_.waits_for(), queued);
+    state_.spent.wait(now_ns_of(state_), cause, queued);
   }
 
  private:

@@ -18,18 +18,6 @@ std::string_view to_string(wait_cause cause) noexcept {
 
 int64_t activity_counts::total_ns() const { return std::accumulate(waiting_ns.begin(), waiting_ns.end(), busy_ns); }
 
-activity_counts activity_counts::since(const activity_counts& earlier) const {
-  if (total_ns() < earlier.total_ns() || messages < earlier.messages)
-    return *this;
-  activity_counts part = *this;
-  part.busy_ns -= earlier.busy_ns;
-  for (size_t i = 0; i < wait_causes; ++i)
-    part.waiting_ns[i] -= earlier.waiting_ns[i];
-  part.messages -= earlier.messages;
-  part.bytes -= earlier.bytes;
-  return part;
-}
-
 void activity::account(int64_t now_ns) {
   const int64_t passed = std::max<int64_t>(0, now_ns - since_);
   (works_ ? counts_.busy_ns : counts_.waiting_ns[static_cast<size_t>(cause_)]) += passed;

@@ -29,9 +29,6 @@ struct activity_counts {
 
   int64_t waiting_for(wait_cause cause) const { return waiting_ns[static_cast<size_t>(cause)]; }
   int64_t total_ns() const;
-  /// What came after `earlier`, which the same actor has counted: times, messages and bytes are differences. An actor
-  /// that was started anew since has counted less than `earlier`; then its counts are all that there is.
-  activity_counts since(const activity_counts& earlier) const;
   friend bool operator==(const activity_counts&, const activity_counts&) = default;
 };
 

@@ -73,8 +73,10 @@ std::string padded(std::string_view text, size_t width, bool right) {
 }
 
 actor_report difference(actor_report later, const actor_report& earlier) {
-  if (!later.answered || !earlier.answered || later.seconds() < earlier.seconds() || later.messages < earlier.messages)
-    return later;
+  const bool grew = std::all_of(shares.begin(), shares.end(),
+                                [&](const share_row& s) { return s.seconds(later) >= s.seconds(earlier); });
+  if (!later.answered || !earlier.answered || !grew || later.messages < earlier.messages)
+    return later;  // A count that fell was begun anew.
   later.busy_seconds -= earlier.busy_seconds;
   auto& waits = later.waiting_seconds;
   waits.input -= earlier.waiting_seconds.input;

@@ -88,7 +88,6 @@ struct chief_state : attempt_books {
   chief_actor::stateful_pointer<chief_state> self = nullptr;
   chief_options options;
   activity spent;  ///< See counted.hpp.
-  wait_cause waits_for() const { return wait_cause::input; }
   chief_phase now = chief_phase::starting;
 
   // -- parts that outlive an attempt ----------------------------------------------------

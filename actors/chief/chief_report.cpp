@@ -46,7 +46,7 @@ void ask_for_report(chief_state& c) {
   for (const auto& who : c.nodes.members())
     if (who.handle)
       c.self->send(caf::actor_cast<probed_actor>(who.handle), what);
-  c.arm(chief_wait::report, answers_max);
+  c.waiting.arm(chief_wait::report, answers_max, true);
 }
 
 void show_report(chief_state& c) {

@@ -22,7 +22,6 @@ struct reducer_state {
   reducer_actor::stateful_pointer<reducer_state> self = nullptr;
   reducer_options options;
   activity spent;  ///< See counted.hpp.
-  wait_cause waits_for() const { return wait_cause::input; }
   std::vector<replica_actor> replicas;  ///< Replica r is the sender of part r.
 
   int32_t attempt = 0;

@@ -45,7 +45,6 @@ struct checkpoint_writer_state {
   checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self = nullptr;
   checkpoint_writer_options options;
   activity spent;  ///< See counted.hpp.
-  wait_cause waits_for() const { return wait_cause::input; }
   commit_sink_actor driver;
 
   std::unique_ptr<checkpoint_store> store;

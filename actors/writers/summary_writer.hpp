@@ -37,7 +37,6 @@ struct summary_writer_state {
   summary_writer_actor::stateful_pointer<summary_writer_state> self = nullptr;
   summary_writer_options options;
   activity spent;  ///< See counted.hpp.
-  wait_cause waits_for() const { return wait_cause::input; }
   log_listener_actor driver;
   part_sink_actor parts;
 

@@ -58,28 +58,6 @@ TEST_CASE("a clock that stands still, as in a simulation, counts messages and no
   CHECK(a.counts(7).bytes == 500);
 }
 
-TEST_CASE("the counts since an earlier report are differences, unless the actor was started anew") {
-  activity a{0};
-  a.work(10, 5);
-  a.wait(30, wait_cause::input, 2);
-  const auto first = a.counts(40);
-  a.work(50, 7);
-  a.wait(55, wait_cause::room, 1);
-  const auto part = a.counts(60).since(first);
-  CHECK(part.total_ns() == 20);
-  CHECK(part.busy_ns == 5);
-  CHECK(part.waiting_for(wait_cause::input) == 10);
-  CHECK(part.waiting_for(wait_cause::room) == 5);
-  CHECK(part.waiting_for(wait_cause::horizon) == 0);
-  CHECK(part.messages == 1);
-  CHECK(part.bytes == 7);
-  CHECK(part.queued == 1);
-
-  activity next{60};
-  next.work(61, 1);
-  CHECK(next.counts(62).since(first) == next.counts(62));
-}
-
 TEST_CASE("each cause of a wait has a name of its own") {
   CHECK(to_string(wait_cause::input) == "input");
   CHECK(to_string(wait_cause::peers) == "peers");

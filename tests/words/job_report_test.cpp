@@ -77,6 +77,8 @@ TEST_CASE("the difference of two reports has what came between, and all of an ac
   CHECK(part.actors[0].messages == 5);
   CHECK(part.actors[0].queued == 3);
   CHECK(part.actors[1] == second.actors[1]);
+  second.actors[1] = actor_of("infeed/0", 4, {.room = 100});  // Longer than the one before, and yet another one.
+  CHECK(since(second, first).actors[1] == second.actors[1]);
 }
 
 TEST_CASE("the table has a line for each actor, with shares in percent") {

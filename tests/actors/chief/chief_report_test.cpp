@@ -65,6 +65,21 @@ TEST_CASE_FIXTURE(chief_alone, "a node that does not answer within a second is s
   }
 }
 
+TEST_CASE_FIXTURE(chief_alone,
+                  "a paused job reports too, though a node does not answer, and its other waits stand still") {
+  train();
+  tell(boss, request{request::pause});
+  tell(boss, request{request::report});
+  let_pass(std::chrono::milliseconds{2'000});
+  CHECK(board->reports.size() == 1);
+  let_pass(10 * options.deadlines.silence);
+  CHECK(phase() == job_progress::phase::training);
+  CHECK(node(role::replica).count<probe>() == 1);
+  tell(boss, request{request::resume});
+  let_pass(options.deadlines.silence + std::chrono::seconds{2});
+  CHECK(node(role::replica).count<probe>() == 2);
+}
+
 TEST_CASE_FIXTURE(chief_alone, "two requests at once get one report, and each node is asked once") {
   train();
   tell(boss, request{request::report});
