@@ -36,7 +36,7 @@ struct evaluator_state {
   static inline const char* name = "evaluator";
   evaluator_actor::stateful_pointer<evaluator_state> self = nullptr;
   evaluator_options options;
-  activity spent;  ///< See counted.hpp.
+  activity spent;               ///< See counted.hpp.
   evaluation_sink_actor asker;  ///< Receives results: a chief, or the driver of an evaluation alone.
 
   sub_plan nodes;  ///< Kept for the next evaluation, unless a node has ended.

@@ -21,7 +21,7 @@ struct reducer_state {
   static inline const char* name = "reducer";
   reducer_actor::stateful_pointer<reducer_state> self = nullptr;
   reducer_options options;
-  activity spent;  ///< See counted.hpp.
+  activity spent;                       ///< See counted.hpp.
   std::vector<replica_actor> replicas;  ///< Replica r is the sender of part r.
 
   int32_t attempt = 0;
