@@ -1,5 +1,7 @@
 #include "actors/agents.hpp"
 
+#include "words/planted.hpp"
+
 #include <caf/local_actor.hpp>
 #include <caf/send.hpp>
 
@@ -43,7 +45,8 @@ bool agents::on(const started& x, roster& nodes) {
   if (x.attempt != attempt_ || awaited_.erase(x.place) == 0)
     return false;
   for (const auto& n : x.nodes) {
-    driver_->monitor(caf::actor_cast<caf::actor>(n.handle));
+    if (!planted(planted_fault::monitor_forgotten) || &n != &x.nodes.front())
+      driver_->monitor(caf::actor_cast<caf::actor>(n.handle));
     nodes.started(n.id, n.handle);
     newcomers_.insert(n.id);
   }

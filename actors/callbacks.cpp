@@ -34,7 +34,7 @@ void callbacks_state::on_fact(const fact& x) {
   ended = ended || x.what == fact::end_at;
   if (x.what == fact::begin_at)
     self->send(driver, hooks_ready{x.number, hooks.steps(), hooks.holds(), hooks.observes(), hooks.last(),
-                                   hooks.loops(), !listeners.empty()});
+                                   hooks.loops(), hooks.traces(), !listeners.empty()});
   else if (x.what == fact::end_at)
     self->send(driver, hooks_ended{x.number});
   else

@@ -1,6 +1,7 @@
 #include "actors/hook_roll.hpp"
 
 #include "words/guarded.hpp"
+#include "words/job_trace.hpp"
 #include "words/need.hpp"
 #include "words/text.hpp"
 
@@ -170,6 +171,18 @@ void hook_roll::show_loop(const fact& x, job_control& job, std::vector<error>& t
       tell(h, "on_loop()", thrown, [&](hook& who) { who.on_loop(x.of_loop, job); });
 }
 
+void hook_roll::show_trace(const fact& x, job_control& job, std::vector<error>& thrown) {
+  std::vector<recorded_lane> lanes;
+  for (const auto& of : x.recorded)
+    lanes.push_back({of.who, of.recorded});
+  const auto trace = trace_of(x.from, x.at, lanes);
+  for (const auto& h : hooks_)
+    if (h.begun && !h.of && std::any_of(h.needs.traces.begin(), h.needs.traces.end(), [&x](const trace_need& n) {
+          return begins_at(n, x.from);
+        }))
+      tell(h, "on_trace()", thrown, [&](hook& who) { who.on_trace(trace, job); });
+}
+
 std::vector<error> hook_roll::show(const fact& x, job_control& job, const retire& stops) {
   std::vector<error> thrown;
   switch (x.what) {
@@ -181,6 +194,7 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job, const retire
     case fact::event: show_event(x, job, stops, thrown); break;
     case fact::step: show_step(x, job, stops, thrown); break;
     case fact::loop: show_loop(x, job, thrown); break;
+    case fact::trace: show_trace(x, job, thrown); break;
     case fact::saving: break;  // Only for listeners.
     case fact::end_at:
       show_event(x, job, stops, thrown);
@@ -226,6 +240,14 @@ bool hook_roll::observes() const {
 
 bool hook_roll::loops() const {
   return std::any_of(hooks_.begin(), hooks_.end(), [](const entry& h) { return !h.of && h.needs.loops; });
+}
+
+std::vector<trace_need> hook_roll::traces() const {
+  std::vector<trace_need> all;
+  for (const auto& h : hooks_)
+    if (!h.of)
+      all.insert(all.end(), h.needs.traces.begin(), h.needs.traces.end());
+  return all;
 }
 
 bool hook_roll::last() const {

@@ -29,6 +29,7 @@ class hook_roll {
   ///   event     on_event
   ///   step      on_step, of the hooks that need this step; where hooks begin, of those that have not been shown it
   ///   loop      on_loop, of the job's hooks that are told of loops
+  ///   trace     on_trace, of the job's hooks that have asked for one
   ///   end_at    on_event; then end or, if the job failed, on_abort in the opposite order
   std::vector<error> show(const fact& x, job_control& job, const retire& stops = {});
   /// All steps that hooks which have begun need, as steps of the job; below, the facts that any hook holds.
@@ -40,6 +41,8 @@ class hook_roll {
   bool observes() const;
   /// Whether any hook of the job is told of loops.
   bool loops() const;
+  /// The traces that hooks of the job want.
+  std::vector<trace_need> traces() const;
 
  private:
   struct entry {
@@ -66,6 +69,7 @@ class hook_roll {
   void show_event(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown);
   void show_step(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown);
   void show_loop(const fact& x, job_control& job, std::vector<error>& thrown);
+  void show_trace(const fact& x, job_control& job, std::vector<error>& thrown);
   void end(const fact& x, std::vector<error>& thrown);
   std::string text_of(const entry& h) const;
 

@@ -7,10 +7,12 @@ namespace troupe {
 uint64_t inquiry::begin(std::vector<std::string> asked) {
   asked_ = std::move(asked);
   answers_.clear();
-  return number_ += 2;
+  return number_ += inquiries_max;
 }
 
 bool inquiry::on(const standing& x) {
+  if (x.number % inquiries_max == number_ % inquiries_max)
+    owing_.erase(x.who);
   if (x.number != number_ || std::find(asked_.begin(), asked_.end(), x.who) == asked_.end())
     return false;
   answers_[x.who] = x;

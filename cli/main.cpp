@@ -35,9 +35,11 @@ int run(const std::vector<std::string>& arguments) {
   if (const auto ready = end_in_order(json); !ready)
     return failure(early, ready.error());
   signal_watch signals;  // Before any other thread.
-  if (name == "inspect" || name == "checkpoints" || name == "convert" || name == "completions" || name == "help") {
+  if (name == "inspect" || name == "checkpoints" || name == "top" || name == "convert" || name == "completions"
+      || name == "help") {
     signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the others leave nothing half done.
     return name == "inspect"       ? inspect(rest, early)
+           : name == "top"         ? top(rest, early)
            : name == "convert"     ? convert(rest, early)
            : name == "completions" ? completions(rest, early)
            : name == "help"        ? help(rest, early)

@@ -9,6 +9,7 @@
 #include "cluster/topology.hpp"
 
 #include <troupe/deployment.hpp>
+#include <troupe/input_function.hpp>
 
 namespace troupe {
 
@@ -26,14 +27,6 @@ expected<void> validate(const topology& t, const input_request& r);
 /// What is allowed, but may not be what was meant. `r` must be valid.
 std::vector<std::string> warnings_of(const topology& t, const input_request& r);
 
-/// Where an input is read, and how many replicas it feeds.
-struct deployment {
-  int64_t host = 0;
-  int64_t index = 0;  ///< In [0, total).
-  int64_t total = 1;  ///< The number of inputs.
-  int64_t replicas = 1;
-  friend bool operator==(const deployment&, const deployment&) = default;
-};
 /// All inputs, by index. `r` must be valid.
 std::vector<deployment> deployments(const topology& t, const input_request& r);
 

@@ -40,7 +40,7 @@ round_step round_wait::look(round_time now, const std::optional<round_news>& new
     return leave_search{true, "the chief has not begun iteration " + std::to_string(iteration_ + 1) + " within "
                                   + shortest_text(rules_.worker_wait_timeout_secs)
                                   + " s (worker_wait_timeout_secs): it was killed, stopped or has failed"};
-  return look_again{now + std::min(of_secs(rules_.worker_wait_secs), left)};
+  return look_later{now + std::min(of_secs(rules_.worker_wait_secs), left)};
 }
 
 }  // namespace troupe

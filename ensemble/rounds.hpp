@@ -2,7 +2,7 @@
 // goes on with it a little later than the workers before it. No message passes between them: what the newest checkpoint
 // says is the signal. Functions only: no process trains as a worker yet.
 //
-//   train iteration t ──► round_wait ── look ──► look_again ──┐
+//   train iteration t ──► round_wait ── look ──► look_later ──┐
 //          ▲                  ▲  │ │                          │
 //          │                  └──┼─┼──────────────────────────┘
 //          └─ begin_iteration ◄──┘ └──► leave_search
@@ -50,9 +50,9 @@ struct round_news {
   int64_t iteration = 0, global_step = 0;
 };
 
-struct look_again {
+struct look_later {
   round_time at{};
-  friend bool operator==(const look_again&, const look_again&) = default;
+  friend bool operator==(const look_later&, const look_later&) = default;
 };
 struct begin_iteration {
   int64_t iteration = 0;
@@ -65,7 +65,7 @@ struct leave_search {
   std::string why = {};
   friend bool operator==(const leave_search&, const leave_search&) = default;
 };
-using round_step = std::variant<look_again, begin_iteration, leave_search>;
+using round_step = std::variant<look_later, begin_iteration, leave_search>;
 
 /// A worker that has ended iteration `iteration`, or returns after its process had ended, waits for the chief.
 class round_wait {

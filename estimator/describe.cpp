@@ -171,6 +171,8 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
   job.stop_early = training.stop_early;
   job.keep_best = training.keep_best;
   job.max_secs = training.max_secs;
+  job.continue_input = training.continue_input;
+  job.input_changed = training.input_changed;
   if (training.epochs) {
     const auto& config = job.basis.config;
     const bool one_each = config.input_mode == input_mode::per_core || config.input_mode == input_mode::per_replica;

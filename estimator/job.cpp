@@ -57,6 +57,27 @@ expected<train_result> job::wait(std::optional<std::chrono::milliseconds> deadli
                                            + std::to_string(deadline->count()) + " ms");
 }
 
+expected<void> job::wait_until(int64_t step, std::optional<std::chrono::milliseconds> deadline) {
+  if (!impl_)
+    return fail(errc::state, "the handle holds no job: it was moved from");
+  const bool in_time = impl_->running->reach(step, deadline);
+  const auto now = progress();
+  if (now.step >= step)
+    return {};
+  if (!in_time)
+    return fail(errc::deadline_exceeded, "the job is " + std::string{to_string(now.now)} + " at step "
+                                             + std::to_string(now.step) + " and did not come to step "
+                                             + std::to_string(step) + " within " + std::to_string(deadline->count())
+                                             + " ms");
+  const auto result = impl_->running->wait(0ms);
+  if (!result)
+    return {};  // It was there, and has gone back to an earlier commit since.
+  if (!*result)
+    return fail(result->error());
+  return fail(errc::state,
+              "the job ended at step " + std::to_string(now.step) + ", before step " + std::to_string(step));
+}
+
 expected<std::optional<train_result>> job::wait_for(std::chrono::milliseconds duration) {
   if (!impl_)
     return fail(errc::state, "the handle holds no job: it was moved from");

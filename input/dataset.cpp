@@ -58,6 +58,7 @@ dataset dataset::batch(int64_t size, std::optional<bool> drop_remainder) const {
 dataset dataset::repeat(std::optional<int64_t> epochs) const { return dataset{input::repeat(last_stage(), epochs)}; }
 dataset dataset::take(int64_t count) const { return dataset{input::take(last_stage(), count)}; }
 dataset dataset::skip(int64_t count) const { return dataset{input::skip(last_stage(), count)}; }
+dataset dataset::shard(int64_t count, int64_t index) const { return dataset{input::shard(last_stage(), count, index)}; }
 dataset dataset::window(int64_t size, int64_t shift) const { return dataset{input::window(last_stage(), size, shift)}; }
 dataset dataset::streams(int64_t n, stream_options options) const {
   return dataset{input::streams(last_stage(), n, std::move(options.begins))};

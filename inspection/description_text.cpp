@@ -39,7 +39,7 @@ std::string standing(const checkpoint_entry& c) {
   return c.listed ? "listed" : "not listed";
 }
 
-/// Joins the lines of a position: "troupe input 1 · next 390 · ...".
+/// Joins the lines of a position: "troupe input 2 · next 390 · ...".
 std::string on_one_line(std::string text) {
   while (text.ends_with('\n'))
     text.pop_back();

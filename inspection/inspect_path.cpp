@@ -6,6 +6,8 @@
 #include "storage/exports/export_directory.hpp"
 #include "words/text.hpp"
 
+#include <troupe/delete_checkpoints.hpp>
+
 #include <limits>
 
 namespace troupe {

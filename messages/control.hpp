@@ -315,11 +315,18 @@ typename Inspector::result_type inspect(Inspector& f, deadline& x) {
 /// An inquiry from an actor that has waited too long, or is asked for a report: how far is the receiver, and what has
 /// it done with its time?
 struct probe {
+  enum recording : uint8_t {
+    keeps = 0,   ///< Goes on as it is.
+    begins = 1,  ///< Records its time for a trace from here on; there is no answer.
+    ends = 2,    ///< The answer has what was recorded.
+  };
   uint64_t number = 0;
+  uint8_t records = keeps;
+  int64_t first = 0, end = 0;  ///< begins: the trace is of steps [first, end).
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, probe& x) {
-  return f(caf::meta::type_name("probe"), x.number);
+  return f(caf::meta::type_name("probe"), x.number, x.records, x.first, x.end);
 }
 
 template <class Inspector>
@@ -328,16 +335,33 @@ typename Inspector::result_type inspect(Inspector& f, activity_counts& x) {
            x.waiting_ns[3], x.waiting_ns[4], x.messages, x.bytes, x.queued, x.queued_max);
 }
 
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, activity_span& x) {
+  auto cause = static_cast<uint8_t>(x.cause);
+  auto load = [&]() -> caf::error {
+    x.cause = static_cast<wait_cause>(cause);
+    return caf::none;
+  };
+  return f(caf::meta::type_name("activity_span"), x.begin_ns, x.end_ns, x.step, x.works, x.message, cause,
+           caf::meta::load_callback(load));
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, activity_recording& x) {
+  return f(caf::meta::type_name("activity_recording"), x.messages, x.spans, x.left_out);
+}
+
 /// The answer to `probe`, with counts in steps: "replica/0", {{"received", 12}, {"computed", 12}}.
 struct standing {
   uint64_t number = 0;
   std::string who;
   std::vector<std::pair<std::string, int64_t>> counts;
-  activity_counts spent = {};  ///< Since the start of the actor.
+  activity_counts spent = {};        ///< Since the start of the actor.
+  activity_recording recorded = {};  ///< If the question ended a recording.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, standing& x) {
-  return f(caf::meta::type_name("standing"), x.number, x.who, x.counts, x.spent);
+  return f(caf::meta::type_name("standing"), x.number, x.who, x.counts, x.spent, x.recorded);
 }
 
 /// A request of the user to a running job.

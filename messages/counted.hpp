@@ -2,7 +2,8 @@
 //
 // An actor's state has a member `activity spent`. Where it has `waits_for()`, that says for what the actor waits when
 // no message is there; without it, for input. `queued()`, where there is one, counts what has arrived and is not used
-// yet. The behavior is made by `counted`.
+// yet. `step_at_hand()`, where there is one, is the step to which what is recorded belongs. The behavior is made by
+// `counted`.
 #pragma once
 
 #include "messages/control.hpp"
@@ -40,7 +41,11 @@ int64_t tensor_bytes(const M& x) {
 template <class State>
 class counted_turn {
  public:
-  counted_turn(State& state, int64_t bytes) : state_(state) { state.spent.work(now_ns_of(state), bytes); }
+  counted_turn(State& state, int64_t bytes, const std::type_info& message) : state_(state) {
+    const auto now = now_ns_of(state);
+    look_at_step(now);
+    state.spent.work(now, bytes, message);
+  }
   counted_turn(const counted_turn&) = delete;
   counted_turn& operator=(const counted_turn&) = delete;
   ~counted_turn() {
@@ -50,17 +55,25 @@ class counted_turn {
     int64_t queued = 0;
     if constexpr (requires { state_.queued(); })
       queued = state_.queued();
-    state_.spent.wait(now_ns_of(state_), cause, queued);
+    const auto now = now_ns_of(state_);
+    state_.spent.wait(now, cause, queued);
+    look_at_step(now);
   }
 
  private:
+  void look_at_step(int64_t now) {
+    if constexpr (requires { state_.step_at_hand(); })
+      if (state_.spent.records())
+        state_.spent.at_step(now, state_.step_at_hand());
+  }
+
   State& state_;
 };
 
 template <class State, class Handler, class R, class M>
 auto counted_handler(State& state, Handler handler, R (Handler::*)(M) const) {
   return [&state, handler = std::move(handler)](M message) -> R {
-    const counted_turn<State> turn{state, tensor_bytes(message)};
+    const counted_turn<State> turn{state, tensor_bytes(message), typeid(M)};
     return handler(message);
   };
 }
@@ -72,11 +85,19 @@ typename Actor::behavior_type counted(State& state, Handlers... handlers) {
   return {counted_handler(state, std::move(handlers), &Handlers::operator())...};
 }
 
-/// Answers `probe`.
+/// The spans that an actor records for a trace: a bound on its memory, some 400 KB.
+inline constexpr size_t recorded_spans_max = 8'192;
+
+/// Answers `probe`, unless that only begins a recording.
 template <class State>
-void tell_standing(const State& state, const probe& x, std::vector<std::pair<std::string, int64_t>> counts = {}) {
-  state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
-                   standing{x.number, state.options.name, std::move(counts), state.spent.counts(now_ns_of(state))});
+void tell_standing(State& state, const probe& x, std::vector<std::pair<std::string, int64_t>> counts = {}) {
+  const auto now = now_ns_of(state);
+  if (x.records == probe::begins)
+    return state.spent.record(now, recorded_spans_max, x.first - 1, x.end);
+  standing told{x.number, state.options.name, std::move(counts), state.spent.counts(now)};
+  if (x.records == probe::ends)
+    told.recorded = state.spent.recorded(now);
+  state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()), std::move(told));
 }
 
 /// The handler of `probe`, for an actor that does not count steps.

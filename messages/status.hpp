@@ -14,6 +14,11 @@ typename Inspector::result_type inspect(Inspector& f, need& x) {
 }
 
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, trace_need& x) {
+  return f(caf::meta::type_name("trace_need"), x.first, x.steps, x.every);
+}
+
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, job_event& x) {
   auto what = static_cast<uint8_t>(x.what);
   bool bounded = x.max_steps.has_value(), failed = x.failure.has_value(), of_checkpoint = x.checkpoint.has_value();
@@ -58,7 +63,7 @@ typename Inspector::result_type inspect(Inspector& f, loop_facts& x) {
 /// To the callbacks, in step order: an event, or the values of a step that a hook needs.
 struct fact {
   /// saving: state `at` has been reached; its commit waits for the answer.
-  enum kind : uint8_t { begin_at = 1, event = 2, step = 3, end_at = 4, saving = 5, loop = 6 };
+  enum kind : uint8_t { begin_at = 1, event = 2, step = 3, end_at = 4, saving = 5, loop = 6, trace = 7 };
   uint8_t what = event;
   job_event news;           ///< For event; for end_at: finished, stopped or failed; for step: only its time.
   step_values values;       ///< For step.
@@ -67,13 +72,16 @@ struct fact {
   bool last = false;        ///< For step: the job ends there.
   uint64_t number = 0;      ///< Increasing, so that the sender can limit the unanswered facts; 0: not counted.
   loop_facts of_loop = {};  ///< For loop.
+  int64_t from = 0;         ///< For trace, with `at`: the steps [from, at) were recorded.
+  std::vector<standing> recorded = {};  ///< For trace: of each actor.
   /// For begin_at: the hooks of the groups of another plan, in place of those before, which end there, or abort if
   /// `news` has a failure. Null: no other plan begins. Does not leave the process.
   std::shared_ptr<const group_hooks> of_plan = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, fact& x) {
-  return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate, x.last, x.number, x.of_loop);
+  return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate, x.last, x.number, x.of_loop, x.from,
+           x.recorded);
 }
 
 /// From the callbacks, the answer to fact `number`: all hooks have begun. If hooks threw, a `failure` with their
@@ -85,12 +93,13 @@ struct hooks_ready {
   bool observes = false;  ///< Whether a hook wants values that the model observes.
   bool last = false;      ///< Whether a hook wants to see the last step.
   bool loops = false;     ///< Whether a hook wants to be told of loops.
-  bool listens = false;   ///< Saving listeners exist: each save waits for them before its commit, the job after it.
+  std::vector<trace_need> traces = {};
+  bool listens = false;  ///< Saving listeners exist: each save waits for them before its commit, the job after it.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, hooks_ready& x) {
   return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated, x.observes, x.last,
-           x.loops, x.listens);
+           x.loops, x.traces, x.listens);
 }
 
 /// From the callbacks, for every event and every step, in order: the hooks have returned. If hooks threw, a `failure`

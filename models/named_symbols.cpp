@@ -12,15 +12,6 @@ std::string names_of(const std::map<std::string, symbol>& values) {
 
 }  // namespace
 
-std::string_view to_string(mode m) noexcept {
-  switch (m) {
-    case mode::train: return "train";
-    case mode::evaluate: return "evaluate";
-    case mode::predict: return "predict";
-  }
-  return "unknown";
-}
-
 symbol named_symbols::operator[](key k) const {
   const auto found = values_.find(std::string{k.name});
   if (found != values_.end())

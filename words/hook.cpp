@@ -41,6 +41,7 @@ hook::~hook() = default;
 needs hook::begin(int64_t) { return {}; }
 void hook::on_step(const step_facts&, job_control&) {}
 void hook::on_loop(const loop_facts&, job_control&) {}
+void hook::on_trace(const job_trace&, job_control&) {}
 void hook::on_event(const job_event&, job_control&) {}
 void hook::end(int64_t) {}
 void hook::on_abort(const error&) {}

@@ -12,4 +12,20 @@ int64_t next_need(int64_t after, const need& n) {
   return next;
 }
 
+int64_t next_beginning(const trace_need& n, int64_t from) {
+  if (n.steps < 1 || n.first < 0)
+    return INT64_MAX;
+  if (n.first >= from)
+    return n.first;
+  if (n.every <= 0)
+    return INT64_MAX;
+  const int64_t behind = from - n.first, rounds = behind / n.every + (behind % n.every != 0);
+  int64_t passed = 0, at = 0;
+  if (__builtin_mul_overflow(rounds, n.every, &passed) || __builtin_add_overflow(n.first, passed, &at))
+    return INT64_MAX;
+  return at;
+}
+
+bool begins_at(const trace_need& n, int64_t first) { return next_beginning(n, first) == first; }
+
 }  // namespace troupe

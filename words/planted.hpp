@@ -38,6 +38,12 @@ enum class planted_fault : uint8_t {
   called_unapplied,        ///< A replica gives a step to host calls, and reports it, before it is applied.
   call_of_wrong_replica,   ///< A host call gets the rows of the replicas in another order.
   phase_without_wake,      ///< A replica does not wake those that sleep in a phase that is over.
+  end_of_data_lost,        ///< An infeed does not tell the last of its readers that its data have ended.
+  report_overtakes,        ///< The later half of a report of a replica is sent first.
+  part_in_mid_step,        ///< A replica sends its part of a snapshot before it has applied the step.
+  stop_lost_while_saving,  ///< The chief forgets a stop while a save is in progress.
+  monitor_forgotten,       ///< The chief does not monitor the first of the nodes that an agent has started.
+  rewound_too_far,         ///< At the end of the data, an infeed goes back by one step too many.
   saves_unbounded,         ///< The chief marks saves without a limit on those in progress.
   record_without_room,     ///< The outfeed sends records for which its summary writer has no room.
   event_forgotten,         ///< After an answer of the hooks, the chief does not ask its parts what to do.

@@ -137,16 +137,24 @@ static void on_restored(chief_state& c, const restored& x) {
     // The last iteration evaluated this state; the new members beside it do not change that.
     c.evaluations.pass_over({x.id.step, c.options.stored.iteration.number});
   const bool has_finished = books.finished.value_or(false);
-  const bool data_anew = c.origin.data_anew = has_finished && c.origin.came_from == x.id;
+  const bool data_anew = c.origin.data_anew = has_finished && c.origin.came_from == x.id && !c.options.continues_data;
   c.saves.start_from(x);
   c.facts.progress.begin(x.id.step);
-  c.horizon.begin(x.id.step, has_finished && !data_anew ? x.id.step : c.goal());
+  const bool more = has_finished && c.origin.came_from == x.id;
+  c.horizon.begin(x.id.step, has_finished && !more ? x.id.step : c.goal());
   c.told.later.insert(c.told.later.begin(), x.warnings.begin(), x.warnings.end());
   // A group that has left belongs to the previous iteration.
   c.groups.restore(x.id.step, is_grown ? checkpoint_books{} : books);
-  if (x.found && !data_anew)
-    if (auto known = check_positions(x.prefix, x.blobs, infeeds_of(c, is_grown)); !known)
+  std::map<std::string, std::string> positions;
+  if (x.found && !data_anew) {
+    auto known = positions_for(x.prefix, x.blobs, infeeds_of(c, is_grown));
+    if (!known && !c.options.data_may_change)
       return fail_now(c, known.error());
+    if (known)
+      positions = std::move(*known);
+    else
+      c.told.later.push_back("the data begin anew: " + known.error().message);
+  }
   const auto other_rate = c.rates.begin(x.id.step, books.rate_factor.value_or(1));
   const begin news{
       c.attempt, x.id.step, {}, c.rates.at(x.id.step), c.loops.begin(x.id.step, c.origin.first_step, books.loop)};
@@ -155,7 +163,7 @@ static void on_restored(chief_state& c, const restored& x) {
   c.tell_replicas(news);
   if (other_rate)
     set_rate(c, x.id.step, *other_rate);
-  begin_infeeds(c, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs);
+  begin_infeeds(c, x.id.step, positions);
   begin_groups(c);
   if (c.attempt > 1 && !c.next.growth.by_plan)
     c.publish({.what = job_event::kind::recovered,
@@ -233,9 +241,10 @@ static void begin_training(chief_state& c) {
   std::string how = c.origin.warm_start.empty() ? "a fresh start" : "a warm start with " + c.origin.warm_start;
   if (c.saves.last_commit())
     how = "resumed from " + c.saves.prefix()
-          + (nothing_left         ? ""
-             : c.origin.data_anew ? "; the data begin anew, as the job had finished"
-                                  : "; the data go on where they stood");
+          + (nothing_left                ? ""
+             : c.origin.data_anew        ? "; the data begin anew, as the job had finished"
+             : c.options.data_may_change ? ""  // A warning says if they begin anew.
+                                         : "; the data go on where they stood");
   if (first)
     c.publish({.what = job_event::kind::started,
                .step = c.origin.start_step,

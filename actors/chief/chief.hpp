@@ -38,6 +38,7 @@
 #include "actors/chief/results.hpp"
 #include "actors/chief/rule_questions.hpp"
 #include "actors/chief/searching.hpp"
+#include "actors/chief/traces.hpp"
 #include "actors/connections.hpp"
 #include "actors/inquiry.hpp"
 #include "actors/job_board.hpp"
@@ -70,6 +71,8 @@ struct chief_options {
   judgement_settings judged = {};
   /// After training for this long the job stops; it can be resumed.
   std::optional<double> max_secs = {};
+  bool continues_data = false;                    ///< The data of a job that had finished do not begin anew.
+  bool data_may_change = false;                   ///< Data that are not those of the checkpoint begin anew.
   std::vector<plan_group> groups = {};            ///< The groups of the plan.
   name_values values = {};                        ///< The values that hooks see.
   std::optional<search_rules> search = {};        ///< Absent: the job is no search.
@@ -105,6 +108,9 @@ struct chief_state : attempt_books {
   next_attempt next;       ///< What leads to the next attempt.
   inquiry whereabouts{0};  ///< After a silence.
   inquiry reporting{1};    ///< For a report to the user.
+  inquiry tracing{2};      ///< For a trace.
+  troupe::traces traces;
+  troupe::traces::steps traced;  ///< Those of the trace that is being collected.
   job_origin origin;
   told_facts told;
   job_results results;

@@ -19,6 +19,7 @@ static bool take_round(chief_state& c) {
   any |= evaluate_shown(c);                                       // Before an attempt, which waits for evaluators.
   any |= begin_delayed_attempt(c) || go_on_when_gone(c);          // Each is alone in its phase.
   any |= tell_idle_hooks(c);                                      // Before the horizon, which counts unanswered facts.
+  any |= collect_trace(c);                                        // Before its steps are followed by an end.
   any |= extend(c);                                               // After all gates: lines above may close one.
   any |= drain_further(c);                                        // An end waits for everything above.
   any |= end_with_nodes(c) || tell_end_when_closed(c);            // The last two lines are the end itself.

@@ -97,6 +97,8 @@ void on_down(chief_state& c, const caf::down_msg& x) {
   const member who = *found;
   const auto place = c.nodes.place_of(who.id);
   c.nodes.ended(who.id);
+  c.reporting.forget(who.name);
+  c.tracing.forget(who.name);
   c.ending.halting.erase(who.id);
   if (c.next.growth.leaving.erase(who.id) > 0)
     return;

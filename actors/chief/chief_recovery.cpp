@@ -108,6 +108,7 @@ void begin_books(chief_state& c) {
   c.facts.begin_attempt();
   c.questions.begin_attempt();
   c.facts.listening.begin_attempt();
+  drop_trace(c);
 }
 
 troupe::horizon chief_state::fresh_horizon() const {

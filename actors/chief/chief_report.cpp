@@ -44,8 +44,10 @@ void ask_for_report(chief_state& c) {
   }
   const probe what{c.reporting.begin(std::move(asked))};
   for (const auto& who : c.nodes.members())
-    if (who.handle)
+    if (who.handle && !c.reporting.owes(who.name)) {
+      c.reporting.sent_to(who.name);
       c.self->send(caf::actor_cast<probed_actor>(who.handle), what);
+    }
   c.waiting.arm(chief_wait::report, answers_max, true);
 }
 

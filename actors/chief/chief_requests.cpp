@@ -1,6 +1,7 @@
 // Requests of the user to the chief, and what it does when a wait is over.
 #include "actors/chief/chief_subjects.hpp"
 #include "actors/chief/decisions.hpp"
+#include "words/planted.hpp"
 #include "words/text.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -32,6 +33,8 @@ void on_request(chief_state& c, const request& x) {
     return scale_rates(c, x.value);
   if (x.what == request::retire_group)
     return retire_group(c, x.group, {.cause = stop_cause::hook});
+  if (planted(planted_fault::stop_lost_while_saving) && x.what == request::stop && c.saves.any())
+    return;
   go_on(c);
   if (x.what == request::abort) {
     c.ending.causes.abort(error{errc::cancelled, "the job was aborted", {}, c.options.name, c.horizon.reached()});
@@ -143,6 +146,7 @@ static void is_over(chief_state& c, chief_wait w) {
     case chief_wait::commit: return give_up_saves(c);
     case chief_wait::logs: return;  // Files that are still open are no longer awaited.
     case chief_wait::report: return show_report(c);
+    case chief_wait::trace: return tell_trace(c);
     case chief_wait::gone: return finish(c);
     case chief_wait::halt: return on_unhalted(c);
     case chief_wait::back_off: return begin_attempt(c);
@@ -217,6 +221,7 @@ static std::string text_of(const chief_state& c, chief_wait w) {
     case chief_wait::back_off:
     case chief_wait::logs:
     case chief_wait::report:
+    case chief_wait::trace:
     case chief_wait::gone: return "an answer";  // The errors of these waits say more than this text.
     default: break;
   }

@@ -44,6 +44,15 @@ bool drain_further(chief_state& c);
 void ask_for_report(chief_state& c);
 void show_report(chief_state& c);
 
+// -- chief_trace.cpp: traces of steps
+/// Steps up to `until` are about to be granted: nodes record from now on if a trace begins among them.
+void record_below(chief_state& c, int64_t until);
+/// Asks all nodes for what they have recorded once the steps of a trace have been made.
+bool collect_trace(chief_state& c);
+void tell_trace(chief_state& c);
+/// The attempt has failed, and with it the trace.
+void drop_trace(chief_state& c);
+
 // -- chief_growth.cpp: from one plan to the next
 bool grows(const chief_state& c);
 void grow(chief_state& c);

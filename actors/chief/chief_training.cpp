@@ -44,11 +44,12 @@ bool extend(chief_state& c) {
   const int64_t told_loops = c.facts.loops
                                  ? c.loops.end_after(c.horizon.reached(), std::max<int64_t>(c.facts.room(), 1))
                                  : INT64_MAX;
-  const int64_t limit = std::min(
-      {c.gates.limit(c.horizon.until()), next_gate, next_shown, c.loops.limit(), told_loops});
+  const int64_t limit = std::min({c.gates.limit(c.horizon.until()), next_gate, next_shown, c.loops.limit(), told_loops,
+                                  c.callbacks() ? c.traces.limit(c.horizon.until()) : INT64_MAX});
   auto further = c.horizon.next(c.gates, {limit, c.saves.unreported(), c.facts.room(), next_shown});
   if (further.until <= c.horizon.until())
     return false;
+  record_below(c, further.until);
   fix_loops(c, further.until);  // Before the books of a save in between name its loop.
   for (const auto& m : further.marks) {
     if ((m.kinds & mark_watch) != 0) {
@@ -190,6 +191,8 @@ void fail_of_silence(chief_state& c) {
 void on_standing(chief_state& c, const standing& x) {
   if (c.reporting.on(x))
     show_report(c);
+  if (c.tracing.on(x))
+    tell_trace(c);
   if (c.whereabouts.on(x) && c.waiting.armed(chief_wait::answers))
     fail_of_silence(c);
 }
@@ -271,6 +274,7 @@ void on_hooks_ready(chief_state& c, const hooks_ready& x) {
   dealt_with(c, x.number);
   c.facts.listening.begin(x.listens);
   c.facts.loops = x.loops;
+  c.traces.set_needs(x.traces);
   c.gates.set_needs(x.steps, {x.holds.saved || c.facts.listening.any(), x.holds.evaluated}, x.observes, x.last);
 }
 
@@ -302,6 +306,8 @@ void drain(chief_state& c, int64_t at, job_end how) {
 bool drain_further(chief_state& c) {
   if (c.now != chief_phase::draining || !c.horizon.end() || c.ending.awaits_nodes)
     return false;  // An end that awaits nodes is decided on.
+  if (c.waiting.armed(chief_wait::trace) && !c.ending.fails())
+    return false;
   const drain_situation s{
       .start_step = c.origin.start_step,
       .evaluates = c.evaluations.any(),

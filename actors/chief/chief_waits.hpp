@@ -27,6 +27,7 @@ enum class chief_wait : int32_t {
   logs,         ///< The writers of event files close them, at the end.
   verdict,      ///< The verdict on the last checkpoint becomes durable.
   report,       ///< The nodes say what they have done with their time.
+  trace,        ///< The nodes hand over what they have recorded.
   gone,         ///< The `down` messages of all nodes, at the end.
   evaluation,   ///< The first evaluation's result; those of the other evaluations follow.
   eval_room,    ///< Room in the evaluation's event file.

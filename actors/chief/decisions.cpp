@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace troupe {
 
@@ -39,30 +40,41 @@ expected<void> check_origin(std::optional<checkpoint_id> planned_from, const res
                   + ": another process has changed the directory meanwhile; start the job again");
 }
 
-expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions,
-                               const std::vector<const plan_node*>& infeeds) {
-  const auto found = std::count_if(positions.begin(), positions.end(),
-                                   [](const auto& one) { return one.first.starts_with(position_prefix); });
+expected<std::map<std::string, std::string>> positions_for(const std::string& prefix,
+                                                           const std::map<std::string, std::string>& saved,
+                                                           const std::vector<const plan_node*>& infeeds) {
+  std::map<std::string, std::string> all;
+  std::set<std::string> shared;  // The different positions of data that infeeds share.
+  int64_t found = 0;
+  for (const auto& [key, position] : saved)
+    if (key.starts_with(position_prefix)) {
+      shared.insert(position);
+      ++found;
+    }
   const auto hosts = std::count_if(infeeds.begin(), infeeds.end(), [](const plan_node* n) { return !n->own; });
   std::string missing;
   for (const auto* n : infeeds) {
     const auto key = position_key(*n);
-    if (!missing.empty() || positions.contains(key))
-      continue;
-    if (n->own)
+    const auto own = saved.find(key);
+    if (own != saved.end() && (n->own || found == hosts))
+      all[key] = own->second;
+    else if (n->own)
       return fail(errc::failed_precondition,
                   prefix + " has no position of the data of " + n->own->who + " (" + key
-                    + "): it had no train_input when this was saved; take train_input away, or train into another "
-                      "directory");
-    missing = key;
+                      + "): it had no train_input when this was saved; take train_input away, or train into another "
+                        "directory");
+    else if (shared.size() == 1)
+      all[key] = *shared.begin();
+    else
+      missing = missing.empty() && own == saved.end() ? key : missing;
   }
-  if (missing.empty() && found == hosts)
-    return {};
+  if (std::ssize(all) == std::ssize(infeeds))
+    return all;
   return fail(errc::failed_precondition,
               prefix + " has the data positions of " + std::to_string(found) + (found == 1 ? " infeed" : " infeeds")
-                + ", the job has " + std::to_string(hosts) + (missing.empty() ? "" : " (" + missing + " is missing)")
-                + ": its data would begin anew or be read twice; go on with as many hosts as before and the same "
-                  "input_mode, or train into another directory");
+                  + ", the job has " + std::to_string(hosts) + (missing.empty() ? "" : " (" + missing + " is missing)")
+                  + ", and these data are not read in any order: they would begin anew or be read twice; go on with "
+                    "as many hosts as before and the same input_mode, or train into another directory");
 }
 
 bool evaluation_due(std::optional<double> seconds_since_last, double throttle_secs, bool at_the_end) {

@@ -35,9 +35,11 @@ std::string data_ended_text(int64_t step, std::optional<int64_t> goal);
 /// plan: an older one if the newest is damaged, or a newer one.
 expected<void> check_origin(std::optional<checkpoint_id> planned_from, const restored& x);
 
-/// failed_precondition if a checkpoint of an interrupted job lacks the position of an infeed, or has one of an unknown
-/// host's infeed.
-expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions,
-                               const std::vector<const plan_node*>& infeeds);
+/// Where each infeed begins, by its key, after an interrupted job. Another number of infeeds goes on from the position
+/// of one, or from that which all have: none of data that are read in any order depends on the infeed.
+/// failed_precondition: the checkpoint lacks a position, or has different ones of another number of infeeds.
+expected<std::map<std::string, std::string>> positions_for(const std::string& prefix,
+                                                           const std::map<std::string, std::string>& saved,
+                                                           const std::vector<const plan_node*>& infeeds);
 
 }  // namespace troupe

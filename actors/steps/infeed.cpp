@@ -32,7 +32,7 @@ void infeed_state::on_begin(const begin& x) {
   proceeds = false;
   source.reset();  // Reset before the next source is opened, so that two are never in memory.
   const bool old = planted(planted_fault::old_positions) && !sent.blobs.empty();
-  if (auto opened = open_at(old ? sent.blobs.begin()->second : x.position); !opened) {
+  if (auto opened = begin_at(old ? sent.blobs.begin()->second : x.position); !opened) {
     broken = true;
     end(opened.error());
   }
@@ -107,7 +107,8 @@ void infeed_state::end(error cause, end_kind kind) {
     cause.source = options.name;
   if (!cause.step)
     cause.step = options.share.number_of(step);
-  for (size_t r = 0; r < readers.size(); ++r)
+  const bool lost = planted(planted_fault::end_of_data_lost) && kind == end_kind::data;
+  for (size_t r = 0; r < readers.size() - (lost ? 1 : 0); ++r)
     if (!readers[r].left)
       self->send(readers[r].sink,
                  end_of_data{attempt, readers[r].edge.id, options.deals ? dealt_to(r).below(step) : step, cause, kind});

@@ -33,9 +33,10 @@ struct infeed_options {
   /// In an evaluation or a prediction: each batch is dealt to one of the readers. Batch s is
   /// number s / n of reader s mod n. Then the data may end anywhere, and no position is kept.
   bool deals = false;
-  batch_share share = {};   ///< In an evaluation or a prediction: which batches of the data it reads.
-  bool ends_steps = false;  ///< A `stop` ends all groups at this infeed's step, not at a replica's.
-  std::string own_of = {};  ///< Whose data they are, if one group alone trains on them: see `own_data_of`.
+  batch_share share = {};        ///< In an evaluation or a prediction: which batches of the data it reads.
+  bool data_may_change = false;  ///< A position of other data is a warning, and they begin anew.
+  bool ends_steps = false;       ///< A `stop` ends all groups at this infeed's step, not at a replica's.
+  std::string own_of = {};       ///< Whose data they are, if one group alone trains on them: see `own_data_of`.
   int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;  ///< A block holds at most this, or one batch.
   /// A block is sent after this time of filling.
   std::chrono::milliseconds block_time_max{20};
@@ -102,6 +103,9 @@ struct infeed_state {
   int64_t read_up_to(int64_t state) const { return std::min(state, retires_at.value_or(state)); }
   error of_own_data(const std::string& why, const error& cause) const;
   expected<void> open_at(const std::optional<std::string>& position);
+  /// The same where an attempt begins. Data that are not those of the position may begin anew.
+  expected<void> begin_at(const std::optional<std::string>& position);
+  void warn(std::string text);
   int64_t rows_of_step() const { return options.batches_per_step * source->batch_rows(); }
   void read_block(int64_t count);
   /// The first batch for which a reader has no room.

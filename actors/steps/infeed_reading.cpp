@@ -26,9 +26,22 @@ expected<void> infeed_state::open_at(const std::optional<std::string>& position)
   if (auto there = source->restore(*position); !there)
     return there;
   for (auto& text : source->warnings())
-    if (listener && told.insert(text).second)
-      self->send(listener, input_warned{attempt, options.id, std::move(text)});
+    warn(std::move(text));
   return {};
+}
+
+void infeed_state::warn(std::string text) {
+  if (listener && told.insert(text).second)
+    self->send(listener, input_warned{attempt, options.id, std::move(text)});
+}
+
+expected<void> infeed_state::begin_at(const std::optional<std::string>& position) {
+  auto opened = open_at(position);
+  if (opened || !position || !options.data_may_change || opened.error().category != errc::invalid_argument)
+    return opened;
+  warn("the data begin anew: " + opened.error().message);
+  source.reset();
+  return open_at({});
 }
 
 expected<int64_t> infeed_state::read_step(const std::vector<std::byte*>& into, const std::stop_token& stop) {

@@ -174,6 +174,7 @@ struct replica_state {
   bool can_fire() const;
   bool has_batch(const in_port& p) const;  ///< Or the end in its place.
   wait_cause waits_for() const;
+  int64_t step_at_hand() const { return step; }
   int64_t queued() const;        ///< Batches that have arrived.
   bool switches_arenas() const;  ///< Whether the next update writes to the other arena.
   /// The number of the current step, or of its batch among those of an evaluation.

@@ -1,5 +1,6 @@
 // What a replica sends about its steps: reports, credit, and its end.
 #include "actors/steps/replica.hpp"
+#include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -29,6 +30,12 @@ void replica_state::send_report() {
   if (!pending.losses.empty()) {
     pending.seconds = std::chrono::duration<double>(self->clock().now() - pending_since).count();
     seconds_per_step = pending.seconds / static_cast<double>(pending.losses.size());
+  }
+  if (const auto half = pending.losses.size() / 2; planted(planted_fault::report_overtakes) && half > 0) {
+    step_report later{.attempt = attempt, .replica = options.id, .step = pending.step + static_cast<int64_t>(half)};
+    later.losses.assign(pending.losses.begin() + static_cast<std::ptrdiff_t>(half), pending.losses.end());
+    self->send(peers.outfeed, std::move(later));
+    pending.losses.resize(half);
   }
   self->send(peers.outfeed, std::move(pending));
   pending = {};

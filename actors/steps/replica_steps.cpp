@@ -1,5 +1,6 @@
 // A step of a replica: the batch or the end that is due, the computation, and the update.
 #include "actors/steps/replica.hpp"
+#include "messages/counted.hpp"
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -80,6 +81,8 @@ void replica_state::fire() {
     throw std::runtime_error("a planted end: " + options.name + "@" + std::to_string(step));
   if (pending.losses.empty())
     pending_since = self->clock().now();
+  if (spent.records())
+    spent.at_step(now_ns_of(*this), step);
   auto ended_here = outcome_of_end();
   auto [status, cause] = ended_here ? std::move(*ended_here) : compute();
   if (status != step_status::ok) {
@@ -92,6 +95,11 @@ void replica_state::fire() {
     return reduce({status, std::move(cause)});
   if (status != step_status::ok)
     return stop_at(status, std::move(cause));
+  if (planted(planted_fault::part_in_mid_step) && marks.contains(step + 1) && (marks[step + 1] & mark_snapshot) != 0) {
+    ++step;
+    lend();
+    --step;
+  }
   if (trains())
     apply(options.engine->gradient());
   finish_step();

@@ -3,6 +3,7 @@
 #include "cli/configuration/nearest.hpp"
 #include "cli/terminal/output.hpp"
 
+#include <troupe/delete_checkpoints.hpp>
 #include <troupe/inspect.hpp>
 
 #include <nlohmann/json.hpp>

@@ -17,6 +17,7 @@ int evaluate(const command_line& line, const std::shared_ptr<console_printer>& c
 int inspect(const std::vector<std::string>& arguments, console_printer& console);
 int checkpoints(const std::vector<std::string>& arguments, console_printer& console);
 int serve(const std::vector<std::string>& arguments, console_printer& console, signal_watch& signals);
+int top(const std::vector<std::string>& arguments, console_printer& console);
 int convert(const std::vector<std::string>& arguments, console_printer& console);
 int completions(const std::vector<std::string>& arguments, console_printer& console);
 /// For what is no command; main passes on `help COMMAND`.
@@ -28,6 +29,7 @@ int export_model(const command_line& line, const std::shared_ptr<console_printer
 command_description describe_inspect();
 command_description describe_checkpoints();
 command_description describe_serve();
+command_description describe_top();
 command_description describe_convert();
 command_description describe_completions();
 command_description describe_help();

@@ -116,6 +116,7 @@ std::vector<command_description> describe_commands() {
     all.push_back(one.name == "serve"         ? describe_serve()
                   : one.name == "inspect"     ? describe_inspect()
                   : one.name == "checkpoints" ? describe_checkpoints()
+                  : one.name == "top"         ? describe_top()
                   : one.name == "convert"     ? describe_convert()
                   : one.name == "completions" ? describe_completions()
                   : one.name == "help"        ? describe_help()

@@ -3,6 +3,8 @@
 #include "cli/configuration/cluster_setup.hpp"
 #include "cli/configuration/kept_settings.hpp"
 
+#include <troupe/hooks.hpp>
+#include <troupe/job_status.hpp>
 #include <troupe/run_description.hpp>
 
 #include <fmt/format.h>
@@ -50,6 +52,24 @@ void keep_record(const command_line& line, const settings& given, const job_setu
   training.hooks.push_back(describe_run(*directory, std::move(about)));
 }
 
+/// Adds a hook that writes the trace that --trace asks for.
+expected<void> keep_trace(const command_line& line, const std::shared_ptr<console_printer>& console,
+                          train_spec& training) {
+  const auto steps = trace_steps_of(line);
+  if (!steps)
+    return fail(steps.error());
+  if (!line.trace)
+    return {};
+  auto traces = trace_steps({.file = *line.trace,
+                             .first = steps->first,
+                             .steps = steps->end - steps->first,
+                             .warn = [console](const std::string& text) { console->warn(text); }});
+  if (!traces)
+    return fail(traces.error());
+  training.hooks.push_back(std::move(*traces));
+  return {};
+}
+
 }  // namespace
 
 int run_training(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals,
@@ -75,6 +95,11 @@ int run_training(const command_line& line, const std::shared_ptr<console_printer
 
   auto& training = data->training;
   training.hooks.push_back(console);
+  if (auto possible = keep_trace(line, console, training); !possible)
+    return usage_failure(*console, possible.error());
+  const auto& directory = setup->estimator.config.model_dir;
+  if (line.status && !directory)
+    return usage_failure(*console, {errc::invalid_argument, "--status needs a model directory: give --model-dir"});
   keep_record(line, *given, *setup, what, console, training);
   console->measure_by({.epoch_steps = data->epoch_steps,
                        .evaluation_batches = data->evaluation_batches,
@@ -93,7 +118,11 @@ int run_training(const command_line& line, const std::shared_ptr<console_printer
     _exit(128 + signals.first());
   });
   signals.at_pause([&](bool pause) { pause ? running->pause() : running->resume(); });
+  std::optional<status_keeper> status;
+  if (line.status)
+    status.emplace(*running, *directory);
   const auto result = wait(*running, *console);
+  status.reset();
   signals.at_first({});
   signals.at_pause({});
   if (!result)

@@ -185,6 +185,11 @@ void add_arguments(command_arguments& known, std::string_view subcommand, comman
   } else {
     known.flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
   }
+  if (training) {
+    known.flag("--status", line.status, "write .status.json in the model directory once a second, for troupe top");
+    known.value("--trace", "FILE", line.trace, "write what each actor does in --trace-steps, for ui.perfetto.dev");
+    known.value("--trace-steps", "A:B", line.trace_steps, "the steps of --trace, from A to before B [100:120]");
+  }
   if (!predicting && !training)
     known.value("--evaluation", "NAME", line.evaluation, "the [[evaluate]] of this name; the first unless given");
   if (!predicting && !exporting)
@@ -255,6 +260,23 @@ expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::o
   return count;
 }
 
+expected<step_range> trace_steps_of(const command_line& line) {
+  step_range r;
+  if (!line.trace_steps)
+    return r;
+  const auto& text = *line.trace_steps;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, r.first);
+  const bool goes_on = first.ec == std::errc{} && first.ptr < end && *first.ptr == ':';
+  const auto second = goes_on ? std::from_chars(first.ptr + 1, end, r.end) : first;
+  if (!goes_on || second.ec != std::errc{} || second.ptr != end || r.first < 0 || r.end <= r.first)
+    return fail(errc::invalid_argument,
+                fmt::format("--trace-steps takes two steps, the second one greater, such as 100:120, not '{}'", text));
+  if (!line.trace)
+    return fail(errc::invalid_argument, "--trace-steps goes with --trace FILE");
+  return r;
+}
+
 expected<checkpoint_ref> checkpoint_of(const command_line& line) {
   const auto& text = line.step ? line.step : line.checkpoint;
   if (!text)
@@ -291,6 +313,7 @@ std::span<const command_summary> command_summaries() {
       {"export", "writes that checkpoint's model for programs that do not have its code"},
       {"serve", "answers predictions of exported models over HTTP"},
       {"inspect", "shows a model directory, a checkpoint, an exported model, an event file, a plan or a graph"},
+      {"top", "shows what a running job does, and what its actors do with their time"},
       {"checkpoints", "lists, verifies and deletes checkpoints"},
       {"convert", "converts checkpoints between Troupe, TensorFlow and safetensors"},
       {"completions", "prints what a shell needs to complete these commands, their flags and keys"},

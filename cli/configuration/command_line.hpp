@@ -31,6 +31,8 @@ struct command_line {
   std::vector<std::string> assets;                 ///< Only for export: "PATH=FILE".
   std::optional<std::string> onnx;                 ///< Only for export.
   std::optional<std::string> tf_config;            ///< Only for check: a file in place of TF_CONFIG.
+  std::optional<std::string> trace, trace_steps;   ///< Only for train and search.
+  bool status = false;                             ///< Only for train and search.
   bool json = false;
   bool quiet = false;
 };
@@ -49,6 +51,12 @@ expected<settings> load_settings(const command_line& line);
 /// The number that a flag such as --limit gives. invalid_argument unless it is a whole number of at least `least`.
 expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text,
                                              int64_t least);
+
+/// The steps [first, end) that --trace-steps names, "100:120". invalid_argument.
+struct step_range {
+  int64_t first = 100, end = 120;
+};
+expected<step_range> trace_steps_of(const command_line& line);
 
 /// The checkpoint that --step or --checkpoint names; the newest if neither is given. invalid_argument, naming the flag.
 expected<checkpoint_ref> checkpoint_of(const command_line& line);

@@ -133,7 +133,9 @@ void add_layer_keys(std::vector<key_info>& keys, const std::string& list, const 
   layers.finish(keys);
 }
 
-std::string_view prefix_of_training(std::string_view field) { return field == "epochs" ? "input." : "run."; }
+std::string_view prefix_of_training(std::string_view field) {
+  return field == "epochs" || field == "continue_input" || field == "input_changed" ? "input." : "run.";
+}
 
 const std::vector<key_info>& known_keys() {
   static const std::vector<key_info> keys = [] {

@@ -1,4 +1,4 @@
-// Checkpoints and model directories, used without a job: read variables, inspect contents and integrity, delete.
+// Checkpoints and model directories, used without a job: read variables, inspect contents and integrity.
 // Read it to begin with.
 //
 //   auto variables = tr::load_variables("runs/fashion");
@@ -110,21 +110,5 @@ struct directory_description {
 /// Inspects a model directory. not_found; failed_precondition: not a directory.
 TROUPE_API expected<directory_description> inspect_directory(const std::string& path,
                                                              const inspect_options& options = {});
-
-struct delete_options {
-  bool newest_too = false;  ///< Allows the newest to be deleted; a job then continues from the one before.
-};
-
-struct deleted_checkpoints {
-  std::vector<checkpoint_id> deleted;
-  std::vector<checkpoint_id> held;  ///< No longer listed, but still on disk because a reader has a lease.
-};
-
-/// Removes the checkpoints from the state file, then deletes their files. Fails before it changes anything:
-/// failed_precondition, when a running job owns the directory (naming the process) or the newest is among them and
-/// `options.newest_too` is false; not_found, naming the first that does not exist.
-TROUPE_API expected<deleted_checkpoints> delete_checkpoints(const std::string& directory,
-                                                            const std::vector<checkpoint_id>& ids,
-                                                            const delete_options& options = {});
 
 }  // namespace troupe

@@ -9,9 +9,8 @@
 // A random-access dataset is a function from index to example, so its position is all that a checkpoint stores: a job
 // resumes exactly. A dataset is a cheap value; any thread may copy or describe it.
 //
-// Stages return datasets, not errors, so that a pipeline is one chain of calls. An invalid count, a batch of batches, a
-// shuffle after an endless repeat or a dataset without elements is reported when the dataset is read, that is, when a
-// job starts. The error names the first such stage and the whole chain.
+// Stages return datasets, not errors, so that a pipeline is one chain of calls. A stage that cannot be, such as a batch
+// of batches, is an error when the dataset is read: when a job starts. It names the first such stage and the chain.
 #pragma once
 
 #include <troupe/tensor.hpp>
@@ -119,9 +118,10 @@ class TROUPE_API dataset {
   /// Keeps (take), or drops (skip), the first `count` elements, at least 1 (take) or 0 (skip).
   dataset take(int64_t count) const;
   dataset skip(int64_t count) const;
-  /// Element i stacks the elements [i·shift, i·shift + size) of this dataset: a component of dims d becomes [size,
-  /// d...]. Elements at the end that do not fill a window are dropped. Windows overlap where shift < size, but each row
-  /// is stored once and copied when read. Only before `batch`, and only over sources that can be read in any order.
+  /// Every `count`-th element from element `index` on, `index` in [0, count). Keeps streams apart only after `batch`.
+  dataset shard(int64_t count, int64_t index) const;
+  /// Element i stacks the elements [i·shift, i·shift + size): a component of dims d becomes [size, d...]. What does not
+  /// fill a window is dropped. Only before `batch`, and only over sources that can be read in any order.
   dataset window(int64_t size, int64_t shift) const;
   /// For models that carry state from batch to batch (truncated backpropagation through time): an epoch of L elements
   /// becomes n streams of L/n consecutive ones, n at least 1. Element j is element (j mod n)·(L/n) + j/n of this

@@ -37,6 +37,12 @@ struct estimator {
 /// name two; all that `validate` refuses of the cluster.
 TROUPE_API expected<estimator> with_cluster(estimator e, const cluster& c);
 
+/// What a job does with data that are not those of its checkpoint: other components or examples, or other stages.
+enum class input_change : uint8_t {
+  refuse,  ///< It does not begin; the error names the first difference.
+  anew,    ///< A warning names the difference, and the data begin anew.
+};
+
 /// What to train on, and for how long. Without `max_steps`, `steps`, `epochs`: until the data end. Counts start at 1.
 struct train_spec {
   dataset input = {};
@@ -46,6 +52,9 @@ struct train_spec {
   /// `max_steps` the earlier end counts. invalid_argument: the size of the source is not known.
   std::optional<int64_t> epochs = {};
   std::optional<double> max_secs = {};  ///< Seconds of training, without pauses, until the job saves and stops.
+  /// A job that has finished and is given more steps: its data go on where they ended, and do not begin anew.
+  bool continue_input = false;
+  input_change input_changed = input_change::refuse;
   std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called in this order (hook.hpp).
   /// Called at every save (saving_listener.hpp), so checkpoints are required. One that is listed twice is called once.
   std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};

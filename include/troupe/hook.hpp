@@ -11,6 +11,7 @@
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>
+#include <troupe/job_trace.hpp>
 #include <troupe/tensor.hpp>
 
 #include <functional>
@@ -97,6 +98,15 @@ struct held_facts {
   bool evaluated = false;
 };
 
+/// Steps that a hook wants a trace of: [first, first + steps), and again every `every` steps; 0: only once. One trace
+/// at a time: one that would begin before the last one has ended is left out, and one that the job's end cuts is
+/// shorter.
+struct trace_need {
+  int64_t first = 0;
+  int64_t steps = 1;
+  int64_t every = 0;
+};
+
 /// What a hook requests of a job.
 struct needs {
   std::vector<need> steps = {};
@@ -108,6 +118,7 @@ struct needs {
   std::vector<std::string> values = {};
   /// Whether the hook is called at the end of every loop of training (`on_loop`). Not for hooks of a builder.
   bool loops = false;
+  std::vector<trace_need> traces = {};  ///< For `on_trace`. Not for hooks of a builder.
 };
 
 /// What a hook is shown of a step.
@@ -155,6 +166,8 @@ class TROUPE_API hook {
   virtual void on_step(const step_facts& facts, job_control& job);
   /// Called at the end of every loop, and of the part that the job ends in, if `begin` requested it.
   virtual void on_loop(const loop_facts& loop, job_control& job);
+  /// Called with a trace that `begin` requested.
+  virtual void on_trace(const job_trace& trace, job_control& job);
   /// Called for every event of the job.
   virtual void on_event(const job_event& event, job_control& job);
   /// The last call if the job ended cleanly or was stopped. An exception thrown here becomes the job's error; a job

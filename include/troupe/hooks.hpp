@@ -66,6 +66,19 @@ TROUPE_API expected<plateau_state> look_for_plateau(const reduce_on_plateau_opti
 /// it has decided.
 TROUPE_API expected<std::shared_ptr<hook>> reduce_on_plateau(reduce_on_plateau_options options);
 
+/// One trace in a file, or one every `every_steps` steps in a directory.
+struct trace_steps_options {
+  std::string file = {};       ///< The trace of steps [first, first + steps); a file of that name is replaced.
+  int64_t first = 0;           ///< A step of the job. A job that starts beyond it writes nothing.
+  int64_t steps = 1;           ///< How many steps a trace has; fewer where the job ends among them.
+  std::string directory = {};  ///< For traces timeline-<end>.json of the steps before state <end>.
+  /// From where the job starts; the first one is `every_steps` steps after that.
+  std::optional<int64_t> every_steps = {};
+  std::function<void(const std::string& text)> warn = {};  ///< Gets a sentence if a job ends before `first`.
+};
+/// A hook that writes traces (job_trace.hpp) in the format of Chrome. A file that cannot be written fails the job.
+TROUPE_API expected<std::shared_ptr<hook>> trace_steps(trace_steps_options options);
+
 /// Whether to report the progress of an evaluation after `batches` batches of `limit`: after each one if there is no
 /// limit or one below 20, else at the multiples of limit / 10 (rounded down) and at the last.
 TROUPE_API bool evaluation_progress_due(int64_t batches, std::optional<int64_t> limit) noexcept;

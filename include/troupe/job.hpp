@@ -22,8 +22,8 @@ namespace troupe {
 /// Why a job is stopped. A signal leaves its process little time, so that no evaluation follows.
 enum class stop_reason : uint8_t { request, signal };
 
-/// A move-only handle. Any thread may make any call; only `wait`, `report` and the destructor block. Once the job has
-/// ended, `progress` is its last state, `wait` returns the same result again, and `save`, `stop` and `abort` do
+/// A move-only handle. Any thread may make any call; only `wait...`, `report` and the destructor block. Once the job
+/// has ended, `progress` is its last state, `wait` returns the same result again, and `save`, `stop` and `abort` do
 /// nothing. The same holds for a moved-from handle, whose progress is empty and whose result is a `state` error.
 class TROUPE_API job {
  public:
@@ -50,6 +50,9 @@ class TROUPE_API job {
   /// Blocks for the result, without `deadline` until the job ends. deadline_exceeded, naming the phase: not in time;
   /// the job continues. A thread that runs hook tasks should wait in short intervals and run the tasks in between.
   expected<train_result> wait(std::optional<std::chrono::milliseconds> deadline = {});
+  /// Blocks until the job has reached state `step`; at once if it has. deadline_exceeded; the job's error, or state: it
+  /// ended before.
+  expected<void> wait_until(int64_t step, std::optional<std::chrono::milliseconds> deadline = {});
   /// The result, or nothing if the job is still running after `duration`, so that every error is the job's own.
   expected<std::optional<train_result>> wait_for(std::chrono::milliseconds duration);
 

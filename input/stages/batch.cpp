@@ -20,6 +20,7 @@ class batch_stage final : public row_transformation {
     : row_transformation(std::move(inner)), size_(size), drop_remainder_(drop_remainder) {}
 
   int64_t batch_size() const noexcept override { return size_; }
+  bool batches_in_order() const noexcept override { return true; }
 
   int64_t length(const reading& r) const override {
     const int64_t n = inner().length(r);

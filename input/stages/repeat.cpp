@@ -17,6 +17,9 @@ class repeat_stage final : public row_transformation {
   repeat_stage(std::shared_ptr<const row_stage> inner, std::optional<int64_t> epochs)
     : row_transformation(std::move(inner)), epochs_(epochs) {}
 
+  bool batches_in_order() const noexcept override { return inner().batches_in_order(); }
+  int64_t batches_of_epoch(const reading& r) const override { return inner().batches_of_epoch(r); }
+
   int64_t length(const reading& r) const override {
     const int64_t n = inner().length(r);
     int64_t product = 0;

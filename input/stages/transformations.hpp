@@ -15,6 +15,7 @@ stage_ptr batch(stage_ptr inner, int64_t size, std::optional<bool> drop_remainde
 stage_ptr repeat(stage_ptr inner, std::optional<int64_t> epochs);
 stage_ptr take(stage_ptr inner, int64_t count);
 stage_ptr skip(stage_ptr inner, int64_t count);
+stage_ptr shard(stage_ptr inner, int64_t count, int64_t index);
 stage_ptr window(stage_ptr inner, int64_t size, int64_t shift);
 stage_ptr streams(stage_ptr inner, int64_t n, std::string begins);
 

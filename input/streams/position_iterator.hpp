@@ -1,4 +1,5 @@
-// Iterates over an indexed dataset. Its position is only the number of the next element.
+// Iterates over an indexed dataset. Its position is only the number of the next element; of batches in order, the next
+// example of an epoch, so that it does not depend on the size of a batch and the number of hosts.
 #pragma once
 
 #include "input/streams/row_stage.hpp"
@@ -20,6 +21,9 @@ class position_iterator final : public dataset_iterator {
 
  private:
   std::vector<std::string> stages() const;
+  std::string place() const;
+  /// The number of the element at a place. Error: why there is none.
+  expected<int64_t> element_at(int64_t epoch, int64_t example) const;
 
   std::shared_ptr<const row_stage> stage_;
   const row_reader& source_;
@@ -30,6 +34,7 @@ class position_iterator final : public dataset_iterator {
   int64_t rows_;
   int64_t rows_per_example_;
   int64_t length_;
+  int64_t batches_of_epoch_;  ///< Of batches in order; 0: they are not.
   /// The first element that no host has read. It is the same on all hosts, for any number of hosts.
   int64_t round_ = 0;
   std::vector<std::string> warnings_;

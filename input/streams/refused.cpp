@@ -1,5 +1,7 @@
 #include "input/streams/refused.hpp"
 
+#include "input/streams/input_function.hpp"
+
 namespace troupe::input {
 
 namespace {
@@ -50,6 +52,9 @@ error breaks_streams(const std::string& stage, int64_t n, const std::string& ins
 stage_ptr refused(const stage_ptr& inner, const std::string& stage) {
   if (auto* earlier = dynamic_cast<const refused_stage*>(inner.get()))
     return std::make_shared<refused_stage>(inner, stage, earlier->why());
+  if (input_function_of(dataset{inner}))
+    return std::make_shared<refused_stage>(
+        inner, stage, error{errc::invalid_argument, stage + " follows an input function: put it into the function"});
   return nullptr;
 }
 

@@ -14,7 +14,7 @@ const stage_ptr& absent();
 stage_ptr refuse(stage_ptr inner, const std::string& stage, error e);
 /// The error of a stage that follows `streams(n)` and would move its elements to other rows. `instead`: what to do.
 error breaks_streams(const std::string& stage, int64_t n, const std::string& instead);
-/// If `inner` is a refused node, such a node with its error; else null.
+/// A node with an error if `inner` is a refused node, whose error it is, or an input function; else null.
 stage_ptr refused(const stage_ptr& inner, const std::string& stage);
 
 }  // namespace troupe::input

@@ -51,6 +51,11 @@ class row_stage : public dataset_stage, public std::enable_shared_from_this<row_
   virtual const row_reader& source() const noexcept = 0;
   /// The number of rows in a full element. 0 before the stage `batch`, where an element is one example.
   virtual int64_t batch_size() const noexcept = 0;
+  /// Whether elements are batches of consecutive examples, one epoch after the other. Then a position is an example of
+  /// an epoch, so that batches of another size may go on from it.
+  virtual bool batches_in_order() const noexcept { return false; }
+  /// In that case: the number of batches in each epoch, or `endless`.
+  virtual int64_t batches_of_epoch(const reading& r) const { return length(r); }
   /// The number of source rows for one example: 1 without windows.
   virtual int64_t rows_per_example() const noexcept = 0;
   /// Whether an example depends on nothing but its rows, and is the same wherever it is read. False if it also says

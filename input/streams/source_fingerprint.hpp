@@ -26,7 +26,7 @@ using source_fingerprint = std::vector<fingerprint_entry>;
 /// The lines "source <bytes> <modified> <crc32c> <name>", the name without its directory. If there are more than
 /// `lines_max` parts, several share a line: the text is stored with every block that is read.
 std::string to_text(const source_fingerprint& fingerprint);
-inline constexpr size_t lines_max = 64;
+inline constexpr size_t lines_max = 8;
 
 /// Whether `state` begins with such a line.
 bool begins_fingerprint(std::string_view state) noexcept;

@@ -2,9 +2,9 @@
 
 #include "input/streams/permutation.hpp"
 #include "input/streams/position_iterator.hpp"
+#include "input/streams/stage_position.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 
 namespace troupe::input {
@@ -13,35 +13,6 @@ namespace {
 
 using iterator_ptr = std::unique_ptr<dataset_iterator>;
 using opener = std::function<expected<iterator_ptr>(const iterate_options&)>;
-
-// -- states --------------------------------------------------------------------
-// A position is one line, "<stage>: <a> <b>", then the position of the inner stage.
-
-struct counts {
-  int64_t a = 0;
-  int64_t b = 0;
-};
-
-std::string packed(const std::string& stage, counts c, const std::string& inner) {
-  return stage + ": " + std::to_string(c.a) + " " + std::to_string(c.b) + "\n" + inner;
-}
-
-/// Parses the line with the counts. Afterwards `state` is the position of the inner stage.
-expected<counts> unpacked(const std::string& stage, std::string_view& state) {
-  const auto line = state.substr(0, state.find('\n'));
-  const std::string head = stage + ": ";
-  if (!line.starts_with(head) || line.size() == state.size())
-    return fail(errc::invalid_argument, "the state was saved by '" + std::string{line.substr(0, line.rfind(':'))}
-                                            + "', here is '" + stage + "'");
-  counts c;
-  const char* end = line.data() + line.size();
-  const auto first = std::from_chars(line.data() + head.size(), end, c.a);
-  const auto second = first.ptr < end ? std::from_chars(first.ptr + 1, end, c.b) : first;
-  if (first.ec != std::errc{} || second.ec != std::errc{} || second.ptr != end || c.a < 0 || c.b < 0)
-    return fail(errc::invalid_argument, "the state's position '" + std::string{line} + "' is not two counts");
-  state.remove_prefix(line.size() + 1);
-  return c;
-}
 
 // -- iterators -----------------------------------------------------------------
 
@@ -68,8 +39,8 @@ class stage_iterator : public dataset_iterator {
   std::vector<std::string> warnings() const override { return inner_->warnings(); }
 
  protected:
-  virtual counts position() const = 0;
-  virtual expected<void> move_to(counts c) = 0;
+  virtual stage_position position() const = 0;
+  virtual expected<void> move_to(stage_position c) = 0;
 
   iterator_ptr inner_;
   std::string stage_;
@@ -111,8 +82,8 @@ class batch_iterator final : public stage_iterator {
   expected<std::string> save() const override { return torn_ ? torn() : stage_iterator::save(); }
 
  protected:
-  counts position() const override { return {}; }
-  expected<void> move_to(counts) override {
+  stage_position position() const override { return {}; }
+  expected<void> move_to(stage_position) override {
     torn_ = false;
     return {};
   }
@@ -152,8 +123,8 @@ class repeat_iterator final : public stage_iterator {
   }
 
  protected:
-  counts position() const override { return {epoch_, fresh_}; }
-  expected<void> move_to(counts c) override {
+  stage_position position() const override { return {epoch_, fresh_}; }
+  expected<void> move_to(stage_position c) override {
     auto ok = begin(c.a);
     fresh_ = c.b != 0;
     return ok;
@@ -197,8 +168,8 @@ class window_iterator final : public stage_iterator {
   }
 
  protected:
-  counts position() const override { return {next_, 0}; }
-  expected<void> move_to(counts c) override {
+  stage_position position() const override { return {next_, 0}; }
+  expected<void> move_to(stage_position c) override {
     next_ = c.a;
     return {};
   }
@@ -209,11 +180,22 @@ class window_iterator final : public stage_iterator {
   int64_t next_ = 0;
 };
 
+/// The stage in whose name hosts share a stream that cannot be read in any order.
+constexpr std::string_view share_of_hosts = "share";
+
 /// Reads the elements host, host + hosts, ...
 class share_iterator final : public stage_iterator {
  public:
-  share_iterator(iterator_ptr inner, const iterate_options& options)
-    : stage_iterator("share", std::move(inner)), host_(options.host), hosts_(options.hosts) {}
+  share_iterator(std::string stage, iterator_ptr inner, int64_t host, int64_t hosts)
+    : stage_iterator(std::move(stage), std::move(inner)), host_(host), hosts_(hosts) {}
+
+  /// Hosts also take the position of one that has read the whole stream: the next round begins there.
+  expected<void> restore(std::string_view state) override {
+    if (stage_ != share_of_hosts || state.starts_with(stage_ + ": "))
+      return stage_iterator::restore(state);
+    round_ = next_ = 0;
+    return inner_->restore(state);
+  }
 
   expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
     for (;;) {
@@ -228,8 +210,8 @@ class share_iterator final : public stage_iterator {
   }
 
  protected:
-  counts position() const override { return {round_, next_}; }
-  expected<void> move_to(counts c) override {
+  stage_position position() const override { return {round_, next_}; }
+  expected<void> move_to(stage_position c) override {
     round_ = c.a;
     next_ = c.b;
     return {};
@@ -346,12 +328,34 @@ class streamed_window_stage final : public streamed_stage {
   int64_t last_;
 };
 
+class streamed_shard_stage final : public streamed_stage {
+ public:
+  streamed_shard_stage(stage_ptr inner, std::string stage, int64_t count, int64_t index)
+    : streamed_stage(std::move(inner), std::move(stage)), count_(count), index_(index) {}
+
+  std::optional<int64_t> elements(bool drop_remainder) const override {
+    auto n = inner_->elements(drop_remainder);
+    if (n)
+      n = *n / count_ + (*n % count_ > index_ ? 1 : 0);
+    return n;
+  }
+
+ protected:
+  expected<iterator_ptr> wrap(iterator_ptr inner, const iterate_options&) const override {
+    return std::make_unique<share_iterator>(stage_, std::move(inner), index_, count_);
+  }
+
+ private:
+  int64_t count_;
+  int64_t index_;
+};
+
 }  // namespace
 
 iterator_ptr shared(iterator_ptr whole, const iterate_options& options) {
   if (options.hosts == 1)
     return whole;
-  return std::make_unique<share_iterator>(std::move(whole), options);
+  return std::make_unique<share_iterator>(std::string{share_of_hosts}, std::move(whole), options.host, options.hosts);
 }
 
 stage_ptr streamed_batch(stage_ptr inner, std::string stage, int64_t size, std::optional<bool> drop_remainder) {
@@ -368,6 +372,10 @@ stage_ptr streamed_take(stage_ptr inner, std::string stage, int64_t count) {
 
 stage_ptr streamed_skip(stage_ptr inner, std::string stage, int64_t count) {
   return std::make_shared<streamed_window_stage>(std::move(inner), std::move(stage), count, endless);
+}
+
+stage_ptr streamed_shard(stage_ptr inner, std::string stage, int64_t count, int64_t index) {
+  return std::make_shared<streamed_shard_stage>(std::move(inner), std::move(stage), count, index);
 }
 
 }  // namespace troupe::input

@@ -13,6 +13,8 @@ stage_ptr streamed_batch(stage_ptr inner, std::string stage, int64_t size, std::
 stage_ptr streamed_repeat(stage_ptr inner, std::string stage, std::optional<int64_t> epochs);
 stage_ptr streamed_take(stage_ptr inner, std::string stage, int64_t count);
 stage_ptr streamed_skip(stage_ptr inner, std::string stage, int64_t count);
+/// Reads and drops the elements of the other shards.
+stage_ptr streamed_shard(stage_ptr inner, std::string stage, int64_t count, int64_t index);
 
 /// The elements of a stream for one of `options.hosts` hosts. `whole` must start at the first element; it is returned
 /// unchanged if there is only one host.

@@ -179,12 +179,13 @@ expected<void> check_streams(const prepared_job& job, const plan_node& replica, 
     const auto& source = job.plan.at(e->from);
     if (!source.dataset)
       continue;
-    const auto& data = job.datasets[*source.dataset].input;
-    if (const int64_t n = data.last_stage()->streams(); n != 0 && n != rows)
+    const auto& data = job.datasets[*source.dataset];
+    const auto inputs = std::ssize(data.inputs);
+    if (const int64_t n = data.of(source.index).last_stage()->streams() * inputs; n != 0 && n != rows)
       return fail(errc::invalid_argument,
                   "the model carries " + quoted(states.front().options.name) + " from batch to batch, and its data are "
                       + std::to_string(n) + " streams in batches of " + std::to_string(rows)
-                      + ": a row would go on with another stream; use streams(" + std::to_string(rows) + ")");
+                      + ": a row would go on with another stream; use streams(" + std::to_string(rows / inputs) + ")");
   }
   return {};
 }

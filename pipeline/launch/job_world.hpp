@@ -2,6 +2,8 @@
 // only in their world; training, evaluation and prediction are written once, on top of this interface.
 #pragma once
 
+#include "words/bounded.hpp"
+
 #include <troupe/hook.hpp>
 
 #include <caf/fwd.hpp>
@@ -57,11 +59,5 @@ class job_world {
   /// running.
   virtual void end(std::chrono::milliseconds deadline) = 0;
 };
-
-/// `deadline`, limited to 0 and a century, so that a clock can add it to the current time without overflow.
-inline std::chrono::milliseconds bounded(std::chrono::milliseconds deadline) {
-  using namespace std::chrono_literals;
-  return std::clamp<std::chrono::milliseconds>(deadline, 0ms, 24h * 365 * 100);
-}
 
 }  // namespace troupe

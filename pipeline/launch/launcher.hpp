@@ -48,6 +48,8 @@ class running_job {
   virtual expected<job_report> report(std::chrono::milliseconds deadline) = 0;
   /// Waits for the result; absent if the deadline passes first.
   virtual std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) = 0;
+  /// Waits until the state is reached or the job has its result; false if the deadline passes first.
+  virtual bool reach(int64_t step, std::optional<std::chrono::milliseconds> deadline) = 0;
 };
 
 /// The handle of a running evaluation, used by one thread. Its destructor ends the actors and waits for them, at most

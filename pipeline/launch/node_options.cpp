@@ -66,9 +66,10 @@ infeed_options infeed_options_of(const std::shared_ptr<prepared_job>& job, const
   iterate.host = node.index;
   options.open = [job, dataset = *node.dataset, iterate]() -> expected<std::unique_ptr<dataset_iterator>> {
     auto& data = job->datasets[dataset];
-    if (iterate.host == 0 && data.first)
-      return std::move(data.first);
-    return open_input(data.input, iterate);
+    const auto infeed = static_cast<size_t>(iterate.host);
+    if (infeed < data.first.size() && data.first[infeed])
+      return std::move(data.first[infeed]);
+    return open_input(data.of(iterate.host), iterate);
   };
   for (const auto* e : plan.edges_from(node.id)) {
     if (!is_dealt_to(*job, plan.at(e->to)))
@@ -85,6 +86,8 @@ infeed_options infeed_options_of(const std::shared_ptr<prepared_job>& job, const
     }
   }
   options.ends_steps = node.stops_at_infeeds;
+  if (const auto* training = std::get_if<training_job>(&job->job))
+    options.data_may_change = training->input_changed == input_change::anew;
   const auto& switches = job->switches.at(node.driver);
   options.stop = node.own ? switches.stop_own : switches.stop;
   return options;
@@ -330,6 +333,8 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   if (training.search)
     options.search = rules_of(training);
   options.max_secs = training.max_secs;
+  options.continues_data = training.continue_input;
+  options.data_may_change = training.input_changed == input_change::anew;
   options.recovery = config.recovery;
   options.deadlines = training.basis.deadlines;
   return options;

@@ -1,7 +1,7 @@
-#include "input/streams/open_input.hpp"
 #include "pipeline/launch/build_programs.hpp"
 #include "pipeline/launch/check_prepared.hpp"
 #include "pipeline/launch/launcher.hpp"
+#include "pipeline/launch/open_datasets.hpp"
 #include "words/affinity.hpp"
 #include "words/expect.hpp"
 
@@ -34,23 +34,6 @@ search_books books_of_plan(const prepared_job& job) {
 }
 
 namespace {
-
-/// Opens a dataset and determines the structure and batch size of its elements, which planning needs. If an input
-/// cannot be opened, the job fails here, before any model is built.
-expected<prepared_dataset> open(const prepared_job& job, size_t number, const dataset& input) {
-  const auto& planned = job.plan->datasets[number];
-  const auto hosts = std::count_if(job.plan->nodes.begin(), job.plan->nodes.end(),
-                                   [number](const plan_node& n) { return n.dataset == number; });
-  prepared_dataset data{
-      input, {job.basis().config.seed, planned.mode == mode::train, 0, static_cast<int32_t>(hosts)}, {}, 1, {}};
-  auto iterator = open_input(input, data.iterate);
-  if (!iterator)
-    return fail(iterator.error());
-  data.first = std::move(*iterator);
-  data.element = data.first->spec();
-  data.batch_rows = data.first->batch_rows();
-  return data;
-}
 
 /// Rejects a checkpoint that cannot be resumed, before a model is planned. The checkpoint writer checks again, since
 /// another checkpoint may be committed meanwhile.
@@ -107,7 +90,7 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
   for (const auto& n : job->plan->nodes)
     job->switches[n.driver];
   for (size_t d = 0; d < planned.resources.datasets.size(); ++d) {
-    auto data = open(*job, d, planned.resources.datasets[d]);
+    auto data = open_dataset(*job, d, planned.resources.datasets[d]);
     if (!data)
       return fail(data.error());
     job->datasets.push_back(std::move(*data));

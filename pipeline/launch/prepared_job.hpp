@@ -23,12 +23,15 @@ namespace troupe {
 
 /// An open dataset of the plan.
 struct prepared_dataset {
-  dataset input;
+  /// One, of which each infeed reads a share; or what an input function has returned for each infeed.
+  std::vector<dataset> inputs;
   iterate_options iterate;  ///< Each infeed sets its own `host`.
   element_spec element;
   int64_t batch_rows = 1;
-  /// An iterator at the beginning. The infeed of host 0 takes it, so that the source is opened only once.
-  std::unique_ptr<dataset_iterator> first;
+  /// Iterators at the beginning, of the first infeeds. These take them, so that a source is opened only once.
+  std::vector<std::unique_ptr<dataset_iterator>> first;
+
+  const dataset& of(int32_t infeed) const { return inputs[std::min(static_cast<size_t>(infeed), inputs.size() - 1)]; }
 };
 
 /// A program of the plan: a group's model in one mode.

@@ -7,7 +7,9 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <memory>
 #include <mutex>
+#include <set>
 
 namespace troupe {
 
@@ -17,8 +19,14 @@ class board final : public job_board {
  public:
   explicit board(std::shared_ptr<job_listener> listener) : listener_(std::move(listener)) {}
   void status(const job_progress& x) override {
-    std::lock_guard lock{guard_};
-    now_ = x;
+    bool awaited = false;
+    {
+      std::lock_guard lock{guard_};
+      now_ = x;
+      awaited = !awaited_.empty() && *awaited_.begin() <= x.step;
+    }
+    if (awaited)
+      listener_->changed();
   }
   void event(const job_event& x) override { listener_->happened(x); }
   void report(const job_report& x) override {
@@ -57,6 +65,18 @@ class board final : public job_board {
     std::lock_guard lock{guard_};
     return reports_;
   }
+  /// While the object exists, the listener hears of a state at `step` or beyond.
+  auto await(int64_t step) {
+    {
+      std::lock_guard lock{guard_};
+      awaited_.insert(step);
+    }
+    const auto forget = [this, step](void*) {
+      std::lock_guard lock{guard_};
+      awaited_.erase(awaited_.find(step));
+    };
+    return std::unique_ptr<void, decltype(forget)>{this, forget};
+  }
   bool has_result() const {
     std::lock_guard lock{guard_};
     return result_.has_value();
@@ -71,6 +91,7 @@ class board final : public job_board {
   job_progress now_;
   job_report report_;
   int64_t reports_ = 0;
+  std::multiset<int64_t> awaited_;
   std::optional<expected<train_result>> result_;
   std::shared_ptr<job_listener> listener_;
 };
@@ -117,6 +138,11 @@ class launched_job final : public running_job {
     world_->wait_until([this] { return board_->has_result(); }, deadline);
     return board_->result();
   }
+  bool reach(int64_t step, std::optional<std::chrono::milliseconds> deadline) override {
+    const auto noted = board_->await(step);
+    const auto there = [this, step] { return board_->progress().step >= step || board_->has_result(); };
+    return world_->wait_until(there, deadline);
+  }
 
  private:
   chief_deadlines deadlines_;
@@ -137,6 +163,7 @@ class failed_job final : public running_job {
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds>) override {
     return expected<train_result>{fail(cause_)};
   }
+  bool reach(int64_t, std::optional<std::chrono::milliseconds>) override { return true; }
 
  private:
   error cause_;

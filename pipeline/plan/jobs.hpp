@@ -87,6 +87,8 @@ struct training_job {
   std::vector<stop_rule> stop_early = {};
   std::optional<troupe::keep_best> keep_best = {};
   std::optional<double> max_secs = {};
+  bool continue_input = false;  ///< As in `train_spec`.
+  input_change input_changed = input_change::refuse;
   job_planner planner = {};  ///< Null: the job has one plan, made from its model, or is a search.
   std::shared_ptr<const search_options> search = {};  ///< Null: the job is no search. It has no model then.
   std::vector<std::shared_ptr<hook>> hooks = {};

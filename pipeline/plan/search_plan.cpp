@@ -4,6 +4,7 @@
 #include "ensemble/names.hpp"
 #include "input/streams/open_input.hpp"
 #include "input/streams/row_numbers.hpp"
+#include "pipeline/plan/deployed_inputs.hpp"
 #include "pipeline/plan/own_data.hpp"
 #include "pipeline/plan/plan_maker.hpp"
 #include "pipeline/plan/search_groups.hpp"
@@ -43,14 +44,18 @@ expected<search_books> read_books(const job_books& books) {
 
 /// The data of training.
 struct training_data {
+  dataset input;
   batch_form form;
   std::optional<int64_t> source_rows;  ///< See `dataset_iterator::source_rows`.
 };
 expected<training_data> data_of(const training_job& job) {
-  const auto opened = open_input(job.input, {.seed = job.basis.config.seed, .drop_remainder = true});
+  const auto inputs = deployed_inputs(job.input, job);
+  if (!inputs)
+    return fail(inputs.error());
+  const auto opened = open_input(inputs->front(), {.seed = job.basis.config.seed, .drop_remainder = true});
   if (!opened)
     return fail(opened.error());
-  return training_data{{(*opened)->spec(), (*opened)->batch_rows()}, (*opened)->source_rows()};
+  return training_data{inputs->front(), {(*opened)->spec(), (*opened)->batch_rows()}, (*opened)->source_rows()};
 }
 
 /// How the outputs of the previous ensemble are kept; absent: they are computed in every epoch.
@@ -95,9 +100,10 @@ std::string text_of_own(const iteration_specs& specs, std::vector<subnetwork_rep
 /// The nodes of an iteration, with their resources.
 class search_nodes {
  public:
-  search_nodes(const training_job& job, const std::vector<search_group>& groups, std::optional<row_cache_plan> cache,
-               planned_job& made)
-    : job_(job), config_(job.basis.config), groups_(groups), cache_(std::move(cache)), made_(made), add_(made.plan) {}
+  search_nodes(const training_job& job, dataset input, const std::vector<search_group>& groups,
+               std::optional<row_cache_plan> cache, planned_job& made)
+    : job_(job), config_(job.basis.config), input_(std::move(input)), groups_(groups), cache_(std::move(cache)),
+      made_(made), add_(made.plan) {}
 
   /// `evaluated` makes the model of an evaluation; `reports`: with the metrics that builders report.
   expected<void> make(const std::function<model(bool reports)>& evaluated) {
@@ -128,7 +134,7 @@ class search_nodes {
 
  private:
   expected<void> train() {
-    const auto text = text_of(job_.input);
+    const auto text = text_of(input_);
     if (!text)
       return fail(text.error());
     auto& feed = add_.node(role::infeed, "infeed/0", chief_);
@@ -136,7 +142,7 @@ class search_nodes {
     feed.out_ports = {std::string{data_port}};
     feed.stops_at_infeeds = true;
     const auto infeed = feed.id;
-    made_.resources.datasets.push_back(cache_ ? with_row_numbers(job_.input, cache_->rows_feature) : job_.input);
+    made_.resources.datasets.push_back(cache_ ? with_row_numbers(input_, cache_->rows_feature) : input_);
     std::map<group_id, node_id> own_infeeds;
     for (const auto& g : groups_)
       if (g.own) {
@@ -217,6 +223,7 @@ class search_nodes {
 
   const training_job& job_;
   const settled_config& config_;
+  const dataset input_;
   const std::vector<search_group>& groups_;
   const std::optional<row_cache_plan> cache_;
   planned_job& made_;
@@ -287,8 +294,8 @@ expected<planned_job> plan_search(const training_job& job, const job_books& foun
     return fail(groups.error());
   planned_job made;
   const auto evaluated = [&](bool reports) { return composite_model(*basis, everything_in(*specs, reports)); };
-  if (auto done = search_nodes{job, *groups, cache_of(*basis, *found_data, job.basis.config), made}.make(evaluated);
-      !done)
+  const auto cache = cache_of(*basis, *found_data, job.basis.config);
+  if (auto done = search_nodes{job, found_data->input, *groups, cache, made}.make(evaluated); !done)
     return fail(std::move(done.error()));
   auto hooks = hooks_of(**basis, *specs, *groups);
   if (!hooks)

@@ -189,6 +189,9 @@ class faulty final : public faulty_file_system {
   expected<std::optional<std::string>> lock_owner(const std::string& directory) override {
     return trouble_->admit(file_operation::info, directory).and_then([&] { return inner_->lock_owner(directory); });
   }
+  expected<std::unique_ptr<directory_watch>> watch(const std::string& directory) override {
+    return inner_->watch(directory);
+  }
   expected<std::unique_ptr<file_hold>> hold(const std::string& path) override {
     return trouble_->admit(file_operation::hold, path).and_then([&] { return inner_->hold(path); });
   }

@@ -7,6 +7,7 @@
 
 #include <troupe/error.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -48,6 +49,17 @@ class file_hold {
   virtual ~file_hold() = default;
 };
 
+/// Tells that a directory may have changed. One thread at a time.
+class directory_watch {
+ public:
+  virtual ~directory_watch() = default;
+  /// Whether names in the directory, or the files behind them, may have changed since the last call, or since `watch`.
+  /// Waits for that, up to `patience` of the system's time. True for a directory that comes, or goes.
+  virtual bool changed(std::chrono::milliseconds patience) = 0;
+};
+/// Disks of a network tell nothing of what other machines do: whoever watches looks again after this time in any case.
+inline constexpr std::chrono::seconds look_again{5};
+
 struct file_info {
   std::string name;  ///< The name without its directory.
   bool directory = false;
@@ -88,6 +100,8 @@ class file_system {
   /// The owner of a directory: "process 4711", "another process", or absent. Takes no lock itself, so it never blocks a
   /// process that locks.
   virtual expected<std::optional<std::string>> lock_owner(const std::string& directory) = 0;
+  /// Watches a directory, also one that is not there yet. Error: resource_exhausted if the system has no more watches.
+  virtual expected<std::unique_ptr<directory_watch>> watch(const std::string& directory) = 0;
   /// Takes a hold on a file. Others may hold it too, in this process or another. Error: not_found if the file does not
   /// exist or is being removed.
   virtual expected<std::unique_ptr<file_hold>> hold(const std::string& path) = 0;

@@ -64,7 +64,7 @@ class disk final : public memory_disk {
       return fail_in_memory(errc::failed_precondition, "rename", from + " to " + to,
                             "the name is taken, and one of the two is a directory");
     if (source->name != target->name)
-      source->in->make({source->name, target->name, source->found});
+      world_->make(*source->in, {source->name, target->name, source->found});
     return {};
   }
 
@@ -84,7 +84,7 @@ class disk final : public memory_disk {
       if (!found) {
         auto fresh = std::make_shared<node>(node{.directory = true, .modified = ++world_->clock});
         world_->directories[fresh.get()];
-        in.make({.set = part, .what = fresh});
+        world_->make(in, {.set = part, .what = fresh});
       }
       at = in.now[part];
     }
@@ -100,7 +100,7 @@ class disk final : public memory_disk {
       return false;
     auto fresh = std::make_shared<node>(node{.directory = true, .modified = ++world_->clock});
     world_->directories[fresh.get()];
-    place->in->make({.set = place->name, .what = fresh});
+    world_->make(*place->in, {.set = place->name, .what = fresh});
     return true;
   }
 
@@ -113,7 +113,7 @@ class disk final : public memory_disk {
       return fail_in_memory(errc::failed_precondition, "remove", path,
                             place->found->directory ? "it is not empty" : "it is not a directory");
     world_->removed.push_back(place->found);
-    place->in->make({.erased = place->name});
+    world_->make(*place->in, {.erased = place->name});
     return {};
   }
 
@@ -167,6 +167,10 @@ class disk final : public memory_disk {
     return world_->locked.contains(found->get()) ? std::optional<std::string>{"this process"} : std::nullopt;
   }
 
+  expected<std::unique_ptr<directory_watch>> watch(const std::string& path) override {
+    return std::make_unique<memory_watch>(world_, path);
+  }
+
   expected<std::unique_ptr<file_hold>> hold(const std::string& path) override {
     const std::lock_guard guard{world_->mutex};
     auto place = existing("hold", path);
@@ -193,7 +197,7 @@ class disk final : public memory_disk {
     auto place = existing("remove", path);
     assert(place && place->found->directory);
     world_->removed.push_back(place->found);
-    place->in->make({.erased = place->name});
+    world_->make(*place->in, {.erased = place->name});
   }
 
   void overwrite(const std::string& path, std::string_view bytes) override {
@@ -216,7 +220,7 @@ class disk final : public memory_disk {
     node_ptr file = place.found;
     if (!file) {
       file = std::make_shared<node>();
-      place.in->make({.set = place.name, .what = file});
+      world_->make(*place.in, {.set = place.name, .what = file});
     } else if (!file->before_truncation) {
       file->before_truncation = std::make_shared<std::string>(*file->content, 0, file->synced);
     }
@@ -226,10 +230,10 @@ class disk final : public memory_disk {
     return std::make_unique<memory_writable_file>(world_, file, path);
   }
 
-  static expected<void> erase(const found_place& place, const std::string& path) {
+  expected<void> erase(const found_place& place, const std::string& path) {
     if (place.found->directory)
       return fail_in_memory(errc::failed_precondition, "remove", path, "it is a directory");
-    place.in->make({.erased = place.name});
+    world_->make(*place.in, {.erased = place.name});
     return {};
   }
 

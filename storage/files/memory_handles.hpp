@@ -135,4 +135,46 @@ class memory_hold final : public file_hold {
   uint64_t life_;
 };
 
+class memory_watch final : public directory_watch {
+ public:
+  memory_watch(std::shared_ptr<world> w, const std::string& path)
+    : world_(std::move(w)), parts_(parts_of(path)), seen_(locked_look()) {}
+
+  bool changed(std::chrono::milliseconds patience) override {
+    std::unique_lock guard{world_->mutex};
+    const auto differs = [this] {
+      auto now = look();
+      return std::exchange(seen_, now) != now;
+    };
+    return world_->changed.wait_for(guard, patience, differs);
+  }
+
+ private:
+  struct entry {
+    std::string name;
+    const node* what = nullptr;
+    double modified = 0;
+    bool operator==(const entry&) const = default;
+  };
+  using names = std::optional<std::vector<entry>>;  ///< Absent: there is no such directory.
+
+  names locked_look() const {
+    const std::lock_guard guard{world_->mutex};
+    return look();
+  }
+  names look() const {
+    const auto at = world_->node_at(parts_);
+    if (!at || !at->directory)
+      return std::nullopt;
+    std::vector<entry> all;
+    for (const auto& [name, what] : world_->directories[at.get()].now)
+      all.push_back({name, what.get(), what->modified});
+    return all;
+  }
+
+  std::shared_ptr<world> world_;
+  std::vector<std::string> parts_;
+  names seen_;
+};
+
 }  // namespace troupe::memory

@@ -3,6 +3,7 @@
 
 #include "storage/files/memory_file_system.hpp"
 
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <random>
@@ -53,6 +54,13 @@ struct world {
   uint64_t life = 0;  ///< The number of crashes so far. Handles of an earlier life are invalid.
   double clock = 0;   ///< Advances with every change, so that times are ordered and reproducible.
 
+  std::condition_variable changed;  ///< For those that watch directories.
+
+  /// Changes a directory.
+  void make(directory& in, change c) {
+    in.make(std::move(c));
+    changed.notify_all();
+  }
   void crash(const crash_options& options);
   /// Null if nothing is at this path.
   node_ptr node_at(const std::vector<std::string>& parts);

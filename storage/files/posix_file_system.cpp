@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -237,6 +238,13 @@ class posix_disk final : public file_system {
     if (lock_call(fd, F_OFD_GETLK, whole) < 0)
       return fail_at("look at", path, errno);
     return whole.l_type == F_UNLCK ? std::nullopt : std::optional{owner_of(fd)};
+  }
+
+  expected<std::unique_ptr<directory_watch>> watch(const std::string& directory) override {
+    descriptor events{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
+    if (!events.valid())
+      return fail_at("watch", directory, errno);
+    return std::make_unique<posix_watch>(std::move(events), directory);
   }
 
   expected<std::unique_ptr<file_hold>> hold(const std::string& path) override {

@@ -3,9 +3,15 @@
 #pragma once
 
 #include "storage/files/posix_descriptor.hpp"
+#include "words/text.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+
+#include <algorithm>
+#include <limits>
 
 namespace troupe::posix {
 
@@ -135,6 +141,55 @@ class posix_hold final : public file_hold {
 
  private:
   descriptor fd_;
+};
+
+/// Watches the directory itself or, where that is missing, the nearest folder above it.
+class posix_watch final : public directory_watch {
+ public:
+  posix_watch(descriptor events, std::string directory) : events_(std::move(events)), directory_(std::move(directory)) {
+    aim();
+  }
+
+  bool changed(std::chrono::milliseconds patience) override {
+    struct pollfd ready {
+      .fd = events_.get(), .events = POLLIN, .revents = 0
+    };
+    const auto most = std::min<int64_t>(patience.count(), std::numeric_limits<int>::max());
+    if (::poll(&ready, 1, static_cast<int>(most)) <= 0 || !take_events())
+      return false;  // A signal may end the wait early.
+    aim();           // The directory may have come, or gone.
+    return true;
+  }
+
+ private:
+  /// Watches what is there by now. A folder may come between a look and its watch, so it looks again then.
+  void aim() {
+    constexpr uint32_t what = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_DELETE_SELF
+                              | IN_MOVE_SELF | IN_ONLYDIR;
+    for (int looks = 0; looks < 8; ++looks) {
+      auto path = directory_;
+      std::string below;
+      int watch = -1;
+      while ((watch = ::inotify_add_watch(events_.get(), path.c_str(), what)) < 0 && path != parent_of(path))
+        below = std::exchange(path, parent_of(path));
+      if (watch != watch_ && watch_ >= 0)
+        ::inotify_rm_watch(events_.get(), watch_);
+      watch_ = watch;
+      if (below.empty() || ::access(below.c_str(), F_OK) != 0)
+        return;
+    }
+  }
+  bool take_events() {
+    alignas(inotify_event) char buffer[4096];
+    bool any = false;
+    while (uninterrupted([&] { return ::read(events_.get(), buffer, sizeof buffer); }) > 0)
+      any = true;
+    return any;
+  }
+
+  descriptor events_;
+  std::string directory_;
+  int watch_ = -1;
 };
 
 }  // namespace troupe::posix

@@ -130,6 +130,22 @@ TEST_CASE("quick hooks may be 256 facts behind, slow ones half a second, none le
   }
 }
 
+TEST_CASE("a node owes an answer until one has come, of whichever question, or it has ended") {
+  inquiry q{2}, other{1};
+  const auto first = q.begin({"a", "b"});
+  q.sent_to("a");
+  q.sent_to("b");
+  CHECK(q.owes("a"));
+  q.on({other.begin({"a"}), "a", {}});
+  CHECK(q.owes("a"));
+  q.begin({"a", "b"});
+  CHECK_FALSE(q.on({first, "a", {}}));
+  CHECK_FALSE(q.owes("a"));
+  CHECK(q.owes("b"));
+  q.forget("b");
+  CHECK_FALSE(q.owes("b"));
+}
+
 TEST_CASE("an inquiry names those first who do not answer, and then where the others stand") {
   inquiry q;
   const auto number = q.begin({"infeed/0", "outfeed", "replica/0"});

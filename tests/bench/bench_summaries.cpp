@@ -56,6 +56,7 @@ class forgetful_file_system final : public file_system {
   expected<file_info> info(const std::string& path) override { return none(path); }
   expected<std::optional<std::string>> lock_owner(const std::string&) override { return std::nullopt; }
   expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) override { return none(directory); }
+  expected<std::unique_ptr<directory_watch>> watch(const std::string& path) override { return none(path); }
   expected<std::unique_ptr<file_hold>> hold(const std::string& path) override { return none(path); }
   expected<bool> remove_unless_held(const std::string&) override { return true; }
 

@@ -42,8 +42,8 @@ TEST_CASE("workers begin 5, 10, 15 s after the chief, at most 60, and at once wi
 
 TEST_CASE("a worker looks again and again until the iteration has changed, and begins that one with its delay") {
   const round_wait wait{brief, 2, 1, 50s};
-  CHECK(wait.look(50s, {}) == round_step{look_again{51s}});
-  CHECK(wait.look(51s, round_news{1, 200}) == round_step{look_again{52s}});
+  CHECK(wait.look(50s, {}) == round_step{look_later{51s}});
+  CHECK(wait.look(51s, round_news{1, 200}) == round_step{look_later{52s}});
   CHECK(wait.look(52s, round_news{2, 200}) == round_step{begin_iteration{2, 52600ms}});
 }
 
@@ -64,13 +64,13 @@ TEST_CASE("a worker leaves where the search has ended, also if the iteration has
 TEST_CASE("without a limit of steps no global step is the end") {
   auto rules = brief;
   rules.max_steps.reset();
-  CHECK(std::holds_alternative<look_again>(round_wait{rules, 0, 0, 0s}.look(1s, round_news{0, INT64_MAX})));
+  CHECK(std::holds_alternative<look_later>(round_wait{rules, 0, 0, 0s}.look(1s, round_news{0, INT64_MAX})));
 }
 
 TEST_CASE("a worker waits no longer than its patience, whether there is a checkpoint or not") {
   for (const auto& newest : {std::optional<round_news>{}, std::optional{round_news{0, 100}}}) {
     const round_wait wait{brief, 0, 0, 0s};
-    CHECK(wait.look(179500ms, newest) == round_step{look_again{180s}});
+    CHECK(wait.look(179500ms, newest) == round_step{look_later{180s}});
     const auto step = wait.look(180s, newest);
     REQUIRE(std::holds_alternative<leave_search>(step));
     CHECK(std::get<leave_search>(step).chief_is_lost);

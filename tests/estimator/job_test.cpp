@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <thread>
+
 namespace troupe::test {
 
 namespace {
@@ -155,6 +157,28 @@ TEST_CASE("a deadline for the executor that cannot be is refused before anything
           == "executor_deadline must be in [1, 86400000] ms, not " + std::to_string(deadline.count()));
   }
   CHECK_FALSE(inspect_directory(directory / "run").has_value());
+}
+
+TEST_CASE("[EST-45] a wait for step 0 ends at once, and one for step 100 when that is reached") {
+  const temporary_directory here;
+  auto running = start(small_estimator(here.path), small_training(endless));
+  REQUIRE(running);
+  CHECK(running->wait_until(0));
+  CHECK(running->wait_until(100, soon));
+  CHECK(running->progress().step >= 100);
+  const auto late = running->wait_until(endless - 1, std::chrono::milliseconds{1});
+  REQUIRE_FALSE(late);
+  CHECK(late.error().category == errc::deadline_exceeded);
+  std::thread other{[&] {
+    const auto never = running->wait_until(endless - 1);
+    REQUIRE_FALSE(never);
+    CHECK(never.error().category == errc::state);
+    CHECK(never.error().message.find(", before step ") != std::string::npos);
+  }};
+  running->stop();
+  CHECK(running->wait(soon));
+  other.join();
+  CHECK(running->wait_until(100));  // It was reached.
 }
 
 }  // namespace troupe::test

@@ -3,6 +3,7 @@
 #include "tests/support/has.hpp"
 
 #include <troupe/canned_models.hpp>
+#include <troupe/delete_checkpoints.hpp>
 #include <troupe/inspect.hpp>
 
 #include <doctest/doctest.h>
@@ -270,7 +271,7 @@ TEST_CASE_FIXTURE(finished_job, "JSON with values has the bytes of every tensor,
     }
   CHECK(found);
   const auto text = to_text(*r);
-  CHECK(has(text, "troupe input 1 · next 4"));
+  CHECK(has(text, "troupe input 2 · next 4 of epoch 1"));
   CHECK(has(text, "whole (every byte read)"));
 }
 

@@ -3,6 +3,7 @@
 
 #include <troupe/canned_models.hpp>
 #include <troupe/checkpoints.hpp>
+#include <troupe/delete_checkpoints.hpp>
 #include <troupe/estimator.hpp>
 
 #include <doctest/doctest.h>

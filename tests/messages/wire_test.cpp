@@ -100,7 +100,8 @@ template <> fact sample(simulation&) {
                  .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .arrays = {{"confusion", floats()}},
                  .text = "a sentence",
                  .checkpoint = checkpoint_id{38, 88}, .failure = trouble(), .attempt = 4, .evaluation = "train"};
-  return {fact::step, news, some_values(), 39, true, true, 60, {140, 141, 142, 0.5, 0.25, 0.75, 1.5, 2.5, 3.5}, {}};
+  return {fact::step, news, some_values(), 39, true, true, 60, {140, 141, 142, 0.5, 0.25, 0.75, 1.5, 2.5, 3.5}, 143,
+          {{.number = 144, .who = "chief", .recorded = {{}, {}, 145}}}, {}};
 }
 template <> failure sample(simulation&) { return {10, node_id{6}, trouble()}; }
 template <> flush sample(simulation&) { return {11}; }
@@ -113,14 +114,14 @@ template <> gradient_sum sample(simulation&) { return {14, 41, step_status::bad_
 template <> halt sample(simulation&) { return {62}; }
 template <> hooks_ended sample(simulation&) { return {80}; }
 template <> hooks_ready sample(simulation&) {
-  return {81, {{1, 2, true}, {3, 0, false}}, {true, true}, true, true, true, true};
+  return {81, {{1, 2, true}, {3, 0, false}}, {true, true}, true, true, true, {{4, 5, 6}}, true};
 }
 template <> input_failed sample(simulation&) { return {63, 1_node, 64, trouble()}; }
 template <> input_warned sample(simulation&) { return {65, 2_node, "the file has changed"}; }
 template <> log_replaced sample(simulation&) { return {"the file has gone"}; }
 template <> leave sample(simulation&) { return {74, 75_edge, 76}; }
 template <> retire sample(simulation&) { return {77, 78, group_id{79}}; }
-template <> probe sample(simulation&) { return {66}; }
+template <> probe sample(simulation&) { return {66, probe::ends, 153, 154}; }
 template <> proceed sample(simulation&) { return {15}; }
 template <> progress sample(simulation&) {
   return {16, 42, 7, 0.01, {42, 0.5, 0.75, {{"a", {0.125, 0.25}}}}, {{40, 0.1, 0.2, {}}, {41, 0.3, 0.4, {}}},
@@ -168,7 +169,13 @@ template <> state_shown sample(simulation&) { return {117, 118}; }
 template <> stand_in sample(simulation&) { return {84, a_stored_plan()}; }
 template <> halted sample(simulation&) { return {69, 7_node}; }
 template <> standing sample(simulation&) {
-  return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}, {73, {74, 75, 76, 77, 78}, 79, 80, 81, 82}};
+  const activity_span open{146, 147, 148, false, 0, wait_cause::room};
+  const activity_span ended{149, 150, 151, true, 0, wait_cause::horizon};
+  return {70,
+          "infeed/0",
+          {{"sent", 71}, {"granted", 72}},
+          {73, {74, 75, 76, 77, 78}, 79, 80, 81, 82},
+          {{"block"}, {open, ended}, 152}};
 }
 template <> state_part sample(simulation&) {
   return {91, 92, {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}}, true, 93};

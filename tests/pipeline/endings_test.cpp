@@ -214,24 +214,6 @@ TEST_CASE("an input that cannot be saved fails the job where its position is ask
   }
 }
 
-TEST_CASE(
-    "a job that goes on with another number of hosts is refused: an infeed without a position begins nothing anew in "
-    "silence") {
-  small_job_options o{.max_steps = 4000, .replicas = 2, .hosts = 2};
-  {
-    simulated_job job{prepare_small(o), 1};
-    REQUIRE(job.crank_until([&] { return job.progress().committed_step >= 5; }));
-    job.ask(request::stop);
-    REQUIRE(end_of(job).result);
-  }
-  o.hosts = 1;
-  simulated_job job{prepare_small(o), 1};
-  const auto end = end_of(job);
-  REQUIRE_FALSE(end.result);
-  CHECK(end.result.error().category == errc::failed_precondition);
-  CHECK(has(end.result.error().message, "has the data positions of 2 infeeds, the job has 1"));
-}
-
 TEST_CASE("the resumed line says where the data stand") {
   small_job_options o{.max_steps = 10};
   const auto started = [&](int64_t max_steps, bool stops = false) {

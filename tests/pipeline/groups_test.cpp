@@ -15,7 +15,7 @@ std::map<std::string, tensor> by_hand(const small_job_options& o, int64_t steps)
   const auto job = w.prepared(describe_small(o));
   for (auto& p : job->programs)
     p.parameters->initialise(7);
-  auto& source = *job->datasets[0].first;
+  auto& source = *job->datasets[0].first.front();
   std::vector<float> x(8 * 4), seen_a(3 * 4), seen_b(3 * 4);
   std::vector<int32_t> y(4);
   for (int64_t step = 0; step < steps; ++step) {

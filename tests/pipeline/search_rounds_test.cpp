@@ -43,7 +43,7 @@ struct timed_worker {
   }
   void wait(const round_wait& round) {
     const auto step = round.look(now(), news_on(files));
-    if (const auto* again = std::get_if<look_again>(&step))
+    if (const auto* again = std::get_if<look_later>(&step))
       at(again->at, [this, round] { wait(round); });
     else if (const auto* next = std::get_if<begin_iteration>(&step))
       at(next->at, [this, iteration = next->iteration] { begin(iteration); });

@@ -42,6 +42,7 @@ void hook_fields(V& v, recipe& r) {
   v("holds_saves", r.hook_holds.saved);
   v("holds_evaluations", r.hook_holds.evaluated);
   v("stops_on_fact_from", r.hook_stops_on_fact_from);
+  v("traces_every", r.hook_traces_every);
   v("observes", r.hook_observes);
   v("scales_at", r.hook_scales_at);
   v("takes_ms", r.hook_ms);

@@ -33,6 +33,9 @@ class delegating_file_system : public file_system {
   expected<std::optional<std::string>> lock_owner(const std::string& directory) override {
     return inner_->lock_owner(directory);
   }
+  expected<std::unique_ptr<directory_watch>> watch(const std::string& directory) override {
+    return inner_->watch(directory);
+  }
   expected<std::unique_ptr<file_hold>> hold(const std::string& path) override { return inner_->hold(path); }
   expected<bool> remove_unless_held(const std::string& path) override { return inner_->remove_unless_held(path); }
 

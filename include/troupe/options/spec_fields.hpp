@@ -20,6 +20,12 @@ struct option_choices<failure_policy> {
                                                                         {"go_on", failure_policy::go_on}};
 };
 
+template <>
+struct option_choices<input_change> {
+  static constexpr std::pair<std::string_view, input_change> all[] = {{"refuse", input_change::refuse},
+                                                                      {"anew", input_change::anew}};
+};
+
 #define TROUPE_FIELD(owner, field, ...) \
   option_field { #field, &owner::field, __VA_ARGS__ }
 
@@ -32,7 +38,10 @@ struct option_fields<train_spec> {
       TROUPE_FIELD(train_spec, max_secs, "stops, to go on later, after training for so many seconds",
                    field_range::above_number(0)),
       TROUPE_FIELD(train_spec, epochs, "passes over the training data; with max_steps too, the earlier wins",
-                   field_range::at_least(1))};
+                   field_range::at_least(1)),
+      TROUPE_FIELD(train_spec, continue_input, "data of a finished job that gets more steps go on where they ended"),
+      TROUPE_FIELD(train_spec, input_changed,
+                   "data that are not those of the checkpoint: an error, or they begin anew")};
 };
 
 template <>

@@ -108,17 +108,22 @@ TEST_CASE("two progress events are joined to the newer, with the mean over the s
   CHECK(both.loss == doctest::Approx(2.5));
 }
 
-TEST_CASE(
-    "a checkpoint that does not have the position of every infeed, or has one too many, is refused and both counts are "
-    "named") {
-  const std::map<std::string, std::string> two{{"infeed/0", "a"}, {"infeed/1", "b"}, {"books", "c"}};
+TEST_CASE("infeeds go on at their own positions; where their number differs, at the one that all have") {
+  using positions = std::map<std::string, std::string>;
   const plan_node first{.name = "infeed/0"}, second{.name = "infeed/1", .index = 1};
-  CHECK(check_positions("m/model.ckpt-5", two, {&first, &second}));
-  const auto fewer = check_positions("m/model.ckpt-5", two, {&first});
+  const positions two{{"infeed/0", "a"}, {"infeed/1", "b"}}, same{{"infeed/0", "a"}, {"infeed/1", "a"}};
+  const auto with_books = [](positions p) {
+    p["books"] = "c";
+    return p;
+  };
+  CHECK(positions_for("m", with_books(two), {&first, &second}) == two);
+  CHECK(positions_for("m", with_books(same), {&first}) == positions{{"infeed/0", "a"}});
+  CHECK(positions_for("m", with_books({{"infeed/0", "a"}}), {&first, &second}) == same);
+  const auto fewer = positions_for("m/model.ckpt-5", with_books(two), {&first});
   REQUIRE_FALSE(fewer);
   CHECK(fewer.error().category == errc::failed_precondition);
-  CHECK(fewer.error().message.starts_with("m/model.ckpt-5 has the data positions of 2 infeeds, the job has 1"));
-  const auto none = check_positions("m/model.ckpt-5", {}, {&first});
+  CHECK(fewer.error().message.starts_with("m/model.ckpt-5 has the data positions of 2 infeeds, the job has 1, and"));
+  const auto none = positions_for("m/model.ckpt-5", {}, {&first});
   REQUIRE_FALSE(none);
   CHECK(has(none.error().message, "of 0 infeeds, the job has 1 (infeed/0 is missing)"));
 }
@@ -127,9 +132,9 @@ TEST_CASE("the position of a group's own data is missed by its name, and one tha
   const plan_node main{.name = "infeed/0"},
       own{.name = "infeed/t1_b", .own = own_data_of{group_id{1}, "the builder 'b'"}};
   const std::map<std::string, std::string> two{{"infeed/0", "a"}, {"own/infeed/t1_b", "b"}};
-  CHECK(check_positions("m/model.ckpt-5", two, {&main, &own}));
-  CHECK(check_positions("m/model.ckpt-5", two, {&main}));
-  const auto lacks = check_positions("m/model.ckpt-5", {{"infeed/0", "a"}, {"own/infeed/t1_a", "c"}}, {&main, &own});
+  CHECK(positions_for("m/model.ckpt-5", two, {&main, &own}) == two);
+  CHECK(positions_for("m/model.ckpt-5", two, {&main}));
+  const auto lacks = positions_for("m/model.ckpt-5", {{"infeed/0", "a"}, {"own/infeed/t1_a", "c"}}, {&main, &own});
   REQUIRE_FALSE(lacks);
   CHECK(lacks.error().category == errc::failed_precondition);
   CHECK(has(lacks.error().message,

@@ -86,7 +86,7 @@ TEST_CASE("--help has the defaults that the structs have, and says whose a key i
         == "ftrl, proximal_gradient_descent: strength of the L1 norm's pull towards 0 [0]");
 }
 
-TEST_CASE("--help has the flags in 40 lines, --help and a table the keys of that, and --help all has every key once") {
+TEST_CASE("--help has the flags in 44 lines, --help and a table the keys of that, and --help all has every key once") {
   const auto printed = [](std::vector<std::string> arguments, const std::string& command = "train") {
     const auto line = parse_command_line(command, arguments);
     REQUIRE_MESSAGE(line, (line ? "" : to_text(line.error())));
@@ -100,7 +100,7 @@ TEST_CASE("--help has the flags in 40 lines, --help and a table the keys of that
       ++n;
     return n;
   };
-  CHECK(lines(printed({"--help"})) <= 40);
+  CHECK(lines(printed({"--help"})) <= 44);
   for (const std::string command : {"evaluate", "predict", "export"})
     CHECK_MESSAGE(lines(printed({"--help"}, command)) <= 50, command);
   const auto all = printed({"--help", "all"});

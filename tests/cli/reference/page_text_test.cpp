@@ -49,6 +49,6 @@ TEST_CASE("the program carries every page of the guide once, each with a title")
     CHECK_MESSAGE(page_text(page.text).find("<!--") == std::string::npos, page.name);
   }
   CHECK(names
-        == std::set<std::string_view>{"builders", "data", "embed", "first_model", "hooks", "judge", "model", "operate",
-                                      "scale", "search", "share", "test"});
+        == std::set<std::string_view>{"builders", "data", "embed", "first_model", "hooks", "host_calls", "judge",
+                                      "model", "operate", "scale", "search", "share", "test", "threads", "watch"});
 }

@@ -108,8 +108,11 @@ TEST_CASE("a host that is not one of the hosts is refused") {
 
 TEST_CASE("the state of another pipeline is refused, naming what differs") {
   const auto data = numbered(20);
-  CHECK(has(moved(data.batch(4), data.batch(5)),
+  CHECK(has(moved(data.batch(4).take(2), data.batch(5).take(2)),
             "saved by 'batch(4, drop_remainder = false)', here is 'batch(5, drop_remainder = false)'"));
+  CHECK(has(moved(data.batch(4).shuffle(3), data.batch(5).shuffle(3)), "here is 'batch(5, drop_remainder = false)'"));
+  CHECK(has(moved(data.batch(4), data.batch(4).take(2)), "saved without 'batch(4, drop_remainder = false)'"));
+  CHECK(has(moved(data, data.batch(4)), "saved of single examples, here are batches"));
   CHECK(has(moved(data.shuffle(1).batch(4), data.shuffle(2).batch(4)),
             "saved by 'shuffle(seed = 1)', here is 'shuffle(seed = 2)'"));
   CHECK(has(moved(data.batch(4), data.batch(4).repeat()), "saved without 'repeat'"));
@@ -123,18 +126,75 @@ TEST_CASE("the state of another pipeline is refused, naming what differs") {
 TEST_CASE("what the job leaves to a pipeline is part of its state only where it matters") {
   const auto data = numbered(20);
   CHECK(has(moved(data.shuffle(), data.shuffle(), {.seed = 1}, {.seed = 2}), "'shuffle(seed = 1)'"));
-  CHECK(has(moved(data.batch(3), data.batch(3), {}, {.drop_remainder = true}), "drop_remainder = false"));
+  CHECK(
+      has(moved(data.batch(3).take(3), data.batch(3).take(3), {}, {.drop_remainder = true}), "drop_remainder = false"));
+  CHECK(moved(data.batch(3), data.batch(3), {}, {.drop_remainder = true}) == "");
   CHECK(moved(data.shuffle(5).batch(3, true), data.shuffle(5).batch(3, true), {.seed = 1},
               {.seed = 2, .drop_remainder = true})
         == "");
+}
+
+TEST_CASE("the position of batches in order is an example of an epoch: other batches and hosts go on from it") {
+  const auto data = numbered(24).shuffle(5);
+  const auto examples = flat(read(data.batch(1).repeat(3)));
+  for (const int64_t before : {2, 3, 4, 6})
+    for (const int64_t after : {1, 2, 4, 12})
+      for (const int64_t taken : {0, 12, 24, 36, 60}) {
+        CAPTURE(before);
+        CAPTURE(after);
+        CAPTURE(taken);
+        auto first = iterate(data.batch(before).repeat(3));
+        read(*first, static_cast<size_t>(taken / before));
+        const auto state = first->save();
+        REQUIRE(state);
+        for (const int32_t hosts : {1, 2}) {
+          std::vector<batches> shares;
+          for (int32_t host = 0; host < hosts; ++host) {
+            auto it = iterate(data.batch(after).repeat(3), {.host = host, .hosts = hosts});
+            REQUIRE(it->restore(*state));
+            shares.push_back(read(*it));
+          }
+          std::vector<int64_t> rest;
+          for (size_t round = 0; round < shares[0].size(); ++round)
+            for (const auto& share : shares)
+              if (round < share.size())
+                rest.insert(rest.end(), share[round].begin(), share[round].end());
+          CHECK(rest == std::vector<int64_t>(examples.begin() + taken, examples.end()));
+        }
+      }
+}
+
+TEST_CASE("a place where no batch begins is refused, naming the sizes that have a boundary there") {
+  const auto data = numbered(1000);
+  auto it = iterate(data.batch(64).repeat());
+  read(*it, 3);  // 192 examples.
+  const auto state = it->save();
+  REQUIRE(state);
+  const auto refused = [&](int64_t size) {
+    const auto done = iterate(data.batch(size).repeat())->restore(*state);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().category == errc::invalid_argument);
+    return done.error().message;
+  };
+  CHECK(has(refused(128), "behind 192 examples of an epoch, where no batch of 128 begins; one of 96 or 192 does"));
+  CHECK(has(refused(500), "one of 192 does"));
+  CHECK(has(refused(5), "one of 4 or 6 does"));
+  CHECK(iterate(data.batch(96).repeat())->restore(*state));
+}
+
+TEST_CASE("a position is at most a kilobyte, whatever the number of files") {
+  std::string state = iterate(numbered(10).shuffle().batch(2).repeat())->save().value();
+  CHECK(state.starts_with("troupe input 2\nnext 0 of epoch 0\ntensors of 10 examples"));
+  CHECK_FALSE(has(state, "batch("));
+  CHECK(state.size() < 300);
 }
 
 TEST_CASE("a refused state leaves the iterator where it was") {
   auto it = iterate(numbered(9).batch(3));
   CHECK(next(*it) == counting(0, 3));
   CHECK_FALSE(it->restore("nonsense"));
-  CHECK_FALSE(it->restore("troupe input 1\nnext -4\ntensors"));
-  CHECK_FALSE(it->restore("troupe input 1\nnext 1x\ntensors"));
+  CHECK_FALSE(it->restore("troupe input 2\nnext -4 of epoch 0\ntensors"));
+  CHECK_FALSE(it->restore("troupe input 2\nnext 1x\ntensors"));
   CHECK_FALSE(it->restore(""));
   CHECK(next(*it) == counting(3, 6));
 }

@@ -80,6 +80,8 @@ void check_inside(const recipe& r, const observation& o, std::vector<finding>& t
     to.push_back({"credit is kept", o.inside.over_credit});
   if (!o.inside.early_step.empty())
     to.push_back({"no step is told of before it is applied", o.inside.early_step});
+  if (!o.inside.stop_unheard.empty())
+    to.push_back({"a stop is heard", o.inside.stop_unheard});
   if (!o.inside.engine_twice.empty())
     to.push_back({"no engine is handed on", o.inside.engine_twice});
   for (const auto& e : o.events)

@@ -21,14 +21,17 @@ int64_t next_due(const recipe& r, int64_t after) {
 
 /// The x of all rows of the steps: in each, the hosts' batches one after the other.
 const std::vector<std::vector<float>>& rows_of_steps(const recipe& r) {
-  static std::map<std::pair<int32_t, int64_t>, std::vector<std::vector<float>>> known;
-  auto& steps = known[{r.hosts, r.batches.value_or(-1)}];
+  const bool one_for_all = r.input_mode == input_mode::sliced;
+  const int64_t turns = r.input_mode == input_mode::per_replica ? r.replicas / r.hosts : 1;
+  static std::map<std::tuple<int32_t, int64_t, bool, int64_t>, std::vector<std::vector<float>>> known;
+  auto& steps = known[{r.hosts, r.batches.value_or(-1), one_for_all, turns}];
   if (std::ssize(steps) >= r.max_steps)
     return steps;
   steps.assign(static_cast<size_t>(r.max_steps), {});
   const auto data = data_of(r);
-  for (int32_t host = 0; host < r.hosts; ++host) {
-    auto rows = data.last_stage()->iterate({.seed = 7, .drop_remainder = true, .host = host, .hosts = r.hosts});
+  const int32_t inputs = one_for_all ? 1 : r.hosts;
+  for (int32_t host = 0; host < inputs; ++host) {
+    auto rows = data.last_stage()->iterate({.seed = 7, .drop_remainder = true, .host = host, .hosts = inputs});
     if (!rows)
       throw std::runtime_error(to_text(rows.error()));
     const auto batch_rows = static_cast<size_t>((*rows)->batch_rows());
@@ -36,9 +39,8 @@ const std::vector<std::vector<float>>& rows_of_steps(const recipe& r) {
     std::vector<int32_t> y(batch_rows);
     std::byte* const into[] = {reinterpret_cast<std::byte*>(x.data()), reinterpret_cast<std::byte*>(y.data())};
     for (auto& step : steps) {
-      if (!(*rows)->read(into, {}))
-        break;
-      step.insert(step.end(), x.begin(), x.end());
+      for (int64_t turn = 0; turn < turns && (*rows)->read(into, {}); ++turn)
+        step.insert(step.end(), x.begin(), x.end());
     }
   }
   return steps;

@@ -6,6 +6,7 @@
 #include "support/small_job.hpp"
 
 #include <troupe/host_call.hpp>
+#include <troupe/input_function.hpp>
 
 namespace troupe::test::random_faults {
 
@@ -60,15 +61,27 @@ static dataset data_in_batches(const recipe& r, int64_t rows) {
   return r.batches ? small_dataset(*r.batches * batch_rows).shuffle().batch(rows) : endless.batch(rows).repeat();
 }
 
-dataset data_of(const recipe& r) { return data_in_batches(r, batch_rows); }
+static int64_t rows_of_step(const recipe& r) { return batch_rows * r.hosts; }
 
-/// A scenario may have put a job on several hosts for which its seed drew a mode of one host.
-static input_mode mode_of(const recipe& r) { return r.hosts == 1 ? r.input_mode : input_mode::per_host; }
+dataset data_of(const recipe& r) {
+  return data_in_batches(r, r.input_mode == input_mode::sliced        ? rows_of_step(r)
+                            : r.input_mode == input_mode::per_replica ? rows_of_step(r) / r.replicas
+                                                                      : batch_rows);
+}
 
 /// The same rows in each step, in the batches that the inputs of its mode read.
 static dataset input_of(const recipe& r) {
-  const bool one_each = mode_of(r) == input_mode::per_core || mode_of(r) == input_mode::per_replica;
-  return data_in_batches(r, one_each ? batch_rows / r.replicas : batch_rows);
+  return r.input_mode == input_mode::per_core ? data_in_batches(r, rows_of_step(r) / r.replicas) : data_of(r);
+}
+
+dataset troubled_input_of(const recipe& r, std::shared_ptr<input_troubles> troubles) {
+  if (!r.input_function)
+    return troubled(input_of(r), std::move(troubles), false);
+  return from_input_function({.batch_size = rows_of_step(r)}, [r, troubles](const input_context& c) {
+    const auto& at = c.deployment;
+    return troubled(data_in_batches(r, c.batch_size).shard(at.total, at.index), troubles, false,
+                    static_cast<int32_t>(at.index));
+  });
 }
 
 std::vector<exporter> exporters_of(const recipe& r) {
@@ -101,7 +114,7 @@ training_job describe(const recipe& r, std::shared_ptr<file_system> files,
   config.keep_checkpoint_max = static_cast<int32_t>(r.keep_max);
   config.summary_steps = r.keeps ? r.summary_steps : 0;
   config.log_steps = r.log_steps;
-  config.input_mode = mode_of(r);
+  config.input_mode = r.input_mode;
   config.loop = r.loop > 0 ? loop_length{r.loop} : loop_length{std::chrono::seconds{1}};
   if (r.evaluates) {
     d.evaluations = {{.data = small_evaluation(), .throttle_secs = r.throttle_secs, .when = r.when}};

@@ -256,8 +256,12 @@ recipe draw_recipe(uint64_t seed, std::optional<group_recipe> groups) {
   r.carries = !r.groups && r.loop > 0 && of_loops.in_percent(60);
   dice of_modes{seed ^ 0x6d6f646573u};
   using by = input_mode;
-  if (!r.groups && r.hosts == 1 && r.replicas > 1)
+  if (!r.groups && r.replicas > 1)
     r.input_mode = of_modes.of({by::per_host, by::per_host, by::per_core, by::per_replica, by::sliced});
+  dice of_traces{seed ^ 0x747261636573u};
+  if (r.hooks && of_traces.in_percent(30))
+    r.hook_traces_every = of_traces.of({3, 7});
+  r.input_function = !r.groups && of_modes.in_percent(25);
   dice of_turns{seed ^ 0x7475726e73u};
   if (r.evaluates) {
     r.eval_hosts = r.carries ? 1 : static_cast<int32_t>(of_turns.of({1, 1, 1, 2}));

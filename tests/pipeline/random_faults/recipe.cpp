@@ -126,6 +126,7 @@ std::string to_text(const recipe& r) {
   std::string text = "seed " + std::to_string(r.seed) + ": " + std::to_string(r.hosts) + " hosts, "
                      + std::to_string(r.replicas) + " replicas"
                      + (r.input_mode == input_mode::per_host ? "" : ", " + std::string{to_string(r.input_mode)})
+                     + (r.input_function ? ", an input function" : "")
                      + (r.shards ? ", " + std::to_string(*r.shards) + " shards" : "")
                      + (r.reducers ? ", by reducers, " : ", ") + std::to_string(r.max_steps) + " steps"
                      + (r.batches ? " of " + std::to_string(*r.batches) + " batches" : "")
@@ -174,6 +175,7 @@ std::string to_text(const recipe& r) {
             + (r.hook_holds.evaluated ? " evaluations" : "");
   if (r.hook_stops_on_fact_from)
     text += ", it stops on such a fact from step " + std::to_string(*r.hook_stops_on_fact_from);
+  text += every("it traces", r.hook_traces_every);
   if (r.hook_observes)
     text += ", it observes";
   if (r.hook_scales_at)

@@ -93,6 +93,7 @@ struct recipe {
   int32_t hosts = 1;
   int64_t replicas = 1;
   troupe::input_mode input_mode = troupe::input_mode::per_host;
+  bool input_function = false;  ///< The data are those of an input function.
   std::optional<int64_t> shards;
   bool reducers = false;    ///< Replicas reduce by messages. Those of several places must.
   bool carries = false;     ///< The model carries states, over the run and over loops.
@@ -121,7 +122,8 @@ struct recipe {
   held_facts hook_holds = {};
   /// The hook stops the job at the first held fact about this state or a later one.
   std::optional<int64_t> hook_stops_on_fact_from;
-  bool hook_observes = false;  ///< The hook requests the value that the model observes.
+  int64_t hook_traces_every = 0;  ///< The hook wants traces of two steps, so many steps apart; 0: none.
+  bool hook_observes = false;     ///< The hook requests the value that the model observes.
   /// The hook halves the learning rate at this state.
   std::optional<int64_t> hook_scales_at;
   bool listens = false;  ///< The job has a saving listener.

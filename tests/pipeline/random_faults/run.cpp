@@ -27,7 +27,7 @@ class process {
       hook_(std::make_shared<watching_hook>(recipe_)), listener_(std::make_shared<watching_listener>(recipe_)) {
     seen_.run = run;
     auto d = describe(r, std::make_shared<slow_disk>(files_, [this] { spend_on_disk(); }), given_);
-    d.input = troubled(d.input, input_, false);
+    d.input = troubled_input_of(r, input_);
     for (auto& e : d.evaluations)
       e.data.input = troubled(e.data.input, input_, true);
     if (r.hooks)
@@ -39,6 +39,7 @@ class process {
     job_ = std::make_unique<simulated_job>(std::move(job), run.schedule, r.conditions);
     job_->watch([this, messages](const auto& from, const auto& to, const auto& content) {
       protocol_.saw(from, to, content);
+      watch_.saw(to, content);
       if (messages)
         *messages += std::to_string(job_->turns()) + " " + std::to_string(job_->now().count()) + " " + from + " to "
                      + to + ": " + content.stringify() + "\n";
@@ -302,8 +303,8 @@ const checkpoint_content& reference_of(const recipe& r) {
   const auto key = std::to_string(r.hosts) + " " + std::to_string(r.replicas) + " "
                    + std::to_string(r.shards.value_or(0)) + " " + std::to_string(r.max_steps) + " "
                    + std::to_string(r.batches.value_or(0)) + " " + std::to_string(r.hook_scales_at.value_or(0))
-                   + std::string{to_string(r.input_mode)} + (r.carries ? " loops of " + std::to_string(r.loop) : "")
-                   + key_of(r.groups);
+                   + std::string{to_string(r.input_mode)} + (r.input_function ? " of a function" : "")
+                   + (r.carries ? " loops of " + std::to_string(r.loop) : "") + key_of(r.groups);
   if (const auto found = known.find(key); found != known.end())
     return found->second;
   recipe calm;
@@ -311,6 +312,7 @@ const checkpoint_content& reference_of(const recipe& r) {
   calm.replicas = r.replicas;
   calm.shards = r.shards;
   calm.input_mode = r.input_mode;
+  calm.input_function = r.input_function;
   calm.carries = r.carries;
   calm.loop = r.carries ? r.loop : 100;
   calm.max_steps = r.max_steps;

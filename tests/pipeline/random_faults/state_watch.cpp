@@ -1,8 +1,8 @@
 #include "pipeline/random_faults/state_watch.hpp"
 
+#include "actors/chief/chief.hpp"
+
 #include <caf/send.hpp>
-#include <caf/stateful_actor.hpp>
-#include <caf/typed_event_based_actor.hpp>
 
 namespace troupe::test::random_faults {
 
@@ -17,6 +17,22 @@ const State* state_of(const caf::strong_actor_ptr& node) {
 
 }  // namespace
 
+void state_watch::saw(const std::string& to, const caf::type_erased_tuple& content) {
+  if (to == "chief" && content.match_elements<request>() && content.get_as<request>(0).what == request::stop)
+    asked_to_stop_ = true;
+}
+
+void state_watch::look_at(const chief_state& state) {
+  if (std::exchange(asked_to_stop_, false) && state.trains() && !stopped_at_)
+    stopped_at_ = {state.attempt, state.horizon.until()};
+  // The request may wait in the mailbox for some turns of the chief.
+  constexpr int64_t granted_meanwhile = 8;
+  if (stopped_at_ && stopped_at_->first == state.attempt && !state.ending.stops()
+      && state.horizon.until() > stopped_at_->second + granted_meanwhile && seen_.stop_unheard.empty())
+    seen_.stop_unheard = "a stop was asked for at the horizon " + std::to_string(stopped_at_->second) + ", which is at "
+                         + std::to_string(state.horizon.until()) + " now";
+}
+
 void state_watch::look(const simulated_job& job) {
   if (std::exchange(started_, job.nodes_started()) != job.nodes_started()) {
     nodes_.clear();
@@ -27,6 +43,9 @@ void state_watch::look(const simulated_job& job) {
   }
   for (const auto& [name, node] : nodes_)
     look_at(name, node.lock());
+  const auto boss = job.node("chief");
+  if (const auto* chief = state_of<chief_actor, chief_state>(boss))
+    look_at(*chief);
 }
 
 void state_watch::look_at(const std::string& name, const caf::strong_actor_ptr& node) {

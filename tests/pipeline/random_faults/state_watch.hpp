@@ -5,6 +5,13 @@
 #include "actors/steps/replica.hpp"
 #include "support/simulated_job.hpp"
 
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+struct chief_state;
+}
+
 namespace troupe::test::random_faults {
 
 class state_watch {
@@ -13,9 +20,12 @@ class state_watch {
     std::string over_credit;                        ///< The first batch that a replica received beyond its credit.
     std::string early_step;                         ///< The first step that the outfeed passed on before its time.
     std::string engine_twice;                       ///< The first engine that two replicas had one after the other.
+    std::string stop_unheard;                       ///< What was granted in an attempt after a stop was asked for.
     std::map<int32_t, std::string> known_failures;  ///< By attempt: a permanent failure that the outfeed knew.
   };
 
+  /// Called with each message that is delivered.
+  void saw(const std::string& to, const caf::type_erased_tuple& content);
   /// Called after each turn.
   void look(const simulated_job& job);
   const sights& seen() const noexcept { return seen_; }
@@ -29,11 +39,15 @@ class state_watch {
   void look_at(const outfeed_state& state);
   /// The outfeed passes on, and makes host calls of, what all replicas have applied.
   void compare(const outfeed_state& state);
+  /// The horizon of an attempt does not move far once a stop was asked for in training, until that is known.
+  void look_at(const chief_state& state);
 
   size_t started_ = 0;
   std::vector<std::pair<std::string, caf::weak_actor_ptr>> nodes_;  ///< The current replicas, and the outfeed.
   std::map<std::shared_ptr<step_engine>, caf::actor_id> engines_;   ///< Kept alive, so no address is reused.
   std::map<std::pair<std::string, int64_t>, block> blocks_;         ///< By replica and first batch.
+  bool asked_to_stop_ = false;                                      ///< In the turn that is looked at.
+  std::optional<std::pair<int32_t, int64_t>> stopped_at_;           ///< The attempt, and its horizon after that turn.
   sights seen_;
 };
 

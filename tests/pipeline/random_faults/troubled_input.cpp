@@ -79,33 +79,35 @@ class troubled_iterator final : public dataset_iterator {
 class troubled_stage final : public dataset_stage {
  public:
   troubled_stage(std::shared_ptr<const dataset_stage> inner, std::shared_ptr<input_troubles> troubles,
-                 bool of_evaluation)
-    : inner_(std::move(inner)), troubles_(std::move(troubles)), of_evaluation_(of_evaluation) {}
+                 bool of_evaluation, std::optional<int32_t> host)
+    : inner_(std::move(inner)), troubles_(std::move(troubles)), of_evaluation_(of_evaluation), host_(host) {}
 
   element_spec spec() const override { return inner_->spec(); }
   std::string to_text() const override { return inner_->to_text(); }
   std::optional<int64_t> source_size() const override { return inner_->source_size(); }
   std::optional<int64_t> elements(bool drop_remainder) const override { return inner_->elements(drop_remainder); }
   expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const override {
-    if (auto well = troubles_->meet(of_evaluation_ ? input_place::eval_iterate : input_place::iterate, options.host);
-        !well)
+    const auto host = host_.value_or(options.host);
+    if (auto well = troubles_->meet(of_evaluation_ ? input_place::eval_iterate : input_place::iterate, host); !well)
       return fail(well.error());
     auto inner = inner_->iterate(options);
     if (!inner)
       return inner;
-    return std::make_unique<troubled_iterator>(std::move(*inner), troubles_, of_evaluation_, options.host);
+    return std::make_unique<troubled_iterator>(std::move(*inner), troubles_, of_evaluation_, host);
   }
 
  private:
   std::shared_ptr<const dataset_stage> inner_;
   std::shared_ptr<input_troubles> troubles_;
   bool of_evaluation_;
+  std::optional<int32_t> host_;
 };
 
 }  // namespace
 
-dataset troubled(const dataset& inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation) {
-  return dataset{std::make_shared<troubled_stage>(inner.last_stage(), std::move(troubles), of_evaluation)};
+dataset troubled(const dataset& inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation,
+                 std::optional<int32_t> host) {
+  return dataset{std::make_shared<troubled_stage>(inner.last_stage(), std::move(troubles), of_evaluation, host)};
 }
 
 }  // namespace troupe::test::random_faults

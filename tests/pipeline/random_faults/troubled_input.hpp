@@ -42,7 +42,9 @@ class input_troubles {
 /// In the message of every injected error and exception.
 inline constexpr const char* injected = "injected";
 
-/// `of_evaluation`: the troubles at places of evaluations apply, else those of training.
-dataset troubled(const dataset& inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation);
+/// `of_evaluation`: the troubles at places of evaluations apply, else those of training. Without `host` it is that of
+/// the iterator.
+dataset troubled(const dataset& inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation,
+                 std::optional<int32_t> host = {});
 
 }  // namespace troupe::test::random_faults

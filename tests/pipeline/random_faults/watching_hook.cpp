@@ -33,6 +33,8 @@ troupe::needs watching_hook::begin(int64_t step) {
   start_ = step;
   noted({hook_place::begin, step});
   troupe::needs all{.steps = needs_, .holds = recipe_.hook_holds};
+  if (const int64_t every = recipe_.hook_traces_every; every > 0)
+    all.traces.push_back({.first = every, .steps = 2, .every = every});
   if (recipe_.hook_observes)
     all.values.push_back(observed_value());
   return all;

@@ -78,14 +78,14 @@ TEST_CASE_FIXTURE(examined_directory,
 
 TEST_CASE_FIXTURE(examined_directory, "a position that is text is shown, other bytes are counted") {
   auto content = sample(1);
-  content.blobs = {{"infeed/0", "troupe input 1\nnext 42\n"}, {"books", std::string("\0\xff", 2)}};
+  content.blobs = {{"infeed/0", "troupe input 2\nnext 42\n"}, {"books", std::string("\0\xff", 2)}};
   REQUIRE(store->commit(content));
   const auto r = look(1);
   REQUIRE(r.blobs.size() == 2);
   CHECK(r.blobs[0].name == "books");
   CHECK(r.blobs[0].bytes == 2);
   CHECK(r.blobs[0].text.empty());
-  CHECK(r.blobs[1].text == "troupe input 1\nnext 42\n");
+  CHECK(r.blobs[1].text == "troupe input 2\nnext 42\n");
   CHECK_FALSE(r.verified);
   CHECK_FALSE(r.tensors[0].value);
 }

@@ -3,6 +3,8 @@
 
 #include "storage/encodings/crc32c.hpp"
 #include "storage/files/faulty_file_system.hpp"
+#include "storage/tensorflow/sorted_table.hpp"
+#include "storage/tensorflow/table_layout.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
 
@@ -11,6 +13,8 @@
 using namespace std::string_literals;
 
 namespace troupe {
+
+using namespace table_layout;
 
 namespace {
 

@@ -1,0 +1,211 @@
+#include "words/bounded.hpp"
+#include "words/guarded.hpp"
+#include "words/text.hpp"
+
+#include <troupe/coordinator.hpp>
+
+#include <iostream>
+#include <map>
+
+namespace troupe {
+
+namespace {
+
+class steady_time final : public coordinator_clock {
+ public:
+  time now() override { return std::chrono::steady_clock::now(); }
+  void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+            std::optional<time> deadline) override {
+    if (deadline)
+      changed.wait_until(lock, *deadline);
+    else
+      changed.wait(lock);
+  }
+};
+
+}  // namespace
+
+coordinator_clock::~coordinator_clock() = default;
+
+struct coordinator::shared {
+  explicit shared(coordinator_options o) : options(std::move(o)) {
+    if (!options.clock)
+      options.clock = std::make_shared<steady_time>();
+  }
+
+  coordinator_options options;
+  std::mutex guard = {};
+  std::condition_variable changed = {};
+  bool stops = false, joined = false;
+  std::optional<error> cause = {};
+  std::map<uint64_t, std::string> live = {};  ///< Who has enlisted and not left, in that order.
+  uint64_t enlisted = 0;
+  std::map<uint64_t, std::function<void()>> at_stop = {};
+  std::recursive_mutex calling = {};  ///< Held while those functions are called, or removed.
+
+  void leave(uint64_t number) {
+    const std::lock_guard lock{guard};
+    live.erase(number);
+    changed.notify_all();
+  }
+  /// Waits until `there` says so. Returns what it says at the deadline.
+  template <class There>
+  bool wait(std::unique_lock<std::mutex>& lock, std::optional<coordinator_clock::time> deadline, There there) {
+    auto& clock = *options.clock;
+    while (!there()) {
+      if (deadline && clock.now() >= *deadline)
+        return false;
+      clock.wait(lock, changed, deadline);
+    }
+    return true;
+  }
+};
+
+struct coordinator::membership::impl {
+  std::shared_ptr<coordinator::shared> of;
+  uint64_t number = 0;
+};
+
+coordinator::membership::membership(std::unique_ptr<impl> i) noexcept : impl_(std::move(i)) {}
+coordinator::membership::membership(membership&&) noexcept = default;
+coordinator::membership& coordinator::membership::operator=(membership&& other) noexcept {
+  leave();
+  impl_ = std::move(other.impl_);
+  return *this;
+}
+coordinator::membership::~membership() { leave(); }
+void coordinator::membership::leave() noexcept {
+  if (const auto mine = std::exchange(impl_, nullptr))
+    mine->of->leave(mine->number);
+}
+
+coordinator::coordinator(coordinator_options options) : shared_(std::make_shared<shared>(std::move(options))) {}
+
+expected<void> coordinator::request_stop(std::optional<error> cause) {
+  if (cause && shared_->options.clean.contains(cause->category))
+    cause.reset();
+  {
+    const std::lock_guard lock{shared_->guard};
+    if (shared_->joined)
+      return cause ? expected<void>{fail(std::move(*cause))} : expected<void>{};
+    if (std::exchange(shared_->stops, true))
+      return {};
+    shared_->cause = std::move(cause);
+    shared_->changed.notify_all();
+  }
+  const std::lock_guard calls{shared_->calling};
+  while (!shared_->at_stop.empty()) {
+    const auto next = shared_->at_stop.extract(shared_->at_stop.begin());
+    static_cast<void>(attempt([&]() -> expected<void> {
+      next.mapped()();
+      return {};
+    }));
+  }
+  return {};
+}
+
+bool coordinator::is_clean(errc category) const { return shared_->options.clean.contains(category); }
+
+std::shared_ptr<void> coordinator::at_stop(std::function<void()> what) const {
+  const std::lock_guard calls{shared_->calling};
+  if (should_stop()) {
+    static_cast<void>(attempt([&]() -> expected<void> {
+      what();
+      return {};
+    }));
+    return nullptr;
+  }
+  uint64_t number = 0;
+  {
+    const std::lock_guard lock{shared_->guard};
+    number = ++shared_->enlisted;
+  }
+  shared_->at_stop.emplace(number, std::move(what));
+  return {nullptr, [of = shared_, number](void*) {
+            const std::lock_guard removes{of->calling};
+            of->at_stop.erase(number);
+          }};
+}
+
+bool coordinator::should_stop() const {
+  const std::lock_guard lock{shared_->guard};
+  return shared_->stops;
+}
+
+bool coordinator::wait_for_stop(std::chrono::milliseconds patience) const {
+  std::unique_lock lock{shared_->guard};
+  return shared_->wait(lock, shared_->options.clock->now() + bounded(patience), [this] { return shared_->stops; });
+}
+
+std::optional<error> coordinator::requested_error() const {
+  const std::lock_guard lock{shared_->guard};
+  return shared_->cause;
+}
+
+expected<void> coordinator::attempt(const std::function<expected<void>()>& work) {
+  return guarded("a thread of the coordinator", work);
+}
+
+expected<void> coordinator::request_unless(expected<void> done) {
+  return done ? done : request_stop(std::move(done.error()));
+}
+
+coordinator::membership coordinator::enlist(std::string name) {
+  const std::lock_guard lock{shared_->guard};
+  const auto number = ++shared_->enlisted;
+  shared_->live.emplace(number, std::move(name));
+  return membership{std::make_unique<membership::impl>(membership::impl{shared_, number})};
+}
+
+expected<void> coordinator::join(const join_options& options) {
+  std::unique_lock lock{shared_->guard};
+  const auto all_left = [this] { return shared_->live.empty(); };
+  shared_->wait(lock, {}, [&] { return all_left() || shared_->stops; });
+  shared_->wait(lock, shared_->options.clock->now() + bounded(options.grace), all_left);
+  shared_->joined = true;
+  const auto stragglers = std::exchange(shared_->live, {});
+  if (shared_->cause)
+    return fail(*shared_->cause);
+  if (stragglers.empty())
+    return {};
+  const auto text = joined(stragglers, ", ", [](const auto& s) { return quoted(s.second); }) + " did not end within "
+                    + shortest_text(std::chrono::duration<float>(options.grace).count()) + " s of the stop";
+  if (!options.ignore_live)
+    return fail(errc::state, text);
+  lock.unlock();
+  options.log ? options.log(text) : static_cast<void>(std::cerr << text << std::endl);
+  return {};
+}
+
+void coordinator::clear_stop() {
+  const std::lock_guard lock{shared_->guard};
+  shared_->stops = shared_->joined = false;
+  shared_->cause.reset();
+}
+
+expected<void> coordinator::loop(const std::function<expected<void>()>& work, const loop_options& options) {
+  const auto until_stop = [&]() -> expected<void> {
+    if (options.begin)
+      options.begin();
+    auto due = shared_->options.clock->now();
+    for (;; due += options.every.value_or(std::chrono::milliseconds{0})) {
+      {
+        std::unique_lock lock{shared_->guard};
+        const auto stops = [this] { return shared_->stops; };
+        if (options.every ? shared_->wait(lock, due, stops) : stops())
+          break;
+      }
+      if (auto done = work(); !done)
+        return done;
+    }
+    if (options.end)
+      options.end();
+    return {};
+  };
+  auto done = attempt(until_stop);
+  if (!done)
+    static_cast<void>(request_stop(done.error()));
+  return done;
+}
+
+}  // namespace troupe

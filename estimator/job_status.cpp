@@ -1,0 +1,90 @@
+// The file with the status of a job, and the thread that keeps it.
+#include "storage/files/file_system.hpp"
+
+#include <troupe/job_status.hpp>
+
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace troupe {
+
+namespace {
+
+double wall_time() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
+}
+
+}  // namespace
+
+expected<job_status> read_status(const std::string& model_dir) {
+  const auto path = join_path(model_dir, status_file);
+  return read_file(*posix_file_system(), path).and_then([&](const std::string& text) {
+    return parse_status(text, path);
+  });
+}
+
+expected<void> write_status(const std::string& model_dir, const job_status& s) {
+  return write_file_atomically(*posix_file_system(), model_dir, std::string{status_file}, to_json(s) + "\n");
+}
+
+struct status_keeper::impl {
+  impl(job& of_, std::string directory_, std::chrono::milliseconds every_)
+    : of(of_), directory(std::move(directory_)), every(every_) {}
+
+  job& of;
+  std::string directory;
+  std::chrono::milliseconds every;
+  std::mutex guard = {};
+  std::condition_variable ends = {};
+  bool ended = false;
+  std::optional<job_report> before = {};
+  std::thread thread = {};
+
+  void write_now(bool asks) {
+    job_status now{.written = wall_time(),
+                   .process = static_cast<int64_t>(::getpid()),
+                   .host = host_name(),
+                   .progress = of.progress()};
+    if (asks)
+      if (auto report = of.report(); report) {
+        now.report = before ? since(*report, *before) : *report;
+        before = std::move(*report);
+      }
+    static_cast<void>(write_status(directory, now));
+  }
+  void keep() {
+    std::unique_lock hold{guard};
+    while (!ended) {
+      hold.unlock();
+      write_now(true);
+      hold.lock();
+      ends.wait_for(hold, every, [this] { return ended; });
+    }
+  }
+};
+
+status_keeper::status_keeper(job& of, std::string model_dir, std::chrono::milliseconds every)
+  : impl_(std::make_unique<impl>(of, std::move(model_dir), every)) {
+  impl_->write_now(false);  // In place of an earlier job's.
+  impl_->thread = std::thread{[this] { impl_->keep(); }};
+}
+
+status_keeper::~status_keeper() {
+  {
+    const std::lock_guard hold{impl_->guard};
+    impl_->ended = true;
+  }
+  impl_->ends.notify_all();
+  impl_->thread.join();
+  impl_->write_now(false);
+}
+
+}  // namespace troupe

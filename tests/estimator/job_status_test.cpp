@@ -1,0 +1,59 @@
+#include "small_start.hpp"
+#include "tests/support/has.hpp"
+
+#include <troupe/job_status.hpp>
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace troupe::test {
+
+TEST_CASE("a kept status can be read while the job runs, and says at last how it has ended") {
+  const temporary_directory here;
+  auto running = start(small_estimator(here.path), small_training(endless));
+  REQUIRE(running);
+  {
+    const status_keeper keeper{*running, here.path, std::chrono::milliseconds{1}};
+    job_status seen;
+    while (seen.progress.step < 20 || seen.report.actors.empty()) {
+      auto now = read_status(here.path);
+      if (!now) {  // The first one is being written.
+        REQUIRE(now.error().category == errc::not_found);
+        std::this_thread::yield();
+        continue;
+      }
+      seen = std::move(*now);
+    }
+    CHECK(seen.progress.now == job_progress::phase::training);
+    CHECK(seen.process == ::getpid());
+    CHECK(seen.report.seconds >= 0);
+    running->stop();
+    REQUIRE(running->wait(soon));
+  }
+  const auto last = read_status(here.path);
+  REQUIRE(last);
+  CHECK(last->progress.now == job_progress::phase::finished);
+  CHECK(last->progress.step == running->progress().step);
+  CHECK(inspect_directory(here.path).has_value());
+}
+
+TEST_CASE("where no job has kept a status there is none, and a directory that cannot be written hinders no job") {
+  const temporary_directory here;
+  const auto none = read_status(here.path);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().category == errc::not_found);
+  std::ofstream{here.path + "/file"} << "in the way";
+  auto running = start(small_estimator(here.path + "/run"), small_training(30));
+  REQUIRE(running);
+  {
+    const status_keeper keeper{*running, here.path + "/file", std::chrono::milliseconds{1}};
+    CHECK(running->wait(soon)->global_step == 30);
+  }
+}
+
+}  // namespace troupe::test
