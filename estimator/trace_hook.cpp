@@ -1,5 +1,5 @@
 // The hook that writes traces of steps to files.
-#include "storage/files/file_system.hpp"
+#include "storage/files/output_file.hpp"
 #include "words/text.hpp"
 
 #include <troupe/hooks.hpp>
@@ -32,9 +32,11 @@ class step_traces final : public hook {
                           : options_.file;
     const auto text = to_chrome_trace(trace);
     const auto files = posix_file_system();
-    const auto parent = parent_of(path);
-    auto done = files->create_directories(parent).and_then(
-        [&] { return write_file_atomically(*files, parent, file_name_of(path), text); });
+    const auto done = files->create_directories(parent_of(path))
+                          .and_then([&] { return output_file::create(files, path); })
+                          .and_then([&](output_file file) {
+                            return file.append(text).and_then([&] { return file.finish(); });
+                          });
     if (!done)
       throw std::runtime_error(done.error().message);
   }

@@ -118,7 +118,8 @@ class TROUPE_API dataset {
   /// Keeps (take), or drops (skip), the first `count` elements, at least 1 (take) or 0 (skip).
   dataset take(int64_t count) const;
   dataset skip(int64_t count) const;
-  /// Every `count`-th element from element `index` on, `index` in [0, count). Keeps streams apart only after `batch`.
+  /// Every `count`-th element, `count` in [1, 2^31], from element `index` on, `index` in [0, count). Keeps streams
+  /// apart only after `batch`.
   dataset shard(int64_t count, int64_t index) const;
   /// Element i stacks the elements [i·shift, i·shift + size): a component of dims d becomes [size, d...]. What does not
   /// fill a window is dropped. Only before `batch`, and only over sources that can be read in any order.

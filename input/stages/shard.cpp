@@ -41,9 +41,12 @@ stage_ptr shard(stage_ptr inner, int64_t count, int64_t index) {
   const std::string text = "shard(" + std::to_string(count) + ", " + std::to_string(index) + ")";
   if (auto no = refused(inner, text))
     return no;
-  if (count < 1 || index < 0 || index >= count)
+  // With more, the number of an element of an endless dataset could be beyond an int64_t.
+  constexpr int64_t shards_max = int64_t{1} << 31;
+  if (count < 1 || count > shards_max || index < 0 || index >= count)
     return refuse(inner, text,
-                  {errc::invalid_argument, text + ": there are at least 1 shard and an index below their number"});
+                  {errc::invalid_argument, text + ": there are at least 1 shard and an index below their number, and "
+                                               + "at most " + std::to_string(shards_max) + " shards"});
   auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
     return streamed_shard(std::move(inner), text, count, index);

@@ -48,6 +48,17 @@ TEST_CASE("[EST-47] with every_steps 5 the first profile is of the step to state
          == std::vector<std::string>{"timeline-11.json", "timeline-18.json", "timeline-6.json"}));
 }
 
+TEST_CASE("a device that a trace is written to is not replaced by a file, and one that is full ends the job") {
+  const temporary_directory here;
+  const auto device = here.path + "/full";
+  std::filesystem::create_symlink("/dev/full", device);
+  const auto trained = train(small_estimator(here.path),
+                             small_training(30, {traces({.file = device, .first = 10, .steps = 5})}));
+  REQUIRE_FALSE(trained);
+  CHECK(has(to_text(trained.error()), "No space left on device"));
+  CHECK(std::filesystem::is_character_file(device));
+}
+
 TEST_CASE("a trace of a file has the steps that were asked for, in the format of Chrome") {
   const temporary_directory here;
   const auto file = here.path + "/new/trace.json";

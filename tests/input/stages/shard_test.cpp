@@ -74,6 +74,7 @@ TEST_CASE("shards keep streams together only where they are of whole batches") {
 TEST_CASE("a shard that does not exist is refused, and so is one that has no elements") {
   CHECK(names(refusal(numbered(8).shard(0, 0)), "shard(0, 0)"));
   CHECK(names(refusal(numbered(8).shard(2, 2)), "shard(2, 2): there are at least 1 shard"));
+  CHECK(names(refusal(numbered(8).repeat().shard(int64_t{1} << 62, 1)), "at most 2147483648 shards"));
   CHECK(names(refusal(numbered(8).shard(2, -1)), "an index below their number"));
   CHECK(names(refusal(numbered(2).shard(3, 2)), "leaves nothing of the 2 elements"));
 }
