@@ -52,6 +52,10 @@ template <>
 struct handle_of<role::callbacks> {
   using type = callbacks_actor;
 };
+template <>
+struct handle_of<role::checkpoint_watcher> {
+  using type = checkpoint_watcher_actor;
+};
 
 struct member {
   node_id id{};

@@ -50,16 +50,14 @@ expected<void> check_cluster(const cluster& c, bool evaluates) {
   const auto task = describe_task(c);
   if (!task)
     return fail(task.error());
-  size_t processes = task->kind == task_kind::evaluator ? 1 : 0;  // An evaluator's cluster does not list it.
-  for (const auto& [type, addresses] : c.jobs)
-    processes += addresses.size();
-  if (processes > 1)
+  const auto workers = c.jobs.find("worker");
+  const size_t listed = workers == c.jobs.end() ? 0 : workers->second.size();
+  if (task->kind == task_kind::worker || task->kind == task_kind::other || (task->is_chief && listed > 0))
     return fail(errc::unimplemented, "task " + std::to_string(c.task.index) + " of the type "
-                                         + troupe::quoted(c.task.type)
-                                         + " cannot run yet: a job of several processes is not supported");
-  if (evaluates && !task->evaluates)
-    return fail(errc::unimplemented,
-                "a " + c.task.type + " leaves evaluations to an evaluator, which is not supported yet: use train()");
+                                         + troupe::quoted(c.task.type) + " cannot run yet: "
+                                         + (task->is_chief ? "its cluster lists workers (" + joined(workers->second)
+                                                                 + "), and training by several processes needs nodes"
+                                                           : "training by several processes needs nodes"));
   return {};
 }
 
@@ -137,6 +135,58 @@ expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs, int64_t 
   return steps / batches_a_step;
 }
 
+namespace {
+
+/// The evaluations of a job that follow from their specs.
+expected<std::vector<evaluation_policy>> policies_of(const estimator& e, const settled_config& config,
+                                                     const eval_specs& evaluations) {
+  std::vector<evaluation_policy> policies;
+  for (const auto& spec : evaluations.all()) {
+    auto data = data_of(spec, config, false);
+    if (!data)
+      return fail(data.error());
+    if (!config.saves())
+      return fail(errc::invalid_argument,
+                  "an evaluation beside training needs checkpoints: give a model_dir, and a "
+                  "save_checkpoints_steps or save_checkpoints_secs that is not none");
+    for (const auto& other : policies)
+      if (other.data.name == spec.name)
+        return fail(errc::invalid_argument, "two evaluations have "
+                                                + (spec.name.empty() ? "no name" : "the name '" + spec.name + "'")
+                                                + ": give each a name of its own, which its results go by");
+    if (spec.every_steps && spec.when == evaluation_mode::beside)
+      return fail(errc::invalid_argument, "evaluation: every_steps (" + std::to_string(*spec.every_steps)
+                                              + ") is for evaluations that training waits for, and when is beside");
+    if (auto right = spec.exporters.empty() ? expected<void>{} : check_words(e, spec.exports_like); !right)
+      return fail(right.error());
+    if (auto valid = validate(spec.exporters); !valid)
+      return fail(valid.error());
+    auto exports = exporting_of(e, spec);
+    const bool at_end = std::any_of(spec.exporters.begin(), spec.exporters.end(),
+                                    [](const exporter& x) { return x.rule == export_rule::final; });
+    policies.push_back({std::move(*data), std::move(exports), at_end, spec.start_delay_secs, spec.throttle_secs,
+                        spec.sanity_batches, spec.every_steps, spec.when, spec.on_evaluator_failure});
+  }
+  return policies;
+}
+
+/// A chief trains, and an evaluator in another process evaluates.
+bool leaves_evaluations(const estimator& e) {
+  if (!e.cluster)
+    return false;
+  const auto task = describe_task(*e.cluster);
+  return task && task->kind == task_kind::chief;
+}
+
+}  // namespace
+
+bool follows_a_chief(const estimator& e) {
+  if (!e.cluster)
+    return false;
+  const auto task = describe_task(*e.cluster);
+  return task && (task->kind == task_kind::evaluator || task->kind == task_kind::parameter_server);
+}
+
 expected<training_job> describe(const estimator& e, const train_spec& training, const eval_specs& evaluations) {
   if (e.cluster)
     if (auto right = check_cluster(*e.cluster, !evaluations.all().empty()); !right)
@@ -181,32 +231,58 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
       return fail(end.error());
     job.max_steps = std::min(job.max_steps.value_or(INT64_MAX), *end);
   }
-  for (const auto& spec : evaluations.all()) {
-    auto data = data_of(spec, job.basis.config, false);
-    if (!data)
-      return fail(data.error());
-    if (!job.basis.config.saves())
-      return fail(errc::invalid_argument,
-                  "an evaluation beside training needs checkpoints: give a model_dir, and a "
-                  "save_checkpoints_steps or save_checkpoints_secs that is not none");
-    for (const auto& other : job.evaluations)
-      if (other.data.name == spec.name)
-        return fail(errc::invalid_argument, "two evaluations have "
-                                                + (spec.name.empty() ? "no name" : "the name '" + spec.name + "'")
-                                                + ": give each a name of its own, which its results go by");
-    if (spec.every_steps && spec.when == evaluation_mode::beside)
-      return fail(errc::invalid_argument, "evaluation: every_steps (" + std::to_string(*spec.every_steps)
-                                              + ") is for evaluations that training waits for, and when is beside");
-    if (auto right = spec.exporters.empty() ? expected<void>{} : check_words(e, spec.exports_like); !right)
-      return fail(right.error());
-    if (auto valid = validate(spec.exporters); !valid)
-      return fail(valid.error());
-    auto exports = exporting_of(e, spec);
-    const bool at_end = std::any_of(spec.exporters.begin(), spec.exporters.end(),
-                                    [](const exporter& x) { return x.rule == export_rule::final; });
-    job.evaluations.push_back({std::move(*data), std::move(exports), at_end, spec.start_delay_secs, spec.throttle_secs,
-                               spec.sanity_batches, spec.every_steps, spec.when, spec.on_evaluator_failure});
+  auto policies = policies_of(e, job.basis.config, evaluations);
+  if (!policies)
+    return fail(policies.error());
+  job.judged_elsewhere = leaves_evaluations(e) && !policies->empty();
+  if (!job.judged_elsewhere) {
+    job.evaluations = std::move(*policies);
+    return job;
   }
+  for (const auto& policy : *policies)
+    if (policy.every_steps)
+      return fail(errc::invalid_argument,
+                  "evaluation: every_steps (" + std::to_string(*policy.every_steps)
+                      + ") is for a job that evaluates itself, and a chief leaves that to an evaluator: run as master");
+  return job;
+}
+
+expected<follower_job> describe_follower(const estimator& e, const train_spec& training,
+                                         const eval_specs& evaluations) {
+  if (auto may = may_train_and_evaluate(*e.cluster); !may)
+    return fail(may.error());
+  auto basis = settled_basis(e);
+  if (!basis)
+    return fail(basis.error());
+  const bool evaluates = describe_task(*e.cluster).value().evaluates;
+  if (!basis->config.model_dir)
+    return fail(errc::invalid_argument,
+                "model_dir must be given: the " + e.cluster->task.type + " follows the checkpoints of the chief there");
+  if (evaluates && evaluations.all().empty())
+    return fail(errc::invalid_argument, "an evaluator needs an evaluation, and there is none");
+  if (auto whole = none_is_null(training.hooks, "hooks", "the training"); !whole)
+    return fail(whole.error());
+  follower_job job{.basis = std::move(*basis), .hooks = training.hooks};
+  job.max_steps = training.max_steps;
+  job.ends_by_epochs = training.epochs.has_value();  // The chief's data are not opened here.
+  const auto in_ms = [](double secs) {
+    return std::chrono::milliseconds{static_cast<int64_t>(std::min(secs, 3e8) * 1000)};
+  };
+  job.first_commit_within = in_ms(e.config.session_creation_timeout_secs);
+  job.chief_within = in_ms(e.config.chief_wait_secs);
+  if (!evaluates)
+    return job;
+  auto policies = policies_of(e, job.basis.config, evaluations);
+  if (!policies)
+    return fail(policies.error());
+  job.evaluations = std::move(*policies);
+  for (const auto& spec : evaluations.all())
+    job.listeners.push_back(spec.listener);
+  for (const auto& rule : training.stop_early)
+    if (auto valid = validate(rule); !valid)
+      return fail(valid.error());
+  job.stop_early = training.stop_early;
+  job.keep_best = training.keep_best;
   return job;
 }
 

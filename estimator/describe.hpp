@@ -17,6 +17,11 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
 /// Errors: also those of `validate(search_options)`, and a search that never saves.
 expected<training_job> describe(const searcher& s, const train_spec& training, const eval_specs& evaluations);
 expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which);
+/// Whether this process does not train, but follows the job of a chief: an evaluator, or a ps.
+bool follows_a_chief(const estimator& e);
+/// The job of such a process. Of `training` only what the evaluations and their rules need is looked at. Errors as
+/// above; also invalid_argument for a second evaluator, one without evaluations, and a missing model_dir.
+expected<follower_job> describe_follower(const estimator& e, const train_spec& training, const eval_specs& evaluations);
 expected<prediction_job> describe(const estimator& e, const predict_spec& prediction);
 
 /// A function that runs the exporters of an evaluation on one occasion; null if there are none. Exporters of the rule

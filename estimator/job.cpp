@@ -1,4 +1,5 @@
 // The handle of a running job, and the calls that start one and wait for it.
+#include "cluster/task_duties.hpp"
 #include "estimator/describe.hpp"
 #include "estimator/job_log.hpp"
 #include "estimator/launched_by.hpp"
@@ -87,8 +88,26 @@ expected<std::optional<train_result>> job::wait_for(std::chrono::milliseconds du
   return result->map([](const train_result& r) { return std::optional{r}; });
 }
 
+namespace {
+
+expected<job> start_following(launcher& by, expected<follower_job> settled, const start_options& options) {
+  if (!settled)
+    return fail(settled.error());
+  if (options.log)
+    settled->hooks.insert(settled->hooks.begin(), make_job_log(options.log));
+  settled->basis.processors = by.processors();
+  auto prepared = prepare(std::move(*settled));
+  if (!prepared)
+    return fail(prepared.error());
+  return job{std::make_unique<job::impl>(job::impl{by.follow(std::move(*prepared))})};
+}
+
+}  // namespace
+
 expected<job> start_by(launcher& by, const estimator& e, const train_spec& training, const eval_specs& evaluations,
                        const start_options& options) {
+  if (follows_a_chief(e))
+    return start_following(by, describe_follower(e, training, evaluations), options);
   return start_by(by, describe(e, training, evaluations), options);
 }
 
@@ -141,6 +160,8 @@ std::optional<train_result> nothing_left(const estimator& e, const train_spec& t
 }  // namespace
 
 expected<train_result> train(const estimator& e, const train_spec& training) {
+  if (auto may = e.cluster ? may_train(*e.cluster) : expected<void>{}; !may)
+    return fail(may.error());
   if (auto result = nothing_left(e, training))
     return std::move(*result);
   auto running = start(e, training);

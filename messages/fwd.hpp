@@ -67,6 +67,7 @@ struct wake;
 
 // -- facts ---------------------------------------------------------------------------
 struct batches_evaluated;
+struct commit_seen;
 struct committed;
 struct departed;
 struct evaluated;
@@ -92,6 +93,7 @@ struct standing;
 struct started;
 struct state_shown;
 struct state_taken;
+struct verdict_seen;
 
 }  // namespace troupe
 
@@ -107,6 +109,7 @@ CAF_ADD_TYPE_ID(troupe, (troupe::batches_evaluated))
 CAF_ADD_TYPE_ID(troupe, (troupe::begin))
 CAF_ADD_TYPE_ID(troupe, (troupe::block))
 CAF_ADD_TYPE_ID(troupe, (troupe::cancel))
+CAF_ADD_TYPE_ID(troupe, (troupe::commit_seen))
 CAF_ADD_TYPE_ID(troupe, (troupe::committed))
 CAF_ADD_TYPE_ID(troupe, (troupe::connect_parts))
 CAF_ADD_TYPE_ID(troupe, (troupe::connect_reader))
@@ -178,6 +181,7 @@ CAF_ADD_TYPE_ID(troupe, (troupe::state_taken))
 CAF_ADD_TYPE_ID(troupe, (troupe::stop))
 CAF_ADD_TYPE_ID(troupe, (troupe::stream_end))
 CAF_ADD_TYPE_ID(troupe, (troupe::unlease))
+CAF_ADD_TYPE_ID(troupe, (troupe::verdict_seen))
 CAF_ADD_TYPE_ID(troupe, (troupe::wake))
 
 CAF_END_TYPE_ID_BLOCK(troupe)

@@ -7,6 +7,7 @@
 #include "messages/block.hpp"
 #include "messages/control.hpp"
 #include "messages/evaluation.hpp"
+#include "messages/following.hpp"
 #include "messages/reduction.hpp"
 #include "messages/report.hpp"
 #include "messages/snapshot.hpp"
@@ -28,11 +29,11 @@
               f(name_newest) f(name_values) f(note) f(prepare_plan) f(probe) f(proceed) f(pull) f(record_credit)       \
                   f(request) f(restore) f(retire) f(rewind) f(run) f(scale_rate) f(set_loop) f(settle) f(show_state)   \
                       f(stand_in) f(start_nodes) f(stop) f(unlease) f(wake)
-#define TROUPE_EACH_FACT(f)                                                                                          \
-  f(batches_evaluated) f(committed) f(departed) f(evaluated) f(export_at) f(exported) f(failure) f(flushed) f(gone)  \
-      f(halted) f(input_failed) f(input_warned) f(late_properties) f(late_properties_kept) f(log_replaced) f(newest) \
-          f(prepared) f(progress) f(released) f(restored) f(rule_applied) f(save_failed) f(standing) f(started)      \
-              f(state_shown) f(state_taken)
+#define TROUPE_EACH_FACT(f)                                                                                        \
+  f(batches_evaluated) f(commit_seen) f(committed) f(departed) f(evaluated) f(export_at) f(exported) f(failure)    \
+      f(flushed) f(gone) f(halted) f(input_failed) f(input_warned) f(late_properties) f(late_properties_kept)      \
+          f(log_replaced) f(newest) f(prepared) f(progress) f(released) f(restored) f(rule_applied) f(save_failed) \
+              f(standing) f(started) f(state_shown) f(state_taken) f(verdict_seen)
 
 // The templates for a message by itself, for one in a mailbox, and for a value known only by its type's number.
 #define TROUPE_INSTANCES(which, message)                                                         \

@@ -11,6 +11,7 @@
 #include "messages/block.hpp"
 #include "messages/control.hpp"
 #include "messages/evaluation.hpp"
+#include "messages/following.hpp"
 #include "messages/instances.hpp"
 #include "messages/reduction.hpp"
 #include "messages/report.hpp"
@@ -179,6 +180,21 @@ using lone_evaluation_actor = caf::typed_actor<caf::reacts_to<started>,  // The 
                                                caf::reacts_to<record_credit>>;  // Ignored: an evaluation has only a few
                                                                                 // records.
 
+using checkpoint_watcher_actor = caf::typed_actor<caf::reacts_to<proceed>,  // From itself: look at the directory again.
+                                                  caf::reacts_to<probe>>;   // Answered by `standing`.
+
+/// The driver of an evaluator's process: it follows the checkpoints that a job in another process commits.
+using follower_actor = evaluation_sink_actor::extend<caf::reacts_to<started>,        // Its nodes have been started.
+                                                     caf::reacts_to<commit_seen>,    // The directory has another newest
+                                                                                     // checkpoint, or another owner.
+                                                     caf::reacts_to<record_credit>,  // Credit from the summary writer
+                                                                                     // of an evaluation.
+                                                     caf::reacts_to<failure>,  // An event file could not be written.
+                                                     caf::reacts_to<log_replaced>,  // An event file was lost, and
+                                                                                    // another one has replaced it.
+                                                     caf::reacts_to<request>,    // A stop or an abort, from the user.
+                                                     caf::reacts_to<deadline>>;  // From itself: check the waits.
+
 using chief_actor = caf::typed_actor<caf::reacts_to<started>,   // Nodes have been started for an attempt.
                                      caf::reacts_to<prepared>,  // Another plan is ready, or there is none.
                                      caf::reacts_to<newest>,  // The newest commit, if it was asked for or wants another
@@ -205,6 +221,7 @@ using chief_actor = caf::typed_actor<caf::reacts_to<started>,   // Nodes have be
                                      caf::reacts_to<exported>,              // The exporters of an evaluation have run.
                                      caf::reacts_to<rule_applied>,          // The predicate of a rule has answered.
                                      caf::reacts_to<record_credit>,  // Credit from the summary writer of evaluations.
+                                     caf::reacts_to<verdict_seen>,   // An evaluator in another process has judged.
                                      caf::reacts_to<hooks_ready>,    // All hooks have begun.
                                      caf::reacts_to<answered>,       // The hooks have returned from a fact.
                                      caf::reacts_to<hooks_ended>,    // The hooks have seen the end.

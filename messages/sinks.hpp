@@ -79,6 +79,12 @@ using evaluation_sink_actor = caf::typed_actor<caf::reacts_to<batches_evaluated>
                                                caf::reacts_to<exported>,  // The exporters of an evaluation have run.
                                                caf::reacts_to<rule_applied>>;  // The predicate of a rule has answered.
 
+using commit_listener_actor = caf::typed_actor<caf::reacts_to<commit_seen>>;  // The directory has another newest
+                                                                              // checkpoint, or another owner.
+
+using verdict_listener_actor = caf::typed_actor<caf::reacts_to<verdict_seen>>;  // An evaluator in another process has
+                                                                                // judged.
+
 using hook_listener_actor = failure_sink_actor::extend<caf::reacts_to<hooks_ready>,  // All hooks have begun.
                                                        caf::reacts_to<answered>,     // The hooks have returned from a
                                                                                      // fact.

@@ -1,3 +1,4 @@
+#include <troupe/evaluation_listener.hpp>
 #include <troupe/job.hpp>
 #include <troupe/saving_listener.hpp>
 
@@ -51,5 +52,18 @@ void saving_listener::begin(int64_t) {}
 void saving_listener::before_save(int64_t) {}
 saving_listener::answer saving_listener::after_save(int64_t, const std::string&) { return answer::go_on; }
 void saving_listener::end(int64_t) {}
+
+std::string_view to_string(evaluation_outcome o) noexcept {
+  switch (o) {
+    case evaluation_outcome::evaluated: return "evaluated";
+    case evaluation_outcome::no_new: return "no_new";
+    case evaluation_outcome::missing: return "missing";
+  }
+  return "unknown";
+}
+
+evaluation_listener::~evaluation_listener() = default;
+bool evaluation_listener::before() { return true; }
+bool evaluation_listener::after(evaluation_outcome, const evaluation_result*) { return true; }
 
 }  // namespace troupe

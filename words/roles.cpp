@@ -104,6 +104,14 @@ constexpr std::array rows{
              .ends = 9,
              .makes_part = true,
              .outlives_iteration = true},
+    role_row{.what = role::checkpoint_watcher,
+             .name = "checkpoint_watcher",
+             .drivers = chief_alone | launcher_alone,
+             .starts = 12,
+             .ends = 10,
+             .outlives_iteration = true,
+             .dies = save_and_fail,
+             .hangs = settle_and_fail},
 };
 
 static_assert(are_in_order(rows));

@@ -35,6 +35,7 @@ enum class role : uint8_t {
   predictor,
   callbacks,
   chief,
+  checkpoint_watcher,  ///< Looks at a model directory for what other processes do there.
 };
 
 /// The ways in which a node can fail.

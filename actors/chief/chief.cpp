@@ -137,6 +137,8 @@ static void on_restored(chief_state& c, const restored& x) {
     // The last iteration evaluated this state; the new members beside it do not change that.
     c.evaluations.pass_over({x.id.step, c.options.stored.iteration.number});
   const bool has_finished = books.finished.value_or(false);
+  if (has_finished)
+    c.verdicts.finish_is_said(x.id.step);
   const bool data_anew = c.origin.data_anew = has_finished && c.origin.came_from == x.id && !c.options.continues_data;
   c.saves.start_from(x);
   c.facts.progress.begin(x.id.step);
@@ -295,6 +297,7 @@ static void begin_training(chief_state& c) {
   if (std::exchange(c.wishes.save, false) && c.options.checkpoints && c.saves.may_save_now())
     // Otherwise the save follows the one that was just placed.
     mark_here(c, mark_snapshot);
+  follow_verdict(c);
   if (c.ending.stops())
     drain(c, c.horizon.until(), job_end::stopped);
   else if (c.searching.on())
@@ -382,8 +385,9 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
       hears(state, on_halted), hears(state, on_standing), hears(state, on_committed), hears(state, on_save_failed),
       hears(state, on_late_properties_kept), hears(state, on_state_shown), hears(state, on_batches_evaluated),
       hears(state, on_evaluated), hears(state, on_exported), hears(state, on_rule_applied),
-      hears(state, on_record_credit), hears(state, on_hooks_ready), hears(state, on_answered),
-      hears(state, on_hooks_ended), hears(state, on_request), [&state](const deadline& x) { on_deadline(state, x); });
+      hears(state, on_record_credit), hears(state, on_verdict_seen), hears(state, on_hooks_ready),
+      hears(state, on_answered), hears(state, on_hooks_ended), hears(state, on_request),
+      [&state](const deadline& x) { on_deadline(state, x); });
 }
 
 }  // namespace troupe

@@ -98,6 +98,8 @@ struct chief_state : attempt_books {
   troupe::agents agents;  ///< Start and end the nodes.
   troupe::evaluations evaluations;
   troupe::judgements judgements;
+  /// What an evaluator in another process has judged last; absent: nothing, or there is none.
+  std::optional<verdict_seen> judged_elsewhere;
   rule_questions questions;  ///< Predicates that evaluators were asked to apply.
   troupe::gates gates;
   troupe::groups groups;  ///< Each attempt takes the groups that have left from its checkpoint.
@@ -143,6 +145,7 @@ struct chief_state : attempt_books {
   }
   bool iteration_ends_at(int64_t step) const;
   bool ends_by_rule_at(int64_t step) const;
+  bool finishes_at(int64_t step) const;
   /// Whether the job ends because somebody asked for it, and would have gone on.
   bool was_stopped() const {
     return ending.stops() && (!horizon.end_is_final() || iteration_ends_at(horizon.reached()));

@@ -53,17 +53,46 @@ void end_early(chief_state& c) {
   drain(c, c.horizon.until(), job_end::finished);
 }
 
+void on_verdict_seen(chief_state& c, const verdict_seen& x) {
+  if (!x.ignored.empty() && c.told.warnings.insert(x.ignored).second)
+    c.warn(c.horizon.reached(), x.ignored);
+  c.judged_elsewhere = x;
+  follow_verdict(c);
+}
+
+/// Every attempt follows it again: the books with which an attempt begins may be older.
+void follow_verdict(chief_state& c) {
+  const auto& x = c.judged_elsewhere;
+  if (!x || !c.trains() || c.ending.fails() || !c.writer())
+    return;
+  if (x->has_best && c.judgements.take_best(x->best, x->value)) {
+    tell_verdict(c, x->best);
+    // Readers of the best checkpoint look there.
+    if (const auto newest = c.saves.last_commit(); newest && newest->step > x->best.step)
+      tell_verdict(c, *newest);
+  }
+  if (x->has_end && c.now == chief_phase::training && c.judgements.take_end(x->rule, x->why))
+    end_early(c);
+}
+
 /// Whether the job ends at that state because of a rule, and not because of a stop or a failure.
 bool chief_state::ends_by_rule_at(int64_t step) const {
   return judgements.has_ended() && horizon.end_is_final() && horizon.end() == step;
 }
 
+/// Whether the job has finished at that state, at its goal or with its data.
+bool chief_state::finishes_at(int64_t step) const {
+  return horizon.end_is_final() && horizon.end() == step && !iteration_ends_at(step);
+}
+
 void tell_verdict(chief_state& c, checkpoint_id id) {
-  const bool ends_here = c.ends_by_rule_at(id.step);
-  if (ends_here)
+  const bool ends_here = c.ends_by_rule_at(id.step), finishes = c.finishes_at(id.step);
+  if (ends_here || finishes)
     c.arm(chief_wait::verdict, c.options.deadlines.save);
   checkpoint_books books;
   c.judgements.enter(books, ends_here);
+  if (finishes)
+    books.finished = true;
   if (const double factor = c.rates.at(id.step); factor != 1 || c.rates.says(id.step))
     books.rate_factor = factor;  // Also stored if it is 1, because it may override another factor.
   c.verdicts.sent();
@@ -77,6 +106,8 @@ void on_late_properties_kept(chief_state& c, const late_properties_kept& x) {
   c.verdicts.let_go();
   if (c.ends_by_rule_at(x.id.step))
     c.verdicts.end_is_said();
+  if (c.finishes_at(x.id.step))
+    c.verdicts.finish_is_said(x.id.step);
 }
 
 /// Results of this checkpoint that are in event files are not evaluated again. Exporters make what is missing.

@@ -59,15 +59,18 @@ void stop_listening(chief_state& c) {
 /// twice.
 void send_books(chief_state& c, int64_t step) {
   const bool ends_here = c.ends_by_rule_at(step);
-  checkpoint_books books{.first_step = c.origin.first_step,
-                         .finished = c.horizon.end_is_final() && c.horizon.end() == step && !c.iteration_ends_at(step)};
+  checkpoint_books books{.first_step = c.origin.first_step, .finished = c.finishes_at(step)};
   if (const double factor = c.rates.at(step); factor != 1)
     books.rate_factor = factor;
   books.loop = c.loops.stored_at(step, c.origin.first_step);
   c.judgements.enter(books, ends_here);
   c.verdicts.books_name(step, c.judgements.best());
-  if (ends_here && c.saves.last_commit() != checkpoint_id{step, c.options.stored.iteration.number})
-    c.verdicts.end_is_said();  // A checkpoint that is only listed again keeps the books that it has.
+  if (c.saves.last_commit() != checkpoint_id{step, c.options.stored.iteration.number}) {
+    if (ends_here)
+      c.verdicts.end_is_said();  // A checkpoint that is only listed again keeps the books that it has.
+    if (*books.finished)
+      c.verdicts.books_say_finish(step);
+  }
   snapshot_part part{c.attempt, step, c.options.id};
   part.properties = write_books(books);
   if (!enter_search_books(c, step, part))

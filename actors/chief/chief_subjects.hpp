@@ -134,6 +134,9 @@ expected<troupe::judgements::ruling> ask_predicates(chief_state& c, expected<tro
                                                     const std::optional<evaluated>& of);
 void on_rule_applied(chief_state& c, const rule_applied& x);
 void end_early(chief_state& c);
+void on_verdict_seen(chief_state& c, const verdict_seen& x);
+/// Makes the verdict of an evaluator in another process the job's own, while it trains.
+void follow_verdict(chief_state& c);
 /// Sends the checkpoint writer the properties that became known after the books were sent; it stores them beside the
 /// checkpoint.
 void tell_verdict(chief_state& c, checkpoint_id id);

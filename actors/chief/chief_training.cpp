@@ -215,6 +215,14 @@ bool fail_as_announced(chief_state& c) {
   return true;
 }
 
+/// Books sent for an earlier mark there do not say that this is the end. Others are sent, but the commit may be on its
+/// way with the first ones: then a verdict says it.
+static void place_end(chief_state& c, int64_t step) {
+  if (c.saves.is_placed(step))
+    c.verdicts.doubt_books_of(step);
+  place_save(c, step);
+}
+
 void on_stream_end(chief_state& c, const stream_end& x) {
   if (!c.trains() || lose_group(c, x))
     return;
@@ -258,7 +266,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
   end_silence(c);
   publish_commits(c);  // Commits are told before a save of the same state is placed.
   if (c.options.checkpoints && !c.saves.is_settled({x.step, c.options.stored.iteration.number}))
-    place_save(c, x.step);  // Books sent for an earlier mark there do not say that this is the end.
+    place_end(c, x.step);
   c.disarm(chief_wait::commit);
 }
 
@@ -272,6 +280,12 @@ static void dealt_with(chief_state& c, uint64_t number) {
 
 void on_hooks_ready(chief_state& c, const hooks_ready& x) {
   dealt_with(c, x.number);
+  if (x.holds.evaluated && c.nodes.count(role::checkpoint_watcher) > 0 && !c.ends())
+    return fail_now(c, {errc::invalid_argument,
+                        "a hook holds the job at 'evaluated', and this chief leaves evaluations to an evaluator in "
+                        "another process: run it as master, which evaluates itself",
+                        {},
+                        c.options.name});
   c.facts.listening.begin(x.listens);
   c.facts.loops = x.loops;
   c.traces.set_needs(x.traces);
@@ -316,7 +330,9 @@ bool drain_further(chief_state& c) {
       .flushing = c.flushing(),
       .halting = c.may_recover() && !c.ending.halting.empty(),
       .exports = exports_at_end(c),
-      .by_rule = c.judgements.has_ended() && c.horizon.end_is_final() && !c.verdicts.says_end(),
+      .end_unsaid = (c.judgements.has_ended() && c.horizon.end_is_final() && !c.verdicts.says_end())
+                    || (c.options.checkpoints && c.finishes_at(*c.horizon.end())
+                        && !c.verdicts.says_finish(*c.horizon.end())),
       .verdicts = c.verdicts.any_on_way(),
       .may_recover = c.may_recover()};
   switch (next_of_draining(c.ending, c.horizon, c.saves, c.evaluations, c.gates, s)) {

@@ -23,7 +23,7 @@ drain_next next_of_draining(const ending& how, const horizon& ahead, const saves
   if (s.evaluates && how.cause() != end_cause::signal && is_new)
     return drain_next::evaluate;
   const bool is_last = newest && newest->step == *ahead.end();
-  if (s.by_rule && is_last)
+  if (s.end_unsaid && is_last)
     return drain_next::judge;
   if (s.exports && how.state() < end_state::exported && how.cause() != end_cause::signal && is_last)
     return drain_next::export_last;

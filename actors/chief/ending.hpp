@@ -70,7 +70,8 @@ struct drain_situation {
   bool halting = false;         ///< A new attempt may follow, and some nodes have not answered `halt`.
   /// An evaluation has exporters for the end, and the job has reached its goal or was ended by a rule.
   bool exports = false;
-  bool by_rule = false;      ///< A rule has ended the job, which its last checkpoint does not say yet.
+  bool end_unsaid = false;   ///< The job has finished, or a rule has ended it, which its last checkpoint does not say
+                             ///< yet.
   bool verdicts = false;     ///< Verdicts are on their way to the disk.
   bool may_recover = false;  ///< A new attempt may follow, so all that can be known of the failure counts.
 };

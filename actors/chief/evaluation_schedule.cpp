@@ -32,6 +32,13 @@ evaluation_schedule::next evaluation_schedule::decide(const situation& s) const 
   return s.recorded && records_ + records_each > record_credit_ ? next::need_room : next::begin;
 }
 
+evaluation_schedule::nanoseconds evaluation_schedule::due() const {
+  // Nine years are as good as for ever, and fit.
+  const auto in_ns = [](double secs) { return nanoseconds{static_cast<int64_t>(std::min(secs, 3e8) * 1e9)}; };
+  const auto delayed = in_ns(start_delay_secs_);
+  return began_ ? std::max(delayed, *began_ + in_ns(throttle_secs_)) : delayed;
+}
+
 void evaluation_schedule::begin(nanoseconds now) {
   began_ = now;
   running_ = std::exchange(waiting_, std::nullopt);

@@ -44,6 +44,8 @@ class evaluation_schedule {
     bool recorded = false;    ///< Results go to an event file.
   };
   next decide(const situation& s) const;
+  /// When the next evaluation may begin, by the start delay and the throttle; 0: at once.
+  nanoseconds due() const;
   /// The evaluation of the waiting checkpoint begins.
   void begin(nanoseconds now);
   /// Begins a check: some batches are evaluated before training begins. Nothing else in the schedule changes.
@@ -72,6 +74,11 @@ class evaluation_schedule {
   void drop_waiting() { waiting_.reset(); }
   /// The running evaluation has ended. Returns its checkpoint; absent: none was running.
   std::optional<checkpoint_id> end();
+  /// Its evaluation was in vain: it may be evaluated again.
+  void forget(checkpoint_id id) {
+    if (last_ == id)
+      last_.reset();
+  }
   /// The results of this checkpoint are known from an earlier run.
   void recall(checkpoint_id id) { last_ = id; }
   /// Whether the results of `id` are known, or will be without another evaluation because its state was shown before it

@@ -167,6 +167,23 @@ expected<judgements::ruling> judgements::apply_rules(question from) {
   return ruling{};
 }
 
+bool judgements::take_best(checkpoint_id id, double value) {
+  if (!settings_.best || best_ == id || !improves(value))
+    return false;
+  best_ = id;
+  best_value_ = value;
+  best_results_ = {};
+  return true;
+}
+
+bool judgements::take_end(const std::string& rule, std::string why) {
+  if (has_ended() || !has_rule(rule))
+    return false;
+  ended_ = std::move(why);
+  ended_by_ = rule;
+  return true;
+}
+
 void judgements::enter(checkpoint_books& books, bool ends_here) const {
   if (settings_.best && best_)
     books.best = {*best_, best_value_, settings_.best->restore_best};
@@ -174,12 +191,13 @@ void judgements::enter(checkpoint_books& books, bool ends_here) const {
     books.ended = {"early: " + ended_, ended_by_};
 }
 
+bool judgements::has_rule(const std::string& text) const {
+  return std::any_of(settings_.rules.begin(), settings_.rules.end(),
+                     [&text](const stop_rule& r) { return to_text(r) == text; });
+}
+
 std::optional<std::string> judgements::end_in(const checkpoint_books& books) const {
-  const auto has = [this](const std::string& rule) {
-    return std::any_of(settings_.rules.begin(), settings_.rules.end(),
-                       [&rule](const stop_rule& r) { return to_text(r) == rule; });
-  };
-  return books.ended && has(books.ended->rule) ? std::optional{books.ended->why} : std::nullopt;
+  return books.ended && has_rule(books.ended->rule) ? std::optional{books.ended->why} : std::nullopt;
 }
 
 }  // namespace troupe

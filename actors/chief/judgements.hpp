@@ -65,14 +65,22 @@ class judgements {
   /// The results that earlier runs have left for this state, as float32, with its step.
   std::optional<std::map<std::string, double>> known_results(const std::string& evaluation, checkpoint_id id) const;
 
+  /// An evaluator in another process has found this checkpoint the best. False: this process knows a better one, or it
+  /// is no news.
+  bool take_best(checkpoint_id id, double value);
+  /// A rule, given as text, has ended the job in another process. False: the job does not have it, or has ended.
+  bool take_end(const std::string& rule, std::string why);
+
   /// Enters the best checkpoint so far into the books of a checkpoint. `ends_here`: the job ends at this checkpoint by
   /// a rule.
   void enter(checkpoint_books& books, bool ends_here) const;
   bool has_ended() const noexcept { return !ended_.empty(); }
   const std::string& why_ended() const noexcept { return ended_; }
+  const std::string& rule_that_ended() const noexcept { return ended_by_; }
   /// Why an earlier run ended at the state where the attempt begins, if the job still has the rule that ended it.
   const std::optional<std::string>& ended_before() const noexcept { return ended_before_; }
   std::optional<checkpoint_id> best() const noexcept { return best_; }
+  double best_value() const noexcept { return best_value_; }
   /// The results of the best checkpoint if this process has evaluated it; otherwise its metrics in an event file, as
   /// float32, or nothing.
   const evaluation_values& best_results() const noexcept { return best_results_; }
@@ -82,6 +90,7 @@ class judgements {
 
  private:
   bool improves(double value) const;
+  bool has_rule(const std::string& text) const;
   std::optional<std::string> end_in(const checkpoint_books& books) const;
   expected<ruling> apply_rules(question from);
   ruling end_by(const stop_rule& rule, std::string why);

@@ -82,6 +82,10 @@ constexpr lateness lateness_of<committed>() {
   return {late::unleased, late::dropped};
 }
 template <>
+constexpr lateness lateness_of<verdict_seen>() {
+  return {late::heard, late::dropped};
+}
+template <>
 constexpr lateness lateness_of<save_failed>() {
   return {late::dropped, late::dropped};
 }

@@ -32,11 +32,21 @@ class verdicts {
   /// The last checkpoint says that a rule has ended the job, in its books or by a verdict.
   void end_is_said() { end_said_ = true; }
   bool says_end() const noexcept { return end_said_; }
+  /// The checkpoint of `step` says that the job has finished there, or its books do that were sent.
+  void finish_is_said(int64_t step) { finish_said_ = step; }
+  void books_say_finish(int64_t step) {
+    if (doubted_ != step)
+      finish_said_ = step;
+  }
+  /// Other books of that state were sent before, and it may be committed with those.
+  void doubt_books_of(int64_t step) { doubted_ = step; }
+  bool says_finish(int64_t step) const noexcept { return finish_said_ == step; }
 
  private:
   std::map<int64_t, std::optional<checkpoint_id>> best_in_books_;
   int64_t on_way_ = 0;
   bool holds_ = false, end_said_ = false;
+  std::optional<int64_t> finish_said_, doubted_;
 };
 
 }  // namespace troupe

@@ -95,12 +95,13 @@ int run_training(const command_line& line, const std::shared_ptr<console_printer
 
   auto& training = data->training;
   training.hooks.push_back(console);
-  if (auto possible = keep_trace(line, console, training); !possible)
+  if (auto possible = task->trains ? keep_trace(line, console, training) : expected<void>{}; !possible)
     return usage_failure(*console, possible.error());
   const auto& directory = setup->estimator.config.model_dir;
   if (line.status && !directory)
     return usage_failure(*console, {errc::invalid_argument, "--status needs a model directory: give --model-dir"});
-  keep_record(line, *given, *setup, what, console, training);
+  if (task->trains)
+    keep_record(line, *given, *setup, what, console, training);
   console->measure_by({.epoch_steps = data->epoch_steps,
                        .evaluation_batches = data->evaluation_batches,
                        .saves = setup->estimator.config.model_dir.has_value()});

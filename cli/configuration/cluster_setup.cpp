@@ -32,7 +32,12 @@ expected<opened_data> open_data(const job_setup& setup, const task_description& 
     opened.epoch_steps = epoch_steps(setup, *examples);
   }
   for (const auto& e : setup.evaluations) {
-    if (!task.evaluates || !e.while_training)
+    if (!e.while_training)
+      continue;
+    // A chief has its rules from the evaluations of an evaluator, whose data it does not read.
+    if (task.kind == task_kind::chief)
+      opened.evaluations.push_back(e.spec);
+    if (!task.evaluates)
       continue;
     const auto test = open_test_data(setup, e);
     if (!test)

@@ -12,6 +12,7 @@
 #include <troupe/cluster.hpp>
 #include <troupe/dataset.hpp>
 #include <troupe/early_stopping.hpp>
+#include <troupe/evaluation_listener.hpp>
 #include <troupe/exporter.hpp>
 #include <troupe/hook.hpp>
 #include <troupe/model.hpp>
@@ -28,8 +29,8 @@ struct estimator {
   run_config config = {};
   /// Where the variables of a job come from if there is no checkpoint. None: initial values drawn from the seed.
   std::optional<warm_start_settings> warm_start = {};
-  /// The processes that train together, and which this one is (cluster.hpp). None: it works alone. Training by several
-  /// processes is unimplemented so far, and so are evaluations in a cluster without a master.
+  /// The processes that train together, and which this one is (cluster.hpp). None: it works alone. An evaluator
+  /// evaluates what the chief saves; a ps waits for the end. Workers are unimplemented so far.
   std::optional<troupe::cluster> cluster = {};
 };
 
@@ -55,7 +56,8 @@ struct train_spec {
   /// A job that has finished and is given more steps: its data go on where they ended, and do not begin anew.
   bool continue_input = false;
   input_change input_changed = input_change::refuse;
-  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called in this order (hook.hpp).
+  /// Called in this order (hook.hpp). In a process that evaluates and does not train they hear events, and no more.
+  std::vector<std::shared_ptr<hook>> hooks = {};
   /// Called at every save (saving_listener.hpp), so checkpoints are required. One that is listed twice is called once.
   std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};
   std::vector<stop_rule> stop_early = {};  ///< The first rule that applies ends the job. Rules require an evaluation.
@@ -89,7 +91,8 @@ struct eval_spec {
   /// Also evaluates the current variables at every multiple of this many steps that is not saved, regardless of
   /// `throttle_secs`. There is no checkpoint of such a state, so no exporter runs. Only with `waits`. Absent: none.
   std::optional<int64_t> every_steps = {};
-  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called for each batch, except for `sanity_batches`.
+  std::vector<std::shared_ptr<hook>> hooks = {};       ///< Called for each batch, except for `sanity_batches`.
+  std::shared_ptr<evaluation_listener> listener = {};  ///< Of an evaluator in a process of its own; may be null.
   /// Run in this order after an evaluation, while a lease keeps its checkpoint; those with the rule `final` run once a
   /// job has reached max_steps or was ended by a rule.
   std::vector<exporter> exporters = {};
@@ -126,6 +129,7 @@ TROUPE_API expected<train_result> train(const estimator& e, const train_spec& tr
 TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation,
                                                 const checkpoint_ref& which = {});
 /// Trains as `train` does, and evaluates checkpoints on the way and at the end. Needs checkpoints (invalid_argument).
+/// In a cluster it does the part of this process; an evaluator needs no `training.input`.
 TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training,
                                                      const eval_specs& evaluations);
 TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training,

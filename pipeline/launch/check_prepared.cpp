@@ -64,15 +64,21 @@ std::optional<std::string> name_while_leading(const prepared_job& job, const std
   return std::nullopt;
 }
 
+bool is_search(const prepared_job& job) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  return training && training->search;
+}
+
 /// The names of an evaluation's metrics.
 std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
-  const auto& node = *job.plan.all(role::evaluator, job.plan.find(role::chief, no_node)->id)[which];
+  const auto* chief = job.plan.find(role::chief, no_node);
+  const auto& node = *job.plan.all(role::evaluator, chief ? chief->id : no_node)[which];
   std::set<std::string> names{"global_step", "loss"};
   for (const auto& o : job.driven_by(node.id).outputs) {
     if (o.what != program_output::kind::metric_sum)
       continue;
     names.insert(o.name);
-    if (const auto plain = job.training().search ? name_while_leading(job, o.name) : std::nullopt)
+    if (const auto plain = is_search(job) ? name_while_leading(job, o.name) : std::nullopt)
       names.insert(*plain);
   }
   return {names.begin(), names.end()};
@@ -81,7 +87,7 @@ std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
 /// Error: invalid_argument if `who` asks for an evaluation or a metric that the job does not have.
 expected<void> check_metric(const prepared_job& job, const std::string& who, const std::string& evaluation,
                             const std::optional<std::string>& metric) {
-  const auto all = regular_evaluations(job.training());
+  const auto all = judged_part_of(job.job)->evaluations;
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const evaluation_policy& e) { return e.data.name == evaluation; });
   if (found == all.end())
@@ -100,18 +106,17 @@ expected<void> check_metric(const prepared_job& job, const std::string& who, con
 }
 
 expected<void> check_judgements(const prepared_job& job) {
-  const auto* training = std::get_if<training_job>(&job.job);
-  if (!training)
+  const auto judged = judged_part_of(job.job);
+  if (!judged)
     return {};
-  for (const auto& rule : training->stop_early) {
+  for (const auto& rule : judged->rules) {
     const auto metric = rule.what == stop_rule::kind::predicate ? std::nullopt : std::optional{rule.metric};
     if (auto possible = check_metric(job, "the rule '" + to_text(rule) + "'", rule.options.evaluation, metric);
         !possible)
       return possible;
   }
-  return training->keep_best
-             ? check_metric(job, "keep_best", training->keep_best->goal.evaluation, training->keep_best->goal.metric)
-             : expected<void>{};
+  return judged->best ? check_metric(job, "keep_best", judged->best->goal.evaluation, judged->best->goal.metric)
+                      : expected<void>{};
 }
 
 /// A search must not train an iteration to find that its candidates lack the metric that decides.
@@ -133,17 +138,18 @@ expected<void> check_choice(const prepared_job& job) {
                                      + " (metric_name); they have " + joined(plain));
 }
 
-/// Reads the evaluations of earlier runs. Stop rules and `restore_best` need them, and a finished job then does not
-/// evaluate again.
+/// Reads the evaluations of earlier runs. Stop rules and `restore_best` need them, and neither a finished job nor an
+/// evaluator that is started again evaluates anything twice.
 expected<void> read_histories(prepared_job& job) {
-  const auto* training = std::get_if<training_job>(&job.job);
-  if (!training)
+  const auto judged = judged_part_of(job.job);
+  if (!judged)
     return {};
-  const bool needed = !training->stop_early.empty() || (training->keep_best && training->keep_best->restore_best);
-  const bool finished = job.books && training->max_steps && job.books->id.step >= *training->max_steps;
+  const auto* training = std::get_if<training_job>(&job.job);
+  const bool needed = !training || !judged->rules.empty() || (judged->best && judged->best->restore_best);
+  const bool finished = training && job.books && training->max_steps && job.books->id.step >= *training->max_steps;
   if (!needed && !finished)
     return {};
-  for (const auto& e : regular_evaluations(*training)) {
+  for (const auto& e : judged->evaluations) {
     auto history = read_evaluations(*job.basis().files, join_path(*job.basis().config.model_dir, e.data.folder()));
     if (!history && needed)
       return fail(history.error());

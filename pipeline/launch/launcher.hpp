@@ -101,6 +101,8 @@ class launcher {
   virtual ~launcher() = default;
 
   std::unique_ptr<running_job> train(std::shared_ptr<prepared_job> job);
+  /// Of a `follower_job`.
+  std::unique_ptr<running_job> follow(std::shared_ptr<prepared_job> job);
   std::unique_ptr<running_evaluation> evaluate(std::shared_ptr<prepared_job> job);
   std::unique_ptr<running_prediction> predict(std::shared_ptr<prepared_job> job);
   /// The number of processors that the threads of a replica may use; the value for `job_basis::processors`.

@@ -124,6 +124,13 @@ caf::strong_actor_ptr node_maker::spawn(const plan_node& n, const caf::strong_ac
       options.nodes = own;
       return as_node(n, evaluator, std::move(options), caf::actor_cast<evaluation_sink_actor>(driver));
     }
+    case role::checkpoint_watcher: {
+      auto options = checkpoint_watcher_options_of(*job_, n, how_.own_thread);
+      const bool of_chief = n.driver != no_node;
+      return as_node(n, checkpoint_watcher, std::move(options),
+                     of_chief ? commit_listener_actor{} : caf::actor_cast<commit_listener_actor>(driver),
+                     of_chief ? caf::actor_cast<verdict_listener_actor>(driver) : verdict_listener_actor{});
+    }
     case role::predictor: {
       auto options = predictor_options_of(*job_, n);
       options.nodes = own;

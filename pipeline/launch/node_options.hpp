@@ -2,8 +2,10 @@
 #pragma once
 
 #include "actors/callbacks.hpp"
+#include "actors/checkpoint_watcher.hpp"
 #include "actors/chief/chief.hpp"
 #include "actors/evaluator.hpp"
+#include "actors/follower/follower.hpp"
 #include "actors/predictor.hpp"
 #include "actors/steps/infeed.hpp"
 #include "actors/steps/outfeed.hpp"
@@ -24,6 +26,10 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
 evaluator_options evaluator_options_of(const prepared_job& job, const plan_node& node);
 predictor_options predictor_options_of(const prepared_job& job, const plan_node& node);
 chief_options chief_options_of(const prepared_job& job, const plan_node& node);
+/// `threads`: the actor may block.
+checkpoint_watcher_options checkpoint_watcher_options_of(const prepared_job& job, const plan_node& node, bool threads);
+/// Without the nodes that it drives and the board.
+follower_options follower_options_of(const prepared_job& job);
 callbacks_options callbacks_options_of(const prepared_job& job, const plan_node& node);
 
 }  // namespace troupe

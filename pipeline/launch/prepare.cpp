@@ -11,6 +11,8 @@ namespace troupe {
 
 const evaluation_data& prepared_job::evaluation(int32_t which) const {
   const auto* alone = std::get_if<evaluation_job>(&job);
+  if (const auto* follower = std::get_if<follower_job>(&job))
+    return follower->evaluations[static_cast<size_t>(which)].data;
   return alone ? alone->data : training().evaluations[static_cast<size_t>(which)].data;
 }
 

@@ -1,7 +1,10 @@
-// Launches a training job: starts its chief, which starts all other nodes and writes to a board.
+// Launches a job that has a handle: starts its head, which starts all other nodes and writes to a board. The head of a
+// training is its chief; that of a process beside a training is a follower.
 #include "actors/exit_reason.hpp"
 #include "pipeline/launch/agent.hpp"
 #include "pipeline/launch/launcher.hpp"
+#include "pipeline/launch/node_options.hpp"
+#include "pipeline/launch/spawn.hpp"
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
@@ -46,12 +49,12 @@ class board final : public job_board {
     }
     listener_->changed();
   }
-  /// Kills the nodes if the chief dies without a result, which only a defect or lack of memory can cause.
-  void chief_ended(const caf::error& reason) {
+  /// Kills the nodes if the head dies without a result, which only a defect or lack of memory can cause.
+  void head_ended(const std::string& name, const caf::error& reason) {
     if (has_result())
       return;
     listener_->kill_all();
-    finished(fail(category_of(reason), "the chief ended without a result: " + describe(reason)));
+    finished(fail(category_of(reason), "the " + name + " ended without a result: " + describe(reason)));
   }
   job_progress progress() const {
     std::lock_guard lock{guard_};
@@ -96,20 +99,40 @@ class board final : public job_board {
   std::shared_ptr<job_listener> listener_;
 };
 
+/// A follower drives nodes, but is none itself: it is the same in every plan.
+caf::strong_actor_ptr start_follower(job_world& world, const std::shared_ptr<prepared_job>& job) {
+  const launched_nodes nodes{world, job};
+  auto options = follower_options_of(*job);
+  options.nodes = nodes.driven();
+  options.board = job->board;
+  auto head = caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(
+      world.system(), {.own_thread = world.threads(), .messages = world.messages()}, follower, std::move(options)));
+  world.listener()->started(follower_state::name, head);
+  nodes.end_with(head);
+  return head;
+}
+
 class launched_job final : public running_job {
  public:
   launched_job(std::shared_ptr<prepared_job> job, std::shared_ptr<job_world> world)
-    : deadlines_(job->basis().deadlines), hook_thread_(job->training().hook_thread), world_(std::move(world)),
+    : deadlines_(job->basis().deadlines), world_(std::move(world)),
       board_(std::make_shared<board>(world_->listener())) {
     world_->tell_time_and_host(*job);
     job->board = board_;
-    chief_ = launched_nodes{*world_, std::move(job)}.start_head<chief_actor>(role::chief);
-    // If the chief dies, threads that wait for the job still get a result.
-    chief_->attach_functor([board = board_](const caf::error& reason) { board->chief_ended(reason); });
+    const bool follows = std::holds_alternative<follower_job>(job->job);
+    if (!follows)
+      hook_thread_ = job->training().hook_thread;
+    const auto head = follows ? start_follower(*world_, job)
+                              : launched_nodes{*world_, job}.start_head<caf::strong_actor_ptr>(role::chief);
+    head_ = caf::actor_cast<head_actor>(head);
+    // If the head dies, threads that wait for the job still get a result.
+    head_->attach_functor([board = board_, name = std::string{follows ? follower_state::name : chief_state::name}](
+                              const caf::error& reason) { board->head_ended(name, reason); });
   }
 
   ~launched_job() override {
-    hook_thread_->withdraw();  // The thread that would call hooks may be this one.
+    if (hook_thread_)
+      hook_thread_->withdraw();  // The thread that would call hooks may be this one.
     ask(request::abort, stop_reason::request);
     // The longest time that the chief itself waits for its hooks and actors.
     const bool ended = world_->wait_until([this] { return board_->has_result(); },
@@ -120,9 +143,11 @@ class launched_job final : public running_job {
   job_progress progress() const override { return board_->progress(); }
   bool ended() const override { return board_->has_result(); }
   void ask(uint8_t kind, stop_reason reason) override {
-    caf::anon_send(chief_, request{kind, reason == stop_reason::signal});
+    caf::anon_send(head_, request{kind, reason == stop_reason::signal});
   }
   expected<job_report> report(std::chrono::milliseconds deadline) override {
+    if (!hook_thread_)
+      return fail(errc::unimplemented, "an evaluator in a process of its own does not report");
     const auto before = board_->reports();
     ask(request::report, stop_reason::request);
     const auto there = [this, before] { return board_->reports() > before || board_->has_result(); };
@@ -145,11 +170,13 @@ class launched_job final : public running_job {
   }
 
  private:
+  using head_actor = caf::typed_actor<caf::reacts_to<request>>;
+
   chief_deadlines deadlines_;
-  std::shared_ptr<hook_calls> hook_thread_;
+  std::shared_ptr<hook_calls> hook_thread_;  ///< Null if the job calls no hooks.
   std::shared_ptr<job_world> world_;
   std::shared_ptr<board> board_;
-  chief_actor chief_;
+  head_actor head_;
 };
 
 /// The handle of a job that ended before it began.
@@ -176,6 +203,8 @@ void running_job::pause() { ask(request::pause); }
 void running_job::resume() { ask(request::resume); }
 void running_job::stop(stop_reason reason) { ask(request::stop, reason); }
 void running_job::abort() { ask(request::abort); }
+
+std::unique_ptr<running_job> launcher::follow(std::shared_ptr<prepared_job> job) { return train(std::move(job)); }
 
 std::unique_ptr<running_job> launcher::train(std::shared_ptr<prepared_job> job) {
   auto world = make_world();

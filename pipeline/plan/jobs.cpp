@@ -20,6 +20,15 @@ std::span<const evaluation_policy> regular_evaluations(const training_job& job) 
   return {job.evaluations.begin(), first_other};
 }
 
+std::optional<judged_part> judged_part_of(const any_job& job) {
+  if (const auto* follower = std::get_if<follower_job>(&job))
+    return judged_part{follower->evaluations, follower->stop_early, follower->keep_best};
+  const auto* training = std::get_if<training_job>(&job);
+  if (!training || training->judged_elsewhere)
+    return std::nullopt;
+  return judged_part{regular_evaluations(*training), training->stop_early, training->keep_best};
+}
+
 bool has_hooks(const training_job& job) {
   return !job.hooks.empty() || !job.saving_listeners.empty() || job.log != nullptr;
 }
@@ -55,12 +64,20 @@ struct planning {
     options.input_mode = config.input_mode;
     options.summaries = config.summary_steps > 0;
     options.hooks = has_hooks(job);
+    options.watches = job.judged_elsewhere;
     auto done = read(job.input).map([&](std::string text) { options.dataset = std::move(text); });
     for (const auto& e : job.evaluations)
       done = done.and_then([&] { return evaluate(e.data, config); });
     return done;
   }
   expected<void> add(const evaluation_job& job) { return evaluate(job.data, job.basis.config); }
+  expected<void> add(const follower_job& job) {
+    options.watches = true;
+    expected<void> done;
+    for (const auto& e : job.evaluations)
+      done = done.and_then([&] { return evaluate(e.data, job.basis.config); });
+    return done;
+  }
   expected<void> add(const prediction_job& job) {
     options.predicted_by = {job.hosts, job.replicas};
     return read(job.input).map([&](std::string text) { options.predict_dataset = std::move(text); });

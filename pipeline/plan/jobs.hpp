@@ -1,4 +1,4 @@
-// The three kinds of job. The estimator has resolved all of their settings; lower layers use them as they are.
+// The kinds of job. The estimator has resolved all of their settings; lower layers use them as they are.
 #pragma once
 
 #include "actors/chief/deadlines.hpp"
@@ -86,6 +86,8 @@ struct training_job {
   std::vector<evaluation_policy> evaluations = {};
   std::vector<stop_rule> stop_early = {};
   std::optional<troupe::keep_best> keep_best = {};
+  /// An evaluator in another process makes the evaluations, and applies the rules to them.
+  bool judged_elsewhere = false;
   std::optional<double> max_secs = {};
   bool continue_input = false;  ///< As in `train_spec`.
   input_change input_changed = input_change::refuse;
@@ -118,8 +120,32 @@ struct prediction_job {
   std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called on the thread that takes the predictions.
 };
 
-using any_job = std::variant<training_job, evaluation_job, prediction_job>;
+/// The job of a process beside that of a chief: it evaluates the checkpoints that the chief commits, until the chief's
+/// job has ended. Without evaluations it only waits for that.
+struct follower_job {
+  job_basis basis;
+  std::vector<evaluation_policy> evaluations = {};
+  std::vector<std::shared_ptr<evaluation_listener>> listeners = {};  ///< One for each evaluation; may be null.
+  std::vector<stop_rule> stop_early = {};
+  std::optional<troupe::keep_best> keep_best = {};
+  std::optional<int64_t> max_steps = {};                     ///< Of the chief's job, for exports at its end.
+  bool ends_by_epochs = false;                               ///< The goal of the chief's job is not known here.
+  std::chrono::milliseconds first_commit_within{7'200'000};  ///< How long the first checkpoint is waited for.
+  std::chrono::milliseconds chief_within{600'000};           ///< How long a chief that has gone is waited for.
+  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Hear events, on the driver's thread; no pointer is null.
+};
+
+using any_job = std::variant<training_job, evaluation_job, prediction_job, follower_job>;
 const job_basis& basis_of(const any_job& job) noexcept;
+
+/// What a job evaluates and judges itself.
+struct judged_part {
+  std::span<const evaluation_policy> evaluations;
+  const std::vector<stop_rule>& rules;
+  const std::optional<keep_best>& best;
+};
+/// Absent for a job that judges nothing, or leaves that to another process.
+std::optional<judged_part> judged_part_of(const any_job& job);
 
 /// What it takes to keep the outputs of a group without updates, row by row of the source
 /// (compute/engine/row_cache.hpp).

@@ -64,6 +64,8 @@ expected<job_plan> make_plan(const plan_options& o) {
     if (o.eval_summaries)
       add.node(role::eval_summary_writer, eval_summary_writer_name(e), chief, i);
   }
+  if (o.watches)
+    add.node(role::checkpoint_watcher, "checkpoint_watcher", chief);
   if (o.predict_dataset)
     add.sub_plan(role::predictor, "predictor", no_node, 0, o.program, *o.predict_dataset, mode::predict,
                  o.predicted_by);

@@ -16,6 +16,7 @@ struct plan_options {
   bool summaries = false;
   bool eval_summaries = false;
   bool hooks = false;
+  bool watches = false;  ///< The model directory, for what another process does there.
   std::string program;
   bool host_calls = false;                        ///< Whether the model has functions for host calls.
   std::optional<std::string> dataset = {};        ///< The dataset's text. For a job that trains.

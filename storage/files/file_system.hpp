@@ -47,6 +47,8 @@ class directory_lock {
 class file_hold {
  public:
   virtual ~file_hold() = default;
+  /// Whether it does; some file systems have no locks, and there any process may remove the file.
+  virtual bool protects() const noexcept { return true; }
 };
 
 /// Tells that a directory may have changed. One thread at a time.

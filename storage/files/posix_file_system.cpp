@@ -251,7 +251,8 @@ class posix_disk final : public file_system {
     auto fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (!fd.valid())
       return fail_at("hold", path, errno);
-    if (uninterrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) < 0 && !without_locks(errno))
+    const bool locked = uninterrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) == 0;
+    if (!locked && !without_locks(errno))
       return fail_at("hold", path, errno == EWOULDBLOCK ? ENOENT : errno);
     // The file may have been removed between opening and holding.
     const auto same = is_named(fd, path);
@@ -259,7 +260,7 @@ class posix_disk final : public file_system {
       return fail(same.error());
     if (!*same)
       return fail_at("hold", path, ENOENT);
-    return std::make_unique<posix_hold>(std::move(fd));
+    return std::make_unique<posix_hold>(std::move(fd), locked);
   }
 
   expected<bool> remove_unless_held(const std::string& path) override {

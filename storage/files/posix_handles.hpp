@@ -137,10 +137,12 @@ class posix_lock final : public directory_lock {
 /// A shared flock on the file itself. Closing the descriptor releases it.
 class posix_hold final : public file_hold {
  public:
-  explicit posix_hold(descriptor fd) : fd_(std::move(fd)) {}
+  posix_hold(descriptor fd, bool protects) : fd_(std::move(fd)), protects_(protects) {}
+  bool protects() const noexcept override { return protects_; }
 
  private:
   descriptor fd_;
+  bool protects_;
 };
 
 /// Watches the directory itself or, where that is missing, the nearest folder above it.

@@ -62,6 +62,7 @@ const std::map<std::string, rooms>& arrows() {
     t["actors/steps"] = t["actors/writers"] = below_actors;
     t["actors"] = with(below_actors, {"actors/steps", "actors/writers"});
     t["actors/chief"] = with(t["actors"], {"actors"});
+    t["actors/follower"] = with(t["actors"], {"actors", "actors/chief"});
     t["pipeline/plan"] = with(below_actors, {"actors", "models"});
     t["pipeline/launch"] = with(t["pipeline/plan"], {"pipeline/plan"});
     t["inspection"] = with(t["exports"], {"exports", "cluster", "ensemble", "pipeline/plan"});

@@ -2,7 +2,8 @@
 #include "support/temporary_directory.hpp"
 #include "tests/support/refused.hpp"
 
-#include <troupe/estimator.hpp>
+#include <troupe/commits.hpp>
+#include <troupe/job.hpp>
 
 #include <doctest/doctest.h>
 
@@ -65,19 +66,97 @@ TEST_CASE("a process alone and a lone chief train, and a lone master evaluates t
                            two_steps(), three_batches()));
 }
 
-TEST_CASE("a job of several processes is not supported, and nothing is made of it") {
+TEST_CASE("training by several processes needs nodes, which is said at once, and nothing is made of it") {
   temporary_directory directory;
   const auto run = directory / "run";
   refused(train(echo_in(run, with_worker({"chief", 0})), two_steps()), errc::unimplemented,
-          "task 0 of the type 'chief'");
-  refused(train(echo_in(run, with_worker({"worker", 0})), two_steps()), errc::unimplemented, "'worker'");
-  refused(train_and_evaluate(echo_in(run, cluster{.jobs = {{"chief", {"a:1"}}}, .task = {"evaluator", 0}}), two_steps(),
-                             three_batches()),
-          errc::unimplemented, "'evaluator'");
-  refused(train_and_evaluate(echo_in(run, cluster{.jobs = {{"chief", {"a:1"}}}, .task = {"chief", 0}}), two_steps(),
-                             three_batches()),
-          errc::unimplemented, "a chief leaves evaluations to an evaluator");
+          "task 0 of the type 'chief' cannot run yet: its cluster lists workers (b:1), and training by several "
+          "processes needs nodes");
+  refused(train(echo_in(run, with_worker({"worker", 0})), two_steps()), errc::unimplemented,
+          "task 0 of the type 'worker' cannot run yet: training by several processes needs nodes");
+  refused(train(echo_in(run, with_worker({"ps", 0})), two_steps()), errc::invalid_argument, "'ps'");
   CHECK_FALSE(std::filesystem::exists(run));
+}
+
+TEST_CASE("an evaluator and a chief refuse what they cannot do, by name") {
+  temporary_directory directory;
+  const auto run = directory / "run";
+  const cluster chief{.jobs = {{"chief", {"a:1"}}}, .task = {"chief", 0}};
+  const cluster evaluator{.jobs = {{"chief", {"a:1"}}}, .task = {"evaluator", 0}};
+  refused(train(echo_in(run, evaluator), two_steps()), errc::invalid_argument, "'evaluator'");
+  refused(train_and_evaluate(echo_in({}, evaluator), two_steps(), three_batches()), errc::invalid_argument,
+          "model_dir must be given: the evaluator follows the checkpoints of the chief there");
+  refused(train_and_evaluate(echo_in(run, evaluator), two_steps(), eval_specs{}), errc::invalid_argument,
+          "an evaluator needs an evaluation");
+  auto often = three_batches();
+  often.every_steps = 5;
+  refused(train_and_evaluate(echo_in(run, chief), two_steps(), often), errc::invalid_argument,
+          "every_steps (5) is for a job that evaluates itself");
+  struct waits_for_evaluations : hook {
+    needs begin(int64_t) override { return {.holds = {.evaluated = true}}; }
+  };
+  auto held = two_steps();
+  held.hooks = {std::make_shared<waits_for_evaluations>()};
+  refused(train_and_evaluate(echo_in(run, chief), held, three_batches()), errc::invalid_argument,
+          "a hook holds the job at 'evaluated'");
+}
+
+TEST_CASE(
+    "[EST-84] a ps ends after the chief, a chief of Google's environment starts no server, and one without a "
+    "master cannot") {
+  temporary_directory directory;
+  const auto run = directory / "run";
+  const cluster_jobs jobs{{"chief", {"a:1"}}, {"ps", {"b:1"}}};
+  auto waiting = start(echo_in(run, cluster{.jobs = jobs, .task = {"ps", 0}}), two_steps());
+  REQUIRE_MESSAGE(waiting, (waiting ? "" : waiting.error().message));
+  CHECK_FALSE(waiting->wait_for(std::chrono::milliseconds{0})->has_value());
+  REQUIRE(train(echo_in(run, cluster{.jobs = jobs, .task = {"chief", 0}}), two_steps()));
+  const auto ended = waiting->wait(std::chrono::seconds{60});
+  REQUIRE_MESSAGE(ended, (ended ? "" : ended.error().message));
+  CHECK(ended->global_step == 2);
+
+  const auto google = server_address({.jobs = jobs, .task = {"chief", 0}, .environment = "google"});
+  CHECK((google && !*google));
+  const auto usual = server_address({.jobs = jobs, .task = {"chief", 0}});
+  CHECK((usual && *usual == "a:1"));
+  refused(server_address({.jobs = jobs, .task = {"chief", 0}, .session_master = ""}), errc::state, "master");
+}
+
+TEST_CASE("a chief and an evaluator in processes of their own do what one process does, and both end") {
+  temporary_directory directory;
+  const auto run = directory / "run";
+  const cluster_jobs jobs{{"chief", {"a:1"}}};
+  auto evaluator = start(echo_in(run, cluster{.jobs = jobs, .task = {"evaluator", 0}}), {}, three_batches());
+  REQUIRE_MESSAGE(evaluator, (evaluator ? "" : evaluator.error().message));
+  const auto chief = train_and_evaluate(echo_in(run, cluster{.jobs = jobs, .task = {"chief", 0}}), two_steps(),
+                                        three_batches());
+  REQUIRE_MESSAGE(chief, (chief ? "" : chief.error().message));
+  CHECK(chief->global_step == 2);
+  CHECK(chief->evaluations.empty());
+  const auto evaluated = evaluator->wait(std::chrono::seconds{60});
+  REQUIRE_MESSAGE(evaluated, (evaluated ? "" : evaluated.error().message));
+  CHECK(evaluated->global_step == 2);
+  CHECK(evaluated->metrics.at("global_step") == 2);
+  CHECK(std::filesystem::exists(run + "/eval"));
+  CHECK(evaluator->report(std::chrono::seconds{1}).error().category == errc::unimplemented);
+}
+
+TEST_CASE("[EST-49] who waits for a last checkpoint goes on only once there is one of that step or a later one") {
+  temporary_directory directory;
+  const auto run = directory / "run";
+  auto training = start(echo_in(run), {.input = dataset_over(fake_batches(3)).repeat(), .steps = 4});
+  REQUIRE(training);
+  auto all = commits(run, {.deadline = std::chrono::seconds{60}});
+  int64_t reached = -1;
+  while (reached < 4) {
+    const auto next = all.next();
+    REQUIRE(next);
+    REQUIRE(*next);
+    CHECK((*next)->id.step > reached);
+    reached = (*next)->id.step;
+  }
+  CHECK(reached == 4);
+  CHECK(training->wait(std::chrono::seconds{60}));
 }
 
 TEST_CASE("a cluster is read from a file as from the environment, and errors name the file") {

@@ -50,6 +50,9 @@ template <> block sample(simulation&) {
                               tensor::of<double>({1}, {1e-300}), tensor::of<int32_t>({1}, {-7}),
                               tensor::zeros(dtype::float32, {0, 4})}};
 }
+template <> commit_seen sample(simulation&) {
+  return {true, {140, 141}, "/m/model.ckpt-140-iteration-141", {{"finished", "true"}}, true, "a warning"};
+}
 template <> committed sample(simulation&) { return {5, {34, 85}, "/m/model.ckpt-34-iteration-85", {"one", "two"}}; }
 template <> connect_parts sample(simulation& world) {
   return {world.record<snapshot_part, gone>().as<part_sink_actor>()};
@@ -186,6 +189,9 @@ template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble(), 
 template <> late_properties sample(simulation&) { return {96, {97, 98}, {{"ended", "early"}}}; }
 template <> late_properties_kept sample(simulation&) { return {99, {100, 101}}; }
 template <> unlease sample(simulation&) { return {{53, 90}}; }
+template <> verdict_seen sample(simulation&) {
+  return {true, true, {142, 143}, 0.5, {144, 145}, "a rule", "a reason", "what is ignored"};
+}
 template <> wake sample(simulation&) { return {3, 91}; }
 // clang-format on
 

@@ -187,8 +187,8 @@ TEST_CASE(
   [[maybe_unused]] const auto& [t1, t2, t3, t4, t5, t6, input_of_train, hooks, listeners, rules,
                                 best] = defaults_of<train_spec>();
   CHECK(rows<train_spec>() == 6);
-  [[maybe_unused]] const auto& [e1, e2, e3, e4, e5, e6, e7, e8, e9, input_of_eval, hooks_of_eval, exporters,
-                                exports_like] = defaults_of<eval_spec>();
+  [[maybe_unused]] const auto& [e1, e2, e3, e4, e5, e6, e7, e8, e9, input_of_eval, hooks_of_eval, listener_of_eval,
+                                exporters, exports_like] = defaults_of<eval_spec>();
   CHECK(rows<eval_spec>() == 9);
   [[maybe_unused]] const auto& [p1, p2, p3, p4, p5, p6, input_of_predict,
                                 hooks_of_predict] = defaults_of<predict_spec>();

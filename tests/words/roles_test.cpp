@@ -28,7 +28,8 @@ TEST_CASE("whoever is sent to at a node's start is started before it, and who se
   const auto starting = starting_order(), ending = ending_order();
   CHECK(roles(starting.begin(), starting.end())
         == roles{role::checkpoint_writer, role::summary_writer, role::eval_summary_writer, role::outfeed, role::reducer,
-                 role::replica, role::infeed, role::evaluator, role::callbacks, role::predictor, role::chief});
+                 role::replica, role::infeed, role::evaluator, role::callbacks, role::predictor, role::chief,
+                 role::checkpoint_watcher});
   CHECK(roles(ending.begin(), ending.begin() + 7)
         == roles{role::infeed, role::replica, role::reducer, role::outfeed, role::evaluator, role::callbacks,
                  role::checkpoint_writer});

@@ -102,4 +102,26 @@ TEST_CASE("one that is lost has not ended, and one is cancelled once") {
   CHECK(e.idle());
 }
 
+TEST_CASE("the next evaluation is due after the start delay, then when the throttle has passed since the last began") {
+  evaluation_schedule e{600, 120};
+  CHECK(e.due() == 120s);
+  e.offer({10});
+  e.begin(130s);
+  e.end();
+  CHECK(e.due() == 730s);
+  CHECK(evaluation_schedule{1e300, 1e300}.due() > 24h * 365);
+  CHECK(evaluation_schedule{0}.due() == 0s);
+}
+
+TEST_CASE("a checkpoint whose evaluation was in vain may be evaluated again") {
+  evaluation_schedule e{0};
+  e.offer({10});
+  e.begin(0s);
+  e.end();
+  e.forget({20});
+  CHECK(e.last() == checkpoint_id{10});
+  e.forget({10});
+  CHECK_FALSE(e.last());
+}
+
 }  // namespace troupe::test

@@ -181,4 +181,28 @@ TEST_CASE("a metric that is asked for and not there is an error that lists those
   CHECK(found.error().message == "keep_best asks for the metric 'auc'; the evaluation has accuracy, loss");
 }
 
+TEST_CASE("a best checkpoint of another process counts only if it is better, and only in a job that keeps one") {
+  judgements all{with({}, keep_best{.goal = {.metric = "loss", .smaller_is_better = true}})};
+  all.begin(0, {});
+  judged(all, 10, 0.5);
+  CHECK_FALSE(all.take_best({20}, 0.6));
+  CHECK_FALSE(all.take_best({20}, std::numeric_limits<double>::quiet_NaN()));
+  CHECK(all.best() == checkpoint_id{10});
+  CHECK(all.take_best({30}, 0.25));
+  CHECK_FALSE(all.take_best({30}, 0.25));
+  CHECK(books_of(all, false).best->id == checkpoint_id{30});
+  CHECK(all.best_results().metrics.empty());
+  judgements keeps_none{with({})};
+  CHECK_FALSE(keeps_none.take_best({30}, 0.25));
+}
+
+TEST_CASE("a rule that applied in another process ends a job that has it, and once") {
+  judgements all{with({stop_if_lower("loss", 0.5)})};
+  all.begin(0, {});
+  CHECK_FALSE(all.take_end("loss lower than 0.4", "so"));
+  CHECK(all.take_end("loss lower than 0.5", "so"));
+  CHECK_FALSE(all.take_end("loss lower than 0.5", "so again"));
+  CHECK(books_of(all, true).ended == checkpoint_books::end_by_rule{"early: so", "loss lower than 0.5"});
+}
+
 }  // namespace troupe::test

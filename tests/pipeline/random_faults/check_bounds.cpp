@@ -24,8 +24,9 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   const size_t watches = r.hooks && r.watch_every > 0 ? fact_window::facts_max : 0;
   // Every fact is answered, also one of an event, which no watch asked for.
   const size_t answers = r.hooks ? fact_window::facts_max : 0;
-  // Loops of a second are told one by one, as far as they are fixed ahead.
-  const size_t loops_told = r.loop == 0 ? static_cast<size_t>(loops::fixed_ahead_max) : 0;
+  // Loops of a second are told one by one, as far as they are fixed ahead. Two grants may be on their way: the second
+  // follows a report that was sent before the first one came.
+  const size_t loops_told = r.loop == 0 ? 2 * static_cast<size_t>(loops::fixed_ahead_max) : 0;
   const auto replicas = static_cast<size_t>(r.replicas), hosts = static_cast<size_t>(r.hosts);
   // A group of several replicas sends its outputs in blocks of one step, and one report follows each block; with host
   // calls steps are reported, and room is given, one by one: only the horizon bounds them.

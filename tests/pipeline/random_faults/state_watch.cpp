@@ -1,6 +1,7 @@
 #include "pipeline/random_faults/state_watch.hpp"
 
 #include "actors/chief/chief.hpp"
+#include "messages/counted.hpp"
 
 #include <caf/send.hpp>
 
@@ -18,18 +19,23 @@ const State* state_of(const caf::strong_actor_ptr& node) {
 }  // namespace
 
 void state_watch::saw(const std::string& to, const caf::type_erased_tuple& content) {
-  if (to == "chief" && content.match_elements<request>() && content.get_as<request>(0).what == request::stop)
-    asked_to_stop_ = true;
+  if (to != "chief" || content.match_elements<caf::down_msg>() || content.match_elements<caf::exit_msg>())
+    return;  // The chief counts what it handles without these.
+  ++sent_to_chief_;
+  if (!stop_number_ && content.match_elements<request>() && content.get_as<request>(0).what == request::stop)
+    stop_number_ = sent_to_chief_;
 }
 
 void state_watch::look_at(const chief_state& state) {
-  if (std::exchange(asked_to_stop_, false) && state.trains() && !stopped_at_)
-    stopped_at_ = {state.attempt, state.horizon.until()};
-  // The request may wait in the mailbox for some turns of the chief.
+  if (stop_number_ && !handled_stop_ && state.spent.counts(now_ns_of(state)).messages >= *stop_number_) {
+    handled_stop_ = true;
+    if (state.trains())
+      stopped_at_ = {state.attempt, state.horizon.until()};
+  }
   constexpr int64_t granted_meanwhile = 8;
   if (stopped_at_ && stopped_at_->first == state.attempt && !state.ending.stops()
       && state.horizon.until() > stopped_at_->second + granted_meanwhile && seen_.stop_unheard.empty())
-    seen_.stop_unheard = "a stop was asked for at the horizon " + std::to_string(stopped_at_->second) + ", which is at "
+    seen_.stop_unheard = "a stop was heard at the horizon " + std::to_string(stopped_at_->second) + ", which is at "
                          + std::to_string(state.horizon.until()) + " now";
 }
 

@@ -39,14 +39,16 @@ class state_watch {
   void look_at(const outfeed_state& state);
   /// The outfeed passes on, and makes host calls of, what all replicas have applied.
   void compare(const outfeed_state& state);
-  /// The horizon of an attempt does not move far once a stop was asked for in training, until that is known.
+  /// The horizon of an attempt does not move far once the chief has handled a stop in training.
   void look_at(const chief_state& state);
 
   size_t started_ = 0;
   std::vector<std::pair<std::string, caf::weak_actor_ptr>> nodes_;  ///< The current replicas, and the outfeed.
   std::map<std::shared_ptr<step_engine>, caf::actor_id> engines_;   ///< Kept alive, so no address is reused.
   std::map<std::pair<std::string, int64_t>, block> blocks_;         ///< By replica and first batch.
-  bool asked_to_stop_ = false;                                      ///< In the turn that is looked at.
+  int64_t sent_to_chief_ = 0;                                       ///< Messages put into its mailbox.
+  std::optional<int64_t> stop_number_;                              ///< Which of them was the first stop.
+  bool handled_stop_ = false;                                       ///< The chief has handled as many.
   std::optional<std::pair<int32_t, int64_t>> stopped_at_;           ///< The attempt, and its horizon after that turn.
   sights seen_;
 };

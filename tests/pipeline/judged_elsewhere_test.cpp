@@ -1,0 +1,131 @@
+// What an evaluator in another process judges, and what the chief makes of it.
+#include "storage/checkpoints/judged.hpp"
+#include "support/followed_job.hpp"
+#include "support/has.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace troupe::test {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("a rule that an evaluator applies ends the chief's job, and the same command again trains nothing") {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const small_job_options o{.max_steps = 400};
+    const auto rule = stop_if_higher("loss", -1, {.min_steps = 10});
+    two_processes both{seed, slow_training(1s)};
+    auto follower = describe_follower_small(o);
+    follower.stop_early = {rule};
+    auto training = describe_judged_elsewhere(o);
+    training.stop_early = {rule};
+    both.start_evaluator(std::move(follower));
+    both.start_chief(training);
+    const auto chief = both.success_of(*both.chief);
+    CHECK(chief.global_step < 400);
+    CHECK(has(chief.remark, "ended early: "));
+    const auto evaluator = both.success_of(*both.evaluator);
+    CHECK(evaluator.global_step == chief.global_step);
+    CHECK(has(evaluator.remark, "the job ended early: "));
+    REQUIRE(newest_books(o).ended);
+    both.start_chief(training);
+    const auto again = both.success_of(*both.chief);
+    CHECK(again.steps_run == 0);
+    CHECK(again.global_step == chief.global_step);
+  }
+}
+
+TEST_CASE(
+    "the best checkpoint of an evaluator is the chief's, also if it is the last one or no longer among the newest") {
+  for (const bool smaller : {true, false})
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      CAPTURE(seed);
+      const small_job_options o;
+      two_processes both{seed, slow_training(1s)};
+      const keep_best best{.goal = {.metric = "global_step", .smaller_is_better = smaller}};
+      auto follower = describe_follower_small(o);
+      follower.keep_best = best;
+      auto training = describe_judged_elsewhere(o);
+      training.keep_best = best;
+      training.basis.config.keep_checkpoint_max = 1;
+      both.start_evaluator(std::move(follower));
+      both.start_chief(training);
+      both.success_of(*both.chief);
+      const auto result = both.success_of(*both.evaluator);
+      const auto all = evaluated_in(*o.files);
+      const auto expected = smaller ? all.front() : int64_t{20};
+      CHECK(result.best_checkpoint == "/run/model.ckpt-" + std::to_string(expected));
+      REQUIRE(newest_books(o).best);
+      CHECK(newest_books(o).best->id.step == expected);
+      auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
+      REQUIRE(store);
+      CHECK((*store)->restore_step(expected));
+    }
+}
+
+TEST_CASE("a judgement of another job, a torn one and one of a later version are ignored, and that is said once") {
+  for (const std::string& text : {judged_text({.ends = judged::end_by_rule{{{5}, 1}, "a rule", "why"}}),
+                                  judged_text({}).substr(0, 20), std::string{"{}"}}) {
+    const small_job_options o;
+    REQUIRE(o.files->create_directories("/run"));
+    REQUIRE(write_file_atomically(*o.files, "/run", std::string{judged_file}, text));
+    two_processes both{1, slow_training(1s)};
+    both.start_chief(describe_judged_elsewhere(o));
+    CHECK(both.success_of(*both.chief).global_step == 20);
+    const auto warned = warnings_in(both.chiefs.process().events());
+    CHECK(std::count_if(warned.begin(), warned.end(), [](const auto& w) { return has(w, "judged.json"); }) == 1);
+  }
+}
+
+TEST_CASE("chief and evaluator, killed at any time and started again, evaluate each commit at most once and agree") {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    CAPTURE(seed);
+    const small_job_options o{.max_steps = 40};
+    const keep_best best{.goal = {.metric = "loss", .smaller_is_better = true}};
+    auto follower = describe_follower_small(o);
+    follower.keep_best = best;
+    std::map<std::string, int> exported;
+    follower.evaluations.front().exports =
+        [&exported](const export_surroundings&, const export_occasion& now) -> expected<std::vector<std::string>> {
+      if (!now.again || exported.count(now.checkpoint) == 0)
+        ++exported[now.checkpoint];
+      return std::vector<std::string>{now.checkpoint};
+    };
+    auto training = describe_judged_elsewhere(o);
+    training.keep_best = best;
+    two_processes both{seed, slow_training(500ms)};
+    both.start_chief(training);
+    both.start_evaluator(follower);
+    uint64_t state = seed * 0x9e3779b97f4a7c15u;
+    const auto draw = [&state](uint64_t below) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      return static_cast<int64_t>((state >> 33) % below);
+    };
+    for (int deaths = 0; deaths < 4; ++deaths) {
+      auto turns = 20 + draw(1500);
+      both.world->crank_until([&] { return --turns < 0; });
+      if (draw(3) > 0 && !both.chief->ended()) {
+        both.kill_chief();
+        both.start_chief(training);
+      } else if (!both.evaluator->ended()) {
+        both.kill_evaluator();
+        both.start_evaluator(follower);
+      }
+    }
+    CHECK(both.success_of(*both.chief).global_step == 40);
+    const auto result = both.success_of(*both.evaluator);
+    CHECK(result.global_step == 40);
+    const auto records = records_in(*o.files);
+    CHECK(records.count(40) == 1);
+    for (const auto& [step, count] : records)
+      CHECK_MESSAGE(count == 1, "step " << step << " has " << count << " records");
+    for (const auto& [path, count] : exported)
+      CHECK_MESSAGE(count == 1, path << " was exported " << count << " times");
+    REQUIRE(newest_books(o).best);
+    CHECK("/run/model.ckpt-" + std::to_string(newest_books(o).best->id.step) == result.best_checkpoint);
+  }
+}
+
+}  // namespace troupe::test
