@@ -218,13 +218,16 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
   options.wall_offset = job.wall_offset;
   options.lease_commits = job.plan.find(role::evaluator, node.driver) != nullptr;
   options.seed = config.seed;
-  if (job.start) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  const auto session = training ? training->session : nullptr;
+  if (job.start || (session && session->start)) {
     auto layouts = layouts_of(job);
     // Copies the layout: the checkpoint writer outlives the stores of this plan when the job grows into another plan.
     for (auto& of_group : layouts)
       of_group.layout = std::make_shared<parameter_layout>(*of_group.layout);
-    options.start = [start = job.start, layouts = std::move(layouts)](uint64_t seed) {
-      return start->read(layouts, seed);
+    options.start = [start = job.start, session, layouts = std::move(layouts)](uint64_t seed) {
+      auto given = start ? start->read(layouts, seed) : expected<start_values::values>{};
+      return given && session && session->start ? session->start(layouts, seed, std::move(*given)) : std::move(given);
     };
   }
   options.properties = {{"model", job.basis().source ? job.basis().source->name : "search"},
@@ -312,6 +315,8 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.max_steps = training.max_steps;
   options.steps = training.steps;
   options.checkpoints = job.plan.saves();
+  options.session = training.session != nullptr;
+  options.copies = training.session && training.session->copies;
   options.directory = config.model_dir.value_or("");
   options.save_steps = config.save_steps;
   options.save_secs = config.save_secs;
@@ -348,6 +353,8 @@ callbacks_options callbacks_options_of(const prepared_job& job, const plan_node&
   options.hooks = training.hooks;
   options.listeners = training.saving_listeners;
   options.log = training.log;
+  if (training.session)
+    options.runs = training.session->port;
   options.hook_thread = training.hook_thread;
   return options;
 }

@@ -37,6 +37,21 @@ class board final : public job_board {
     }
     listener_->changed();
   }
+  void run_ended(run_end x) override {
+    {
+      std::lock_guard lock{guard_};
+      run_ = std::move(x);
+    }
+    listener_->changed();
+  }
+  std::optional<run_end> take_run_end(uint64_t number) {
+    std::lock_guard lock{guard_};
+    return run_ && run_->number == number ? std::exchange(run_, std::nullopt) : std::nullopt;
+  }
+  bool has_run_end(uint64_t number) const {
+    std::lock_guard lock{guard_};
+    return run_ && run_->number == number;
+  }
   void finished(expected<train_result> x) override {
     {
       std::lock_guard lock{guard_};
@@ -92,6 +107,7 @@ class board final : public job_board {
   job_report report_;
   int64_t reports_ = 0;
   std::multiset<int64_t> awaited_;
+  std::optional<run_end> run_;
   std::optional<expected<train_result>> result_;
   std::shared_ptr<job_listener> listener_;
 };
@@ -144,7 +160,25 @@ class launched_job final : public running_job {
     return world_->wait_until(there, deadline);
   }
 
+  std::optional<run_end> ready(std::optional<std::chrono::milliseconds> deadline) override {
+    world_->wait_until([this] { return board_->has_run_end(0) || board_->has_result(); }, deadline);
+    return board_->take_run_end(0);
+  }
+  std::optional<run_end> call(const session_call& x) override {
+    run_until news{.number = ++calls_, .count = x.count, .tells_hooks = x.tells_hooks, .repeats = x.repeats};
+    news.what = x.what == session_call::kind::steps  ? run_until::steps
+                : x.what == session_call::kind::save ? run_until::save
+                                                     : run_until::renew;
+    if (x.values)
+      news.fetches = x.observed ? fetch_values | fetch_observed : fetch_values;
+    news.cause = x.cause;
+    caf::anon_send(chief_, news);
+    world_->wait_until([this] { return board_->has_run_end(calls_) || board_->has_result(); }, {});
+    return board_->take_run_end(calls_);
+  }
+
  private:
+  uint64_t calls_ = 0;
   chief_deadlines deadlines_;
   std::shared_ptr<hook_calls> hook_thread_;
   std::shared_ptr<job_world> world_;
@@ -164,6 +198,8 @@ class failed_job final : public running_job {
     return expected<train_result>{fail(cause_)};
   }
   bool reach(int64_t, std::optional<std::chrono::milliseconds>) override { return true; }
+  std::optional<run_end> ready(std::optional<std::chrono::milliseconds>) override { return {}; }
+  std::optional<run_end> call(const session_call&) override { return {}; }
 
  private:
   error cause_;
