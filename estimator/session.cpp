@@ -269,7 +269,8 @@ expected<train_result> session::close() {
     return fail(closed_text());
   impl_->loops.end(impl_->grace(), impl_->options.log);
   const auto cause = impl_->failure_beside();
-  impl_->running->stop(stop_reason::request);
+  if (!impl_->stops)  // Otherwise it ends already, and may still recover while it does.
+    impl_->running->stop(stop_reason::request);
   auto result = impl_->running->wait({});
   if (!result)
     return fail(errc::deadline_exceeded, "the job has not ended");

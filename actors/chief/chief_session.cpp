@@ -57,18 +57,19 @@ void session_begins(chief_state& c) {
     return;
   if (c.session.at() == stage::closing)
     end_call(c, c.session.ended_at());  // The hooks have heard of that run; its steps are told to the next one.
-  const auto here = c.horizon.began_at();
-  switch (c.session.begin_attempt(here)) {
-    case session_runs::begun::goes_on: return;
-    case session_runs::begun::ends: return end_call(c, here);
-    case session_runs::begun::interrupted:
-      return end_call(
-          c, here, error{errc::aborted, "the job went back to step " + std::to_string(here), {}, c.options.name, here});
-  }
+  if (c.session.begin_attempt(c.horizon.began_at()))
+    end_call(c, c.horizon.began_at());
 }
 
 static void begin_call(chief_state& c) {
   const auto& call = c.session.call();
+  if (c.session.is_interrupted())
+    return end_call(c, c.session.begins(),
+                    error{errc::aborted,
+                          "the job went back to step " + std::to_string(c.session.begins()),
+                          {},
+                          c.options.name,
+                          c.session.begins()});
   if (call.what == run_until::renew) {
     c.session.renew();
     return fail_now(c, call.cause);

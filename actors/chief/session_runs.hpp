@@ -91,32 +91,27 @@ class session_runs {
   std::map<std::string, double> metrics = {};  ///< Of training, from the newest progress.
 
   // -- attempts
-  enum class begun : uint8_t {
-    goes_on,      ///< Nothing has ended.
-    ends,         ///< What was asked for is done: the session is open, or has another attempt.
-    interrupted,  ///< The run that was under way is not to be made again.
-  };
-  /// An attempt trains from `step` on. Not while a run is `closing`.
-  begun begin_attempt(int64_t step) {
+  /// An attempt trains from `step` on; not while a run is `closing`. Returns true if that is the end of what was asked
+  /// for: the session is open, or has another attempt.
+  bool begin_attempt(int64_t step) {
     forget_values();
     metrics.clear();
     if (at_ == stage::opening) {
       begins_ = step;
-      return begun::ends;
+      return true;
     }
     ++recoveries_;
     if (at_ == stage::running && step > begins_ && call_.repeats)
-      return begun::goes_on;
-    const bool was_under_way = at_ == stage::preparing || at_ == stage::running;
+      return false;
     taken_back_ += std::max<int64_t>(begins_ - step, 0);
     begins_ = step;
-    if (at_ == stage::renewing)
-      return begun::ends;
-    if (at_ == stage::idle)
-      return begun::goes_on;
-    at_ = stage::asked;
-    return was_under_way && !call_.repeats ? begun::interrupted : begun::goes_on;
+    if (at_ == stage::preparing || at_ == stage::running || at_ == stage::saving)
+      at_ = stage::asked;
+    return at_ == stage::renewing;
   }
+  /// Whether the job has gone to another attempt since the last end, and the run that was asked for is not to be made
+  /// there.
+  bool is_interrupted() const noexcept { return at_ == stage::asked && !call_.repeats && recoveries_ > 0; }
   /// The call at hand has ended where the job stands at `step`. Returns the steps that were taken back and the
   /// recoveries since the last end.
   std::pair<int64_t, int64_t> end(int64_t step) {

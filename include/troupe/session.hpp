@@ -103,7 +103,7 @@ class TROUPE_API session {
   static expected<session> open(const estimator& e, const train_spec& training, const session_options& options = {});
   session(session&&) noexcept;
   session& operator=(session&&) noexcept;
-  /// Aborts the job, unless it was closed: nothing is saved, and hooks hear of `cancelled`.
+  /// Aborts the job, unless it was closed: nothing is saved, and no hook is called any more.
   ~session();
 
   /// Makes so many steps and returns. If the job recovers to the state where the run began or to an earlier one, the

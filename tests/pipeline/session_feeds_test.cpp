@@ -61,7 +61,7 @@ TEST_CASE("a run that is made again after a death has the data that it was fed")
     o.files = memory_disk::make();
     simulated_session s{o, seed, {.feeds = {"x"}}};
     REQUIRE(s->run({.what = {.feeds = {{"x", rows_of(1)}}}}));
-    s.kill_soon("replica/0");
+    s.kill("replica/0");
     const auto made = s->run({.what = {.fetches = {"loss"}, .feeds = {{"x", rows_of(2)}}}});
     REQUIRE(made);
     CHECK(number(made->values.at("loss")) == 2);
@@ -124,8 +124,8 @@ TEST_CASE("feeds of another shape or dtype, of an unknown component and missing 
     CHECK(e.category == errc::invalid_argument);
     return e.message;
   };
-  CHECK(why({{"x", rows_of(1, 3)}}) == "the caller feeds 'x' as float32 [3, 8], and a batch of it is float32 [4, 8]");
-  CHECK(why({{"x", labels_of(1)}}) == "the caller feeds 'x' as int32 [4], and a batch of it is float32 [4, 8]");
+  CHECK(why({{"x", rows_of(1, 3)}}) == "the caller feeds 'x' as float32[3, 8], and a batch of it is float32[4, 8]");
+  CHECK(why({{"x", labels_of(1)}}) == "the caller feeds 'x' as int32[4], and a batch of it is float32[4, 8]");
   CHECK(why({{"y", labels_of(1)}}) == "the caller feeds 'y', and what is fed in this session is 'x'");
   CHECK(why({}) == "nobody feeds 'x', which each run of this session brings (session_options::feeds)");
   CHECK(s->run({.what = {.feeds = {{"x", rows_of(1)}}}})->step == 1);

@@ -95,7 +95,7 @@ TEST_CASE("a run fetches the loss of its last step, and a fetch of something els
   }
   const auto e = refused(s.operator->(), {.what = {.fetches = {"lost"}}});
   CHECK(e.category == errc::invalid_argument);
-  CHECK(e.message == "the caller fetches 'lost', and a step of this model has 'loss'");
+  CHECK(e.message == "the caller fetches 'lost', and a step of this model has 'loss', 'accuracy', 'average_loss'");
   CHECK(refused(s.operator->(), {.steps = 0}).message == "steps of a run must be at least 1, not 0");
   CHECK(s.run().step == 8);
   s.close();
@@ -313,13 +313,14 @@ TEST_CASE("[SUP-24] a step function that asks to stop ends cleanly, and one that
   }
   SUBCASE("an interruption") {
     for (uint64_t seed = 1; seed <= 10; ++seed) {
+      o.files = memory_disk::make();
       simulated_session s{o, seed};
       s.run(2);
       int calls = 0;
       const auto done = s->run_step_fn([&](step_context& step) -> expected<void> {
         ++calls;
         if (calls == 1)
-          s.kill_soon("replica/0");
+          s.kill("replica/0");
         return step.run({.steps = 2}).map([](const run_result&) {});
       });
       CHECK(done);

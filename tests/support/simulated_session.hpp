@@ -44,10 +44,6 @@ class simulated_session final : public one_simulated {
     CHECK(left().empty());
     return *result;
   }
-  /// Ends the node between two turns, after so much time.
-  void kill_soon(const std::string& node, std::chrono::nanoseconds time = {}) {
-    after(time, [this, node] { kill(node); });
-  }
 
  private:
   expected<session> opened_;
