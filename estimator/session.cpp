@@ -85,7 +85,7 @@ struct session::impl {
       renew(std::move(*cause));
       return stops;
     }
-    return running->progress().now == job_progress::phase::draining;
+    return false;
   }
   /// Why a call has no end of its own.
   error ended_meanwhile(std::string_view what) {

@@ -36,7 +36,10 @@ static void end_call(chief_state& c, int64_t step, std::optional<error> failure 
   news.values = values_of(c);
   std::tie(news.taken_back, news.recoveries) = c.session.end(step);
   news.checkpoint = std::move(checkpoint);
-  news.stops = c.now != chief_phase::training || c.ending.stops();
+  // An attempt that fails does not end the job, unless its result says so.
+  news.stops = c.ending.stops() || c.ends() || (c.now == chief_phase::draining && !c.ending.fails());
+  if (news.stops)
+    c.session.release();  // An attempt that follows a failure of the end goes to that end by itself.
   news.failure = std::move(failure);
   c.show_status();  // A caller who looks now finds a status at least as new.
   c.options.board->run_ended(std::move(news));

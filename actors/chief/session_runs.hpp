@@ -29,6 +29,7 @@ class session_runs {
     closing,    ///< Hooks are told of the run.
     saving,
     renewing,  ///< The attempt was made to fail.
+    over,      ///< The caller knows that the job ends: nobody holds it any more.
   };
 
   void open() { at_ = stage::opening; }
@@ -43,7 +44,10 @@ class session_runs {
   }
   /// The first state that no node may pass.
   int64_t limit() const noexcept {
-    return !on() ? INT64_MAX : at_ == stage::running ? until() : at_ == stage::closing ? ended_at_ : begins_;
+    return !on() || at_ == stage::over ? INT64_MAX
+           : at_ == stage::running     ? until()
+           : at_ == stage::closing     ? ended_at_
+                                       : begins_;
   }
 
   /// The caller asks for something. One that was received already, or comes before the last call has ended, is dropped.
@@ -96,6 +100,8 @@ class session_runs {
   bool begin_attempt(int64_t step) {
     forget_values();
     metrics.clear();
+    if (at_ == stage::over)
+      return false;
     if (at_ == stage::opening) {
       begins_ = step;
       return true;
@@ -119,6 +125,8 @@ class session_runs {
     begins_ = step;
     return {std::exchange(taken_back_, 0), std::exchange(recoveries_, 0)};
   }
+  /// The caller was told that no run follows.
+  void release() { at_ = stage::over; }
 
  private:
   void forget_values() { marked_.reset(), values_.reset(); }

@@ -1,4 +1,5 @@
 // Sessions whose nodes die, in simulated worlds: runs that are made again, their results, and the state in the end.
+#include "actors/chief/decisions.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/simulated_session.hpp"
 
@@ -259,6 +260,81 @@ TEST_CASE("an exception of a run hook fails the session, and hooks after it are 
     REQUIRE_FALSE(closed);
     CHECK(closed.error().category == errc::state);
     CHECK(newest_checkpoint(o.files).content.id.step == (before ? 0 : 1));
+  }
+}
+
+TEST_CASE(
+    "whichever node of a session dies at any message, it ends with the bits of an undisturbed one or with an error "
+    "that names the node, and the chief forgets nothing") {
+  const small_job_options whole{.max_steps = 12, .save_steps = 4, .replicas = 2, .recovers = 10};
+  const auto state = undisturbed(whole);
+  int64_t died = 0, failed = 0;
+  for (uint64_t seed = 1; seed <= 150; ++seed) {
+    CAPTURE(seed);
+    texts book;
+    auto o = whole;
+    o.files = memory_disk::make();
+    o.hooks = {std::make_shared<signing_hook>("A", book, run_arguments{.fetches = {"loss"}})};
+    const std::string nodes[] = {"infeed/0",          "replica/1",      "outfeed",
+                                 "checkpoint_writer", "summary_writer", "callbacks"};
+    const auto& victim = nodes[seed % std::size(nodes)];
+    simulated_session s{o, seed};
+    int64_t left = static_cast<int64_t>(seed * 2654435761u % 400);
+    s.watch([&](const std::string&, const std::string&, const caf::type_erased_tuple&) {
+      if (left > 0 && --left == 0)
+        died += s.kill(victim) ? 1 : 0;
+    });
+    bool fails = false;
+    for (int64_t steps = 1; !fails && !s->should_stop(); steps = steps % 3 + 1) {
+      const auto made = s->run({.what = {.fetches = {"loss"}}, .steps = steps});
+      fails = !made;
+      if (made)
+        CHECK(made->values.contains("loss"));
+      if (made && steps == 2 && !s->should_stop())
+        fails = !s->save();
+    }
+    const auto result = s->close();
+    s.watch({});
+    CHECK(s.left().empty());
+    CHECK((result || result.error().message.find(victim) != std::string::npos));
+    if (result)
+      CHECK(same_state(newest_checkpoint(o.files).content, state));
+    else
+      ++failed;
+    for (const auto& e : s.events())
+      CHECK_FALSE((e.what == kind::warning && e.text == forgotten_text));
+  }
+  CHECK(died > 80);
+  CHECK(failed > 20);
+  CHECK(failed < died);
+}
+
+TEST_CASE(
+    "a stop at any message of a session ends the run at hand at a state that is saved, and the chief forgets nothing") {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    CAPTURE(seed);
+    texts book;
+    const small_job_options o{
+        .max_steps = 500, .save_steps = 4, .hooks = {std::make_shared<signing_hook>("A", book)}, .recovers = 10};
+    simulated_session s{o, seed};
+    int64_t left = 1 + static_cast<int64_t>(seed * 2654435761u % 300);
+    s.watch([&](const std::string&, const std::string&, const caf::type_erased_tuple&) {
+      if (left > 0 && --left == 0)
+        s->request_stop();
+    });
+    int64_t stands = 0;
+    while (!s->should_stop())
+      if (const auto made = s->run({.what = {.fetches = {"loss"}}, .steps = 7})) {
+        stands = made->step;
+        CHECK(made->values.contains("loss") == (made->steps_run > 0));
+      } else {
+        CHECK(made.error().category == errc::state);
+      }
+    CHECK(s.close().global_step == stands);
+    CHECK(newest_checkpoint(o.files).content.id.step == stands);
+    CHECK(book.back() == "end " + std::to_string(stands) + " A");
+    for (const auto& e : s.events())
+      CHECK_FALSE((e.what == kind::warning && e.text == forgotten_text));
   }
 }
 
