@@ -34,11 +34,11 @@ void callbacks_state::on_fact(const fact& x) {
   ended = ended || x.what == fact::end_at;
   if (x.what == fact::begin_at)
     self->send(driver, hooks_ready{x.number, hooks.steps(), hooks.holds(), hooks.observes(), hooks.last(),
-                                   hooks.loops(), hooks.traces(), !listeners.empty()});
+                                   hooks.loops(), hooks.traces(), !listeners.empty(), hooks.runs()});
   else if (x.what == fact::end_at)
     self->send(driver, hooks_ended{x.number});
   else
-    self->send(driver, answered{x.number, x.at, x.gate});
+    self->send(driver, answered{x.number, x.at, x.gate, x.what == fact::before_run ? hooks.fetches() : fetch_kinds{0}});
 }
 
 void callbacks_state::show(const fact& x) {
@@ -76,7 +76,7 @@ callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callb
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
-  state.hooks = hook_roll{state.options.hooks};
+  state.hooks = hook_roll{state.options.hooks, {}, state.options.runs};
   state.listeners = listener_roll{state.options.listeners};
   state.driver = std::move(driver);
   return counted<callbacks_actor>(

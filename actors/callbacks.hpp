@@ -14,6 +14,7 @@ struct callbacks_options {
   std::string name = "callbacks";
   std::vector<std::shared_ptr<hook>> hooks;                      ///< No pointer is null.
   std::vector<std::shared_ptr<saving_listener>> listeners = {};  ///< Called before the hooks; no pointer is null.
+  std::shared_ptr<run_port> runs = {};                           ///< Of a session; may be null.
   std::shared_ptr<hook> log;  ///< Receives events before the hooks, on the callbacks' own thread; may be null.
   std::shared_ptr<hook_calls> hook_thread = std::make_shared<hook_calls>();
 };

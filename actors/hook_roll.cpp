@@ -45,9 +45,12 @@ void with_control(const std::optional<group_hook>& of, job_control& job, const h
 
 }  // namespace
 
-hook_roll::hook_roll(std::vector<std::shared_ptr<hook>> hooks, name_values names) : names_(std::move(names)) {
-  for (auto& h : hooks)
-    hooks_.push_back({std::move(h), "hooks[" + std::to_string(hooks_.size()) + "]"});
+hook_roll::hook_roll(std::vector<std::shared_ptr<hook>> hooks, name_values names, std::shared_ptr<run_port> runs)
+  : names_(std::move(names)), runs_(std::move(runs)) {
+  for (auto& h : hooks) {
+    auto& own = hooks_.emplace_back(entry{std::move(h), "hooks[" + std::to_string(hooks_.size()) + "]"});
+    own.runs = runs_ ? dynamic_cast<run_hook*>(own.who.get()) : nullptr;
+  }
 }
 
 void hook_roll::replace_groups(const fact& x, std::vector<error>& thrown) {
@@ -183,6 +186,52 @@ void hook_roll::show_trace(const fact& x, job_control& job, std::vector<error>& 
       tell(h, "on_trace()", thrown, [&](hook& who) { who.on_trace(trace, job); });
 }
 
+void hook_roll::show_created(const fact& x, std::vector<error>& thrown) {
+  for (const auto& h : hooks_)
+    if (h.begun && h.runs)
+      tell(h, "after_create()", thrown, [&](hook&) { h.runs->after_create(x.at); });
+}
+
+/// A hook that fails leaves the hooks behind it unasked: there will be no run.
+void hook_roll::ask_of_run(const fact& x, job_control& job, std::vector<error>& thrown) {
+  runs_->ask_hooks();
+  const run_context run{x.from, x.at, runs_->asked()};
+  for (auto& h : hooks_) {
+    if (!h.begun || !h.runs || !thrown.empty())
+      continue;
+    h.fetches.clear();
+    tell(h, "before_run()", thrown, [&](hook&) {
+      auto wanted = h.runs->before_run(run, job);
+      if (auto right = runs_->add(text_of(h), wanted); !right)
+        thrown.push_back(std::move(right.error()));
+      h.fetches = std::move(wanted.fetches);
+    });
+  }
+  if (auto complete = thrown.empty() ? runs_->check_complete() : expected<void>{}; !complete)
+    thrown.push_back(std::move(complete.error()));
+}
+
+void hook_roll::show_run(const fact& x, job_control& job, std::vector<error>& thrown) {
+  std::map<std::string, tensor> all;
+  for (const auto& [name, value] : x.news.metrics)
+    all[name] = tensor::scalar(value);
+  const auto& values = x.values.values;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (i < names_.outputs.size())
+      all[names_.outputs[i]] = values[i];
+    else if (i - names_.outputs.size() < names_.observed.size())
+      all[names_.observed[i - names_.outputs.size()]] = values[i];
+  for (const auto& h : hooks_) {
+    if (!h.begun || !h.runs || !thrown.empty())
+      continue;
+    run_facts run{x.from, x.at, {}};
+    for (const auto& name : h.fetches)
+      if (const auto found = all.find(name); found != all.end())
+        run.values.insert(*found);
+    tell(h, "after_run()", thrown, [&](hook&) { h.runs->after_run(run, job); });
+  }
+}
+
 std::vector<error> hook_roll::show(const fact& x, job_control& job, const retire& stops) {
   std::vector<error> thrown;
   switch (x.what) {
@@ -196,6 +245,9 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job, const retire
     case fact::loop: show_loop(x, job, thrown); break;
     case fact::trace: show_trace(x, job, thrown); break;
     case fact::saving: break;  // Only for listeners.
+    case fact::created: show_created(x, thrown); break;
+    case fact::before_run: ask_of_run(x, job, thrown); break;
+    case fact::after_run: show_run(x, job, thrown); break;
     case fact::end_at:
       show_event(x, job, stops, thrown);
       end(x, thrown);
@@ -240,6 +292,18 @@ bool hook_roll::observes() const {
 
 bool hook_roll::loops() const {
   return std::any_of(hooks_.begin(), hooks_.end(), [](const entry& h) { return !h.of && h.needs.loops; });
+}
+
+bool hook_roll::runs() const {
+  return std::any_of(hooks_.begin(), hooks_.end(), [](const entry& h) { return h.runs != nullptr; });
+}
+
+fetch_kinds hook_roll::fetches() const {
+  fetch_kinds all = 0;
+  for (const auto& h : hooks_)
+    if (h.runs && runs_->fetches_values(h.fetches))
+      all |= runs_->fetches_observed(h.fetches) ? fetch_values | fetch_observed : fetch_values;
+  return all;
 }
 
 std::vector<trace_need> hook_roll::traces() const {

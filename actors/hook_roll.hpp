@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/status.hpp"
+#include "words/run_port.hpp"
 
 namespace troupe {
 
@@ -15,7 +16,9 @@ class hook_roll {
 
   hook_roll() = default;
   /// No hook is null.
-  explicit hook_roll(std::vector<std::shared_ptr<hook>> hooks, name_values names = {});
+  /// `runs`: of a session; may be null.
+  explicit hook_roll(std::vector<std::shared_ptr<hook>> hooks, name_values names = {},
+                     std::shared_ptr<run_port> runs = {});
   /// Sets the names of the values in later facts: first the outputs, then the observed values.
   void name(name_values names) { names_ = std::move(names); }
 
@@ -30,6 +33,8 @@ class hook_roll {
   ///   step      on_step, of the hooks that need this step; where hooks begin, of those that have not been shown it
   ///   loop      on_loop, of the job's hooks that are told of loops
   ///   trace     on_trace, of the job's hooks that have asked for one
+  ///   created, before_run, after_run
+  ///             the same of the job's run hooks
   ///   end_at    on_event; then end or, if the job failed, on_abort in the opposite order
   std::vector<error> show(const fact& x, job_control& job, const retire& stops = {});
   /// All steps that hooks which have begun need, as steps of the job; below, the facts that any hook holds.
@@ -41,6 +46,10 @@ class hook_roll {
   bool observes() const;
   /// Whether any hook of the job is told of loops.
   bool loops() const;
+  /// Whether any hook of the job is told of runs.
+  bool runs() const;
+  /// What the run at hand is to fetch for hooks.
+  fetch_kinds fetches() const;
   /// The traces that hooks of the job want.
   std::vector<trace_need> traces() const;
 
@@ -51,7 +60,9 @@ class hook_roll {
     std::optional<group_hook> of = {};  ///< Absent: a hook of the job.
     bool begun = false;
     troupe::needs needs = {};
-    std::optional<int64_t> shown = {};  ///< The step that it was shown last.
+    run_hook* runs = nullptr;               ///< The same hook, if it is told of runs.
+    std::vector<std::string> fetches = {};  ///< Of the run at hand.
+    std::optional<int64_t> shown = {};      ///< The step that it was shown last.
 
     /// The step that the hook is told for a step of the job.
     int64_t own(int64_t step) const { return of ? step - of->begins_at : step; }
@@ -70,12 +81,16 @@ class hook_roll {
   void show_step(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown);
   void show_loop(const fact& x, job_control& job, std::vector<error>& thrown);
   void show_trace(const fact& x, job_control& job, std::vector<error>& thrown);
+  void show_created(const fact& x, std::vector<error>& thrown);
+  void ask_of_run(const fact& x, job_control& job, std::vector<error>& thrown);
+  void show_run(const fact& x, job_control& job, std::vector<error>& thrown);
   void end(const fact& x, std::vector<error>& thrown);
   std::string text_of(const entry& h) const;
 
   std::vector<entry> hooks_;              ///< Those of the job first.
   std::optional<int64_t> began_at_ = {};  ///< Where hooks have begun last: others may have been shown that state.
   name_values names_;
+  std::shared_ptr<run_port> runs_;
 };
 
 }  // namespace troupe

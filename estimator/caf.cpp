@@ -1,4 +1,6 @@
+#include "estimator/describe.hpp"
 #include "estimator/launched_by.hpp"
+#include "estimator/session_start.hpp"
 #include "pipeline/launch/local_system.hpp"
 
 #include <troupe/caf.hpp>
@@ -25,6 +27,14 @@ expected<job> start(caf::actor_system& system, const estimator& e, const train_s
     return fail(known.error());
   hosted_launcher hosted{system};
   return start_by(hosted, e, training, evaluations, options);
+}
+
+expected<session> open_session(caf::actor_system& system, const estimator& e, const train_spec& training,
+                               const session_options& options) {
+  if (auto known = check_types(system); !known)
+    return fail(known.error());
+  hosted_launcher hosted{system};
+  return open_by(hosted, describe(e, training, {}), options);
 }
 
 expected<evaluation_result> evaluate(caf::actor_system& system, const estimator& e, const eval_spec& evaluation,

@@ -111,18 +111,24 @@ expected<job> start_by(launcher& by, const estimator& e, const train_spec& train
   return start_by(by, describe(e, training, evaluations), options);
 }
 
-expected<job> start_by(launcher& by, expected<training_job> settled, const start_options& options) {
+expected<void> embed(training_job& job, const start_options& options) {
   if (options.executor_deadline < 1ms || options.executor_deadline > 24h)
     return fail(errc::invalid_argument, "executor_deadline must be in [1, 86400000] ms, not "
                                             + std::to_string(options.executor_deadline.count()));
-  if (!settled)
-    return fail(settled.error());
-  settled->hook_thread = std::make_shared<hook_calls>(options.executor, options.executor_deadline);
+  job.hook_thread = std::make_shared<hook_calls>(options.executor, options.executor_deadline);
   // The executor's deadline must expire before the chief's deadline for hooks.
-  auto& hooks = settled->basis.deadlines.hooks;
+  auto& hooks = job.basis.deadlines.hooks;
   hooks = std::max(hooks, options.executor_deadline + 30s);
   if (options.log)
-    settled->log = make_job_log(options.log);
+    job.log = make_job_log(options.log);
+  return {};
+}
+
+expected<job> start_by(launcher& by, expected<training_job> settled, const start_options& options) {
+  if (!settled)
+    return fail(settled.error());
+  if (auto right = embed(*settled, options); !right)
+    return fail(right.error());
   settled->basis.processors = by.processors();
   auto prepared = prepare(std::move(*settled));
   if (!prepared)

@@ -55,6 +55,7 @@ struct retire;
 struct rewind;
 struct record_credit;
 struct run;
+struct run_until;
 struct scale_rate;
 struct set_loop;
 struct settle;
@@ -163,6 +164,7 @@ CAF_ADD_TYPE_ID(troupe, (troupe::rewind))
 CAF_ADD_TYPE_ID(troupe, (troupe::record_credit))
 CAF_ADD_TYPE_ID(troupe, (troupe::rule_applied))
 CAF_ADD_TYPE_ID(troupe, (troupe::run))
+CAF_ADD_TYPE_ID(troupe, (troupe::run_until))
 CAF_ADD_TYPE_ID(troupe, (troupe::save_failed))
 CAF_ADD_TYPE_ID(troupe, (troupe::scale_rate))
 CAF_ADD_TYPE_ID(troupe, (troupe::show_state))

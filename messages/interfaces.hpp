@@ -226,6 +226,7 @@ using chief_actor = caf::typed_actor<caf::reacts_to<started>,   // Nodes have be
                                      caf::reacts_to<answered>,       // The hooks have returned from a fact.
                                      caf::reacts_to<hooks_ended>,    // The hooks have seen the end.
                                      caf::reacts_to<request>,    // A save, a stop or an abort, from the user or a hook.
+                                     caf::reacts_to<run_until>,  // The caller of a session moves its gate.
                                      caf::reacts_to<deadline>>;  // From itself: check the waits.
 
 }  // namespace troupe

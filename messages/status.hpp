@@ -62,17 +62,30 @@ typename Inspector::result_type inspect(Inspector& f, loop_facts& x) {
 
 /// To the callbacks, in step order: an event, or the values of a step that a hook needs.
 struct fact {
-  /// saving: state `at` has been reached; its commit waits for the answer.
-  enum kind : uint8_t { begin_at = 1, event = 2, step = 3, end_at = 4, saving = 5, loop = 6, trace = 7 };
+  /// saving: state `at` has been reached; its commit waits for the answer. Of a session: created, an attempt begins at
+  /// `at`; before_run and after_run, a run from state `from` to state `at`.
+  enum kind : uint8_t {
+    begin_at = 1,
+    event = 2,
+    step = 3,
+    end_at = 4,
+    saving = 5,
+    loop = 6,
+    trace = 7,
+    created = 8,
+    before_run = 9,
+    after_run = 10
+  };
   uint8_t what = event;
-  job_event news;           ///< For event; for end_at: finished, stopped or failed; for step: only its time.
-  step_values values;       ///< For step.
+  job_event news;           ///< For event; for end_at: finished, stopped or failed; for step: only its time; for
+                            ///< after_run: the metrics.
+  step_values values;       ///< For step; for after_run: what was fetched of its last step.
   int64_t at = 0;           ///< For begin_at, step, saving and end_at: the state.
   bool gate = false;        ///< For step: the horizon waits for `answered`.
   bool last = false;        ///< For step: the job ends there.
   uint64_t number = 0;      ///< Increasing, so that the sender can limit the unanswered facts; 0: not counted.
   loop_facts of_loop = {};  ///< For loop.
-  int64_t from = 0;         ///< For trace, with `at`: the steps [from, at) were recorded.
+  int64_t from = 0;         ///< For trace, with `at`: the steps [from, at) were recorded; for a run: where it begins.
   std::vector<standing> recorded = {};  ///< For trace: of each actor.
   /// For begin_at: the hooks of the groups of another plan, in place of those before, which end there, or abort if
   /// `news` has a failure. Null: no other plan begins. Does not leave the process.
@@ -95,23 +108,25 @@ struct hooks_ready {
   bool loops = false;     ///< Whether a hook wants to be told of loops.
   std::vector<trace_need> traces = {};
   bool listens = false;  ///< Saving listeners exist: each save waits for them before its commit, the job after it.
+  bool runs = false;     ///< A hook wants to be told of the runs of a session.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, hooks_ready& x) {
   return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated, x.observes, x.last,
-           x.loops, x.traces, x.listens);
+           x.loops, x.traces, x.listens, x.runs);
 }
 
 /// From the callbacks, for every event and every step, in order: the hooks have returned. If hooks threw, a `failure`
 /// with their exceptions was sent before.
 struct answered {
-  uint64_t number = 0;  ///< The number of the fact.
-  int64_t step = 0;     ///< The state `at` of the fact.
-  bool gate = false;    ///< The fact was a gate.
+  uint64_t number = 0;      ///< The number of the fact.
+  int64_t step = 0;         ///< The state `at` of the fact.
+  bool gate = false;        ///< The fact was a gate.
+  fetch_kinds fetches = 0;  ///< The fact was before_run: what the hooks fetch of the run's last step.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, answered& x) {
-  return f(caf::meta::type_name("answered"), x.number, x.step, x.gate);
+  return f(caf::meta::type_name("answered"), x.number, x.step, x.gate, x.fetches);
 }
 
 /// From the callbacks: the hooks have seen the end, which was fact `number`.

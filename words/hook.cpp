@@ -1,5 +1,6 @@
 #include <troupe/evaluation_listener.hpp>
 #include <troupe/job.hpp>
+#include <troupe/run_hook.hpp>
 #include <troupe/saving_listener.hpp>
 
 namespace troupe {
@@ -46,6 +47,11 @@ void hook::on_trace(const job_trace&, job_control&) {}
 void hook::on_event(const job_event&, job_control&) {}
 void hook::end(int64_t) {}
 void hook::on_abort(const error&) {}
+
+run_hook::~run_hook() = default;
+void run_hook::after_create(int64_t) {}
+run_arguments run_hook::before_run(const run_context&, job_control&) { return {}; }
+void run_hook::after_run(const run_facts&, job_control&) {}
 
 saving_listener::~saving_listener() = default;
 void saving_listener::begin(int64_t) {}

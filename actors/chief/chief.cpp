@@ -117,6 +117,8 @@ static void on_restored(chief_state& c, const restored& x) {
   if (!begin_search(c, x))
     return;
   c.now = chief_phase::restoring;
+  if (c.options.copies)
+    c.next.recovery.committed(x.id.step);
   const auto books = read_books(x.properties);
   if (c.told.saved && c.told.saved->step > x.id.step)
     c.told.saved = x.id;  // Newer commits are damaged or gone; their steps are made again.
@@ -181,6 +183,7 @@ static void on_restored(chief_state& c, const restored& x) {
       return fail_after_save(c, std::move(found.error()));
   c.show_status();            // Shown here, because this phase may end within the turn.
   begin_hooks(c, x.id.step);  // Training begins once the hooks have returned from this, or from `recovered`.
+  tell_created(c, x.id.step);
 }
 
 /// Hooks of the job begin once, and those of groups with each plan.
@@ -284,13 +287,14 @@ static void begin_training(chief_state& c) {
     c.facts.marked(c.horizon.began_at());
   }
   grant_up_to(c, c.horizon.began_at(), std::move(marks));
+  session_begins(c);
   // The commit is verified and listed again; an evaluation or a verdict of it may be due.
   if (nothing_left) {
     c.now = chief_phase::draining;
     return;
   }
   if (c.options.save_secs && c.options.checkpoints)
-    c.arm(chief_wait::next_save, c.save_period());
+    c.arm(chief_wait::next_save, c.save_period(), c.session.on());
   if (c.options.max_secs && !c.waiting.armed(chief_wait::max_secs))
     c.arm(chief_wait::max_secs,
           std::chrono::milliseconds(static_cast<int64_t>(std::clamp(*c.options.max_secs, 0.01, 3e7) * 1000)));
@@ -360,6 +364,8 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   state.self = self;
   state.options = std::move(options);
   state.loops = troupe::loops{state.options.loop};
+  if (state.options.session)
+    state.session.open();
   const auto& limits = state.options.deadlines;
   state.evaluations = evaluations{state.options.evaluations};
   state.judgements = troupe::judgements{state.options.judged};
@@ -386,7 +392,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
       hears(state, on_late_properties_kept), hears(state, on_state_shown), hears(state, on_batches_evaluated),
       hears(state, on_evaluated), hears(state, on_exported), hears(state, on_rule_applied),
       hears(state, on_record_credit), hears(state, on_verdict_seen), hears(state, on_hooks_ready),
-      hears(state, on_answered), hears(state, on_hooks_ended), hears(state, on_request),
+      hears(state, on_answered), hears(state, on_hooks_ended), hears(state, on_request), hears(state, on_run_until),
       [&state](const deadline& x) { on_deadline(state, x); });
 }
 

@@ -38,6 +38,7 @@
 #include "actors/chief/results.hpp"
 #include "actors/chief/rule_questions.hpp"
 #include "actors/chief/searching.hpp"
+#include "actors/chief/session_runs.hpp"
 #include "actors/chief/traces.hpp"
 #include "actors/connections.hpp"
 #include "actors/inquiry.hpp"
@@ -55,6 +56,8 @@ struct chief_options {
   /// Relative to the restored step; with `max_steps`, the earlier end counts.
   std::optional<int64_t> steps;
   bool checkpoints = true;
+  bool session = false;        ///< Its caller moves the job (session_runs.hpp).
+  bool copies = false;         ///< It saves nothing, and each attempt begins where the checkpoint writer finds a state.
   std::string directory = {};  ///< Of the checkpoints.
   stored_plan stored = {};     ///< What the job's checkpoints consist of.
   std::optional<int64_t> save_steps;
@@ -116,6 +119,7 @@ struct chief_state : attempt_books {
   job_origin origin;
   told_facts told;
   job_results results;
+  session_runs session;  ///< Of a job that its caller moves.
   user_wishes wishes;
   wait_timer<chief_actor::stateful_pointer<chief_state>, chief_wait> waiting;
 
@@ -124,7 +128,10 @@ struct chief_state : attempt_books {
   bool advance();
 
   // -- what all subjects use (chief_subjects.hpp) ----------------------------------------
-  void arm(chief_wait w, std::chrono::milliseconds patience) { waiting.arm(w, patience); }
+  /// `in_pause`: its time also passes while the waits of the job are frozen.
+  void arm(chief_wait w, std::chrono::milliseconds patience, bool in_pause = false) {
+    waiting.arm(w, patience, in_pause);
+  }
   void disarm(chief_wait w) { waiting.disarm(w); }
   error waited_for(chief_wait w, std::string source) const;
   std::chrono::milliseconds save_period() const;

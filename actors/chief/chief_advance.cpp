@@ -19,6 +19,7 @@ static bool take_round(chief_state& c) {
   any |= evaluate_shown(c);                                       // Before an attempt, which waits for evaluators.
   any |= begin_delayed_attempt(c) || go_on_when_gone(c);          // Each is alone in its phase.
   any |= tell_idle_hooks(c);                                      // Before the horizon, which counts unanswered facts.
+  any |= serve_session(c);                                        // After news for hooks; before what it grants.
   any |= collect_trace(c);                                        // Before its steps are followed by an end.
   any |= extend(c);                                               // After all gates: lines above may close one.
   any |= drain_further(c);                                        // An end waits for everything above.
@@ -57,11 +58,15 @@ static void set_waits(chief_state& c) {
       limits.cut);
   // Hooks have a deadline only while others wait for them: at a gate, at the first and the last call, and while the
   // horizon waits until they catch up. A failed attempt does not wait for them.
-  const bool others_wait = c.now == chief_phase::restoring || c.gates.awaited() || c.facts.full()
+  const bool others_wait = c.now == chief_phase::restoring || c.gates.awaited() || c.facts.full() || ends_a_run(c)
                            || c.facts.unanswered() > c.facts.size();
   const bool hooks_awaited = c.callbacks() && c.facts.unanswered() > 0 && c.now < chief_phase::leaving
                              && (c.ends() || (others_wait && !c.ending.fails()));
   set(chief_wait::hooks, hooks_awaited, limits.hooks);
+  if (rests_between_runs(c))
+    c.waiting.freeze();  // Only the caller is waited for.
+  else if (c.session.on())
+    c.waiting.thaw();
 }
 
 bool chief_state::advance() {

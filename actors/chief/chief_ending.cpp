@@ -247,8 +247,8 @@ void conclude(chief_state& c) {
     return end(c);
   const auto& causes = c.ending.causes;
   auto cause = causes.root();
-  const auto verdict = c.next.recovery.decide(
-      {cause, causes.curable(), causes.has_kill(), c.horizon.reached(), c.options.checkpoints, c.ending.stops()});
+  const auto verdict = c.next.recovery.decide({cause, causes.curable(), causes.has_kill(), c.horizon.reached(),
+                                               c.options.checkpoints || c.options.copies, c.ending.stops()});
   if (verdict.recovers)
     return recover(c, std::move(cause), verdict.delay);
   if (const auto group = c.group_to_drop()) {

@@ -17,7 +17,8 @@ namespace troupe {
 
 /// Whether another attempt may follow, so that the failed one is ended with care. Later news may change the answer.
 bool chief_state::may_recover() const {
-  const bool possible = options.checkpoints && writer() && !ending.stops() && !ending.causes.aborted();
+  const bool restores = options.checkpoints || options.copies;
+  const bool possible = restores && writer() && !ending.stops() && !ending.causes.aborted();
   return possible && ((next.recovery.enabled() && ending.causes.curable()) || group_to_drop());
 }
 

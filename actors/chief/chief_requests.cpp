@@ -135,7 +135,7 @@ static void is_over(chief_state& c, chief_wait w) {
         c.warn(c.horizon.reached(), "a save every " + std::to_string(*c.options.save_secs)
                                         + " s was due while the one of step " + std::to_string(c.saves.oldest())
                                         + " is still on its way; it is skipped");
-      return c.arm(chief_wait::next_save, c.save_period());
+      return c.arm(chief_wait::next_save, c.save_period(), c.session.on());
     case chief_wait::max_secs:
       c.ending.remark = "stopped after training for " + shortest_text(*c.options.max_secs) + " s";
       return on_request(c, {request::stop});

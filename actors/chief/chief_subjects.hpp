@@ -89,6 +89,19 @@ void on_demanded(chief_state& c, const evaluated& x);
 /// The job has grown into an iteration, which begins.
 void tell_growth(chief_state& c);
 
+// -- chief_session.cpp: a job that its caller moves
+void on_run_until(chief_state& c, const run_until& x);
+/// Hooks are told that an attempt begins at `step`.
+void tell_created(chief_state& c, int64_t step);
+/// An attempt trains.
+void session_begins(chief_state& c);
+/// Does what the call at hand needs next, and ends it.
+bool serve_session(chief_state& c);
+/// Whether the steps of the run at hand are made, or it has not begun, and hooks are waited for.
+bool ends_a_run(const chief_state& c);
+/// Whether only the caller is waited for.
+bool rests_between_runs(const chief_state& c);
+
 // -- chief_saves.cpp
 /// The state is marked as a save: closes its gate, and sends its books now or once the state is reached.
 void place_save(chief_state& c, int64_t step);

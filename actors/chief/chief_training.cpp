@@ -31,6 +31,15 @@ static void fix_loops(chief_state& c, int64_t until) {
   }
 }
 
+/// Whether hooks are shown the state, if it is marked for that.
+static bool is_for_hooks(const chief_state& c, int64_t step) {
+  return c.gates.shows(step) || (c.gates.shows_last() && c.horizon.end() == step);
+}
+
+static mark_kinds marks_of(fetch_kinds fetches) {
+  return (fetches & fetch_observed) != 0 ? mark_watch | mark_observe : mark_watch;
+}
+
 bool extend(chief_state& c) {
   if (c.now != chief_phase::training || c.wishes.pause || c.verdicts.holds() || c.ending.fails())
     return false;
@@ -44,18 +53,24 @@ bool extend(chief_state& c) {
   const int64_t told_loops = c.facts.loops
                                  ? c.loops.end_after(c.horizon.reached(), std::max<int64_t>(c.facts.room(), 1))
                                  : INT64_MAX;
-  const int64_t limit = std::min({c.gates.limit(c.horizon.until()), next_gate, next_shown, c.loops.limit(), told_loops,
+  const int64_t limit = std::min({c.gates.limit(c.horizon.until()), c.session.limit(), next_gate, next_shown,
+                                  c.loops.limit(), told_loops,
                                   c.callbacks() ? c.traces.limit(c.horizon.until()) : INT64_MAX});
-  auto further = c.horizon.next(c.gates, {limit, c.saves.unreported(), c.facts.room(), next_shown});
+  const int64_t fetched = c.session.wants_mark() ? std::min(c.session.until(), c.horizon.end().value_or(INT64_MAX))
+                                                 : INT64_MAX;
+  auto further = c.horizon.next(
+      c.gates, {limit, c.saves.unreported(), c.facts.room(), next_shown, fetched, marks_of(c.session.fetches())});
   if (further.until <= c.horizon.until())
     return false;
   record_below(c, further.until);
   fix_loops(c, further.until);  // Before the books of a save in between name its loop.
   for (const auto& m : further.marks) {
-    if ((m.kinds & mark_watch) != 0) {
+    if ((m.kinds & mark_watch) != 0 && is_for_hooks(c, m.step)) {
       c.facts.marked(m.step);
       c.gates.marked(m.step);
     }
+    if (m.step == fetched)
+      c.session.marked(m.step);
     if ((m.kinds & mark_snapshot) != 0)
       place_save(c, m.step);
     if ((m.kinds & mark_show) != 0)
@@ -83,6 +98,10 @@ void mark_here(chief_state& c, mark_kinds kinds) {
   if ((kinds & mark_end) != 0 && c.gates.shows_last() && !c.gates.shows(here) && c.callbacks() && !c.ending.fails()) {
     kinds |= c.gates.observes() ? mark_watch | mark_observe : mark_watch;
     c.facts.marked(here);
+  }
+  if ((kinds & mark_end) != 0 && c.session.wants_mark() && !c.ending.fails()) {
+    kinds |= marks_of(c.session.fetches());
+    c.session.marked(here);
   }
   if (kinds != 0)
     grant_up_to(c, here, {{here, kinds}});
@@ -128,6 +147,8 @@ void on_progress(chief_state& c, const progress& x) {
     e.steps_per_second = c.steps_per_second();
     e.metrics = point.metrics;
     e.arrays = point.arrays;
+    if (c.session.on() && !point.metrics.empty())
+      c.session.metrics = point.metrics;
     for (const auto& [group, loss] : point.of_groups)
       e.metrics[group + "/loss"] = loss.mean;
     if (c.options.log_perplexity) {
@@ -138,7 +159,8 @@ void on_progress(chief_state& c, const progress& x) {
   }
   for (const auto& values : x.watched) {
     tell_loops(values.step);
-    if (!c.callbacks())
+    c.session.watched(values);
+    if (!c.callbacks() || (c.session.on() && !is_for_hooks(c, values.step)))
       continue;
     c.tell_progress();
     fact f;
@@ -249,6 +271,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
     c.ending.remark = "stopped before step " + std::to_string(x.step) + ", which is not finite: " + to_text(x.cause);
   } else if (!stopped) {
     c.ending.remark = data_ended_text(x.step, c.horizon.end_is_final() ? end_at : std::nullopt);
+    c.ending.data_ended = true;
   }
   if (!stopped || not_finite)
     c.warn(x.step, c.ending.remark);
@@ -259,6 +282,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
   c.saves.cancel_above(x.step);
   c.gates.cancel_above(x.step);
   c.facts.ends_at(x.step);
+  c.session.cut_at(x.step);
   c.self->send(c.writer(), abandon{c.attempt, x.step});
   c.tell_all<role::infeed>(rewind{c.attempt, x.step});
   c.now = chief_phase::draining;
@@ -288,12 +312,14 @@ void on_hooks_ready(chief_state& c, const hooks_ready& x) {
                         c.options.name});
   c.facts.listening.begin(x.listens);
   c.facts.loops = x.loops;
+  c.facts.runs = x.runs;
   c.traces.set_needs(x.traces);
   c.gates.set_needs(x.steps, {x.holds.saved || c.facts.listening.any(), x.holds.evaluated}, x.observes, x.last);
 }
 
 void on_answered(chief_state& c, const answered& x) {
   dealt_with(c, x.number);
+  c.session.answered(x.number, x.fetches);
   if (x.gate)
     c.gates.answered(x.step);
   if (c.ends())
@@ -320,6 +346,8 @@ void drain(chief_state& c, int64_t at, job_end how) {
 bool drain_further(chief_state& c) {
   if (c.now != chief_phase::draining || !c.horizon.end() || c.ending.awaits_nodes)
     return false;  // An end that awaits nodes is decided on.
+  if (ends_a_run(c) && !c.ending.fails())
+    return false;
   if (c.waiting.armed(chief_wait::trace) && !c.ending.fails())
     return false;
   const drain_situation s{

@@ -50,6 +50,7 @@ class ending {
   failure_log causes = {};
   std::optional<error> pending_failure = {};  ///< An infeed's failure at a step that has not been reached.
   std::string remark = {};                    ///< Why the job ended, if it ended otherwise than requested.
+  bool data_ended = false;                    ///< The data have ended where the job does.
   std::set<node_id> halting = {};             ///< Nodes that were told to halt and have neither answered nor ended.
   bool awaits_nodes = false;                  ///< The end waits for nodes that are being started.
   uint32_t flushes = 0;                       ///< The number of `flush` messages to the outfeed in this attempt.

@@ -13,6 +13,7 @@ class hook_facts : public fact_window {
   held_progress progress;  ///< Sent when the hooks have caught up.
   listeners listening;     ///< Saving listeners.
   bool loops = false;      ///< Whether a hook is told of loops.
+  bool runs = false;       ///< Whether a hook is told of runs.
 
   /// Fact `number` about state `step` was sent, and hooks hold it; its attempt may have failed since.
   void hold(uint64_t number, int64_t step) { held_ = {number, step}; }

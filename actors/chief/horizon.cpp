@@ -78,7 +78,7 @@ grant horizon::next(const gates& closed, const limits& there) const {
   for (int64_t step = until_; step < target;) {
     step = std::min({target, next_save(step), step < there.evaluated ? there.evaluated : INT64_MAX,
                      options_.summary_steps ? next_multiple(step, options_.summary_steps) : INT64_MAX,
-                     closed.next_shown(step)});
+                     closed.next_shown(step), step < there.fetched ? there.fetched : INT64_MAX});
     mark_kinds kinds = marks_at(step, closed);
     if (step == there.evaluated && (kinds & mark_snapshot) == 0)
       kinds |= mark_show;
@@ -86,6 +86,8 @@ grant horizon::next(const gates& closed, const limits& there) const {
       target = step - 1;  // The state before has no such mark.
       break;
     }
+    if (step == there.fetched)
+      kinds |= there.fetches;
     if (kinds != 0)
       g.marks.push_back({step, kinds});
     saves += (kinds & mark_snapshot) != 0 ? 1 : 0;

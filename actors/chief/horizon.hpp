@@ -65,6 +65,8 @@ class horizon {
     size_t saves_unreported = 0;
     int64_t shown = INT64_MAX;      ///< How many more watches may be marked.
     int64_t evaluated = INT64_MAX;  ///< The next state that evaluators are shown unless it is saved.
+    int64_t fetched = INT64_MAX;    ///< The state whose values the caller of a session fetches,
+    mark_kinds fetches = 0;         ///< by these marks.
   };
   /// The next grant: two blocks beyond the reports, or 0.2 s of steps if that is more, but not past the end, the limit,
   /// or a mark for which there is no room. An `until` that is not above the horizon means no grant.

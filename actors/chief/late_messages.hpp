@@ -130,6 +130,11 @@ template <>
 constexpr lateness lateness_of<hooks_ended>() {
   return {late::heard, late::heard};
 }
+/// At the end, the caller hears of the result.
+template <>
+constexpr lateness lateness_of<run_until>() {
+  return {late::heard, late::dropped};
+}
 template <>
 constexpr lateness lateness_of<request>() {
   return {late::heard, late::dropped};

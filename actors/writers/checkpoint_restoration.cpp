@@ -79,6 +79,8 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::begin_anew(
   auto values = options.start(options.seed);
   if (!values)
     return fail(std::move(values.error()));
+  if (values->from.empty())
+    return transfer{restored{.id = {values->step}}, {owned, options.seed}, {}};
   warm_start = values->from;
   restored news{.id = {values->step}};
   // For the chief's first event.

@@ -13,6 +13,7 @@
 
 #include <troupe/job.hpp>
 #include <troupe/predict.hpp>
+#include <troupe/session.hpp>
 
 #include <caf/fwd.hpp>
 
@@ -29,6 +30,11 @@ TROUPE_API void add_troupe_types(caf::actor_system_config& config);
 /// are not registered in `system`; other errors as in job.hpp.
 TROUPE_API expected<job> start(caf::actor_system& system, const estimator& e, const train_spec& training,
                                const eval_specs& evaluations = {}, const start_options& options = {});
+
+/// Like `session::open` of session.hpp, with the job's actors in `system`, as of `start` above. Calls of the session
+/// block; make them on a thread of the program or in a detached actor. Errors: those of `start` and `session::open`.
+TROUPE_API expected<session> open_session(caf::actor_system& system, const estimator& e, const train_spec& training,
+                                          const session_options& options = {});
 
 /// Like `evaluate` of estimator.hpp, with its actors in `system`. All of them have ended when it returns, except for
 /// one that is inside a call that never returns. It blocks and needs one of the system's workers, so call it from

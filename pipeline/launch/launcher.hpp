@@ -6,6 +6,7 @@
 //   simulated_launcher  one thread, a virtual clock, an order drawn by seed (simulated_launcher.hpp)
 #pragma once
 
+#include "actors/job_board.hpp"
 #include "pipeline/launch/prediction_queue.hpp"
 #include "pipeline/plan/jobs.hpp"
 
@@ -50,6 +51,11 @@ class running_job {
   virtual std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) = 0;
   /// Waits until the state is reached or the job has its result; false if the deadline passes first.
   virtual bool reach(int64_t step, std::optional<std::chrono::milliseconds> deadline) = 0;
+  /// Of a session: waits until it is ready for the first call. Absent: the job has its result, or the deadline passed.
+  virtual std::optional<run_end> ready(std::optional<std::chrono::milliseconds> deadline) = 0;
+  /// Asks for that and waits for the end of it, as long as the chief's deadlines allow; one call at a time. Absent: the
+  /// job has its result.
+  virtual std::optional<run_end> call(const session_call& x) = 0;
 };
 
 /// The handle of a running evaluation, used by one thread. Its destructor ends the actors and waits for them, at most

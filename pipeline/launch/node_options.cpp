@@ -218,13 +218,16 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
   options.wall_offset = job.wall_offset;
   options.lease_commits = job.plan.find(role::evaluator, node.driver) != nullptr;
   options.seed = config.seed;
-  if (job.start) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  const auto session = training ? training->session : nullptr;
+  if (job.start || (session && session->start)) {
     auto layouts = layouts_of(job);
     // Copies the layout: the checkpoint writer outlives the stores of this plan when the job grows into another plan.
     for (auto& of_group : layouts)
       of_group.layout = std::make_shared<parameter_layout>(*of_group.layout);
-    options.start = [start = job.start, layouts = std::move(layouts)](uint64_t seed) {
-      return start->read(layouts, seed);
+    options.start = [start = job.start, session, layouts = std::move(layouts)](uint64_t seed) {
+      auto given = start ? start->read(layouts, seed) : expected<start_values::values>{};
+      return given && session && session->start ? session->start(layouts, seed, std::move(*given)) : std::move(given);
     };
   }
   options.properties = {{"model", job.basis().source ? job.basis().source->name : "search"},
@@ -304,51 +307,6 @@ attempt_plan attempt_plan_of(const std::shared_ptr<const prepared_job>& job) {
   return made;
 }
 
-namespace {
-
-evaluation_settings settings_of(const evaluation_policy& e) {
-  return {e.data.name, e.throttle_secs,        e.start_delay_secs,   e.sanity_batches, e.every_steps,
-          e.when,      e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end, e.purpose};
-}
-
-judgement_settings judgements_of(const prepared_job& job, std::span<const evaluation_policy> evaluations,
-                                 const std::vector<stop_rule>& rules, const std::optional<keep_best>& best) {
-  judgement_settings made{rules, best, {}};
-  for (size_t i = 0; i < job.histories.size(); ++i)
-    made.evaluations.push_back({evaluations[i].data.name, job.histories[i]});
-  return made;
-}
-
-}  // namespace
-
-checkpoint_watcher_options checkpoint_watcher_options_of(const prepared_job& job, const plan_node& node, bool threads) {
-  checkpoint_watcher_options options{
-      .name = node.name, .files = job.basis().files, .directory = job.basis().config.model_dir.value_or("")};
-  if (!threads) {
-    options.patience = std::chrono::milliseconds{0};
-    options.pause = std::chrono::milliseconds{1'000};
-  }
-  return options;
-}
-
-follower_options follower_options_of(const prepared_job& job) {
-  const auto& follower = std::get<follower_job>(job.job);
-  follower_options options;
-  options.files = follower.basis.files;
-  options.directory = follower.basis.config.model_dir.value_or("");
-  for (size_t i = 0; i < follower.evaluations.size(); ++i)
-    options.evaluations.push_back(
-        {settings_of(follower.evaluations[i]), follower.evaluations[i].data.folder(), follower.listeners[i]});
-  options.judged = judgements_of(job, follower.evaluations, follower.stop_early, follower.keep_best);
-  options.max_steps = follower.max_steps;
-  options.ends_by_epochs = follower.ends_by_epochs;
-  options.first_commit_within = follower.first_commit_within;
-  options.chief_within = follower.chief_within;
-  options.deadlines = follower.basis.deadlines;
-  options.hooks = follower.hooks;
-  return options;
-}
-
 chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   const auto& training = job.training();
   const auto& config = training.basis.config;
@@ -359,6 +317,8 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.max_steps = training.max_steps;
   options.steps = training.steps;
   options.checkpoints = job.plan.saves();
+  options.session = training.session != nullptr;
+  options.copies = training.session && training.session->copies;
   options.directory = config.model_dir.value_or("");
   options.save_steps = config.save_steps;
   options.save_secs = config.save_secs;
@@ -390,6 +350,8 @@ callbacks_options callbacks_options_of(const prepared_job& job, const plan_node&
   options.hooks = training.hooks;
   options.listeners = training.saving_listeners;
   options.log = training.log;
+  if (training.session)
+    options.runs = training.session->port;
   options.hook_thread = training.hook_thread;
   return options;
 }

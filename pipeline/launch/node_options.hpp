@@ -26,6 +26,10 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
 evaluator_options evaluator_options_of(const prepared_job& job, const plan_node& node);
 predictor_options predictor_options_of(const prepared_job& job, const plan_node& node);
 chief_options chief_options_of(const prepared_job& job, const plan_node& node);
+/// Of an evaluation, and of what is judged, with the evaluations of earlier runs.
+evaluation_settings settings_of(const evaluation_policy& e);
+judgement_settings judgements_of(const prepared_job& job, std::span<const evaluation_policy> evaluations,
+                                 const std::vector<stop_rule>& rules, const std::optional<keep_best>& best);
 /// `threads`: the actor may block.
 checkpoint_watcher_options checkpoint_watcher_options_of(const prepared_job& job, const plan_node& node, bool threads);
 /// Without the nodes that it drives and the board.

@@ -40,6 +40,21 @@ class board final : public job_board {
     }
     listener_->changed();
   }
+  void run_ended(run_end x) override {
+    {
+      std::lock_guard lock{guard_};
+      run_ = std::move(x);
+    }
+    listener_->changed();
+  }
+  std::optional<run_end> take_run_end(uint64_t number) {
+    std::lock_guard lock{guard_};
+    return run_ && run_->number == number ? std::exchange(run_, std::nullopt) : std::nullopt;
+  }
+  bool has_run_end(uint64_t number) const {
+    std::lock_guard lock{guard_};
+    return run_ && run_->number == number;
+  }
   void finished(expected<train_result> x) override {
     {
       std::lock_guard lock{guard_};
@@ -95,6 +110,7 @@ class board final : public job_board {
   job_report report_;
   int64_t reports_ = 0;
   std::multiset<int64_t> awaited_;
+  std::optional<run_end> run_;
   std::optional<expected<train_result>> result_;
   std::shared_ptr<job_listener> listener_;
 };
@@ -125,6 +141,8 @@ class launched_job final : public running_job {
     const auto head = follows ? start_follower(*world_, job)
                               : launched_nodes{*world_, job}.start_head<caf::strong_actor_ptr>(role::chief);
     head_ = caf::actor_cast<head_actor>(head);
+    if (!follows)
+      chief_ = caf::actor_cast<chief_actor>(head);
     // If the head dies, threads that wait for the job still get a result.
     head_->attach_functor([board = board_, name = std::string{follows ? follower_state::name : chief_state::name}](
                               const caf::error& reason) { board->head_ended(name, reason); });
@@ -169,14 +187,33 @@ class launched_job final : public running_job {
     return world_->wait_until(there, deadline);
   }
 
+  std::optional<run_end> ready(std::optional<std::chrono::milliseconds> deadline) override {
+    world_->wait_until([this] { return board_->has_run_end(0) || board_->has_result(); }, deadline);
+    return board_->take_run_end(0);
+  }
+  std::optional<run_end> call(const session_call& x) override {
+    run_until news{.number = ++calls_, .count = x.count, .tells_hooks = x.tells_hooks, .repeats = x.repeats};
+    news.what = x.what == session_call::kind::steps  ? run_until::steps
+                : x.what == session_call::kind::save ? run_until::save
+                                                     : run_until::renew;
+    if (x.values)
+      news.fetches = x.observed ? fetch_values | fetch_observed : fetch_values;
+    news.cause = x.cause;
+    caf::anon_send(chief_, news);
+    world_->wait_until([this] { return board_->has_run_end(calls_) || board_->has_result(); }, {});
+    return board_->take_run_end(calls_);
+  }
+
  private:
   using head_actor = caf::typed_actor<caf::reacts_to<request>>;
 
+  uint64_t calls_ = 0;
   chief_deadlines deadlines_;
   std::shared_ptr<hook_calls> hook_thread_;  ///< Null if the job calls no hooks.
   std::shared_ptr<job_world> world_;
   std::shared_ptr<board> board_;
   head_actor head_;
+  chief_actor chief_;  ///< The head, unless that is a follower.
 };
 
 /// The handle of a job that ended before it began.
@@ -191,6 +228,8 @@ class failed_job final : public running_job {
     return expected<train_result>{fail(cause_)};
   }
   bool reach(int64_t, std::optional<std::chrono::milliseconds>) override { return true; }
+  std::optional<run_end> ready(std::optional<std::chrono::milliseconds>) override { return {}; }
+  std::optional<run_end> call(const session_call&) override { return {}; }
 
  private:
   error cause_;

@@ -4,6 +4,7 @@
 #include "actors/chief/deadlines.hpp"
 #include "actors/exporting.hpp"
 #include "actors/hook_calls.hpp"
+#include "actors/writers/start_values.hpp"
 #include "pipeline/plan/prediction_choice.hpp"
 #include "plan/group_hooks.hpp"
 #include "plan/plan.hpp"
@@ -76,6 +77,17 @@ struct chosen_checkpoint {
   std::optional<std::string> directory = {};  ///< Absent: the model directory.
 };
 
+class run_port;
+
+/// A job whose caller moves it: what a session adds to a training.
+struct session_plan {
+  /// The first values of a job without a checkpoint, made of those that it would have; null: these.
+  std::function<expected<start_values::values>(layouts groups, uint64_t seed, start_values::values given)> start = {};
+  /// It saves nothing, and each attempt begins with what `start` finds.
+  bool copies = false;
+  std::shared_ptr<run_port> port = {};  ///< Never null.
+};
+
 struct training_job {
   job_basis basis;
   dataset input;
@@ -92,6 +104,7 @@ struct training_job {
   bool continue_input = false;  ///< As in `train_spec`.
   input_change input_changed = input_change::refuse;
   job_planner planner = {};  ///< Null: the job has one plan, made from its model, or is a search.
+  std::shared_ptr<const session_plan> session = {};   ///< Null: the job runs by itself.
   std::shared_ptr<const search_options> search = {};  ///< Null: the job is no search. It has no model then.
   std::vector<std::shared_ptr<hook>> hooks = {};
   std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};

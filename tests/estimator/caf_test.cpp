@@ -86,6 +86,32 @@ TEST_CASE("several jobs share the caller's system, and one that is destroyed whi
   CHECK(p.lives());
 }
 
+TEST_CASE("a session in the caller's system makes the steps of one in a system of its own, and leaves nothing there") {
+  temporary_directory directory;
+  program p;
+  const auto before = threads();
+  {
+    auto there = open_session(p.system, small_estimator(directory / "there"), small_training(40));
+    auto own = session::open(small_estimator(directory / "own"), small_training(40));
+    REQUIRE_MESSAGE(there.has_value(), why(there));
+    REQUIRE(own.has_value());
+    while (!there->should_stop()) {
+      const run_request what{.what = {.fetches = {"loss"}}, .steps = 7};
+      const auto a = there->run(what), b = own->run(what);
+      REQUIRE_MESSAGE(a.has_value(), why(a));
+      REQUIRE(b.has_value());
+      CHECK(a->values.at("loss") == b->values.at("loss"));
+    }
+    CHECK(there->close()->global_step == 40);
+  }
+  CHECK(threads_fall_to(before));
+  CHECK(p.lives());
+  program unknown{false};
+  const auto refused = open_session(unknown.system, small_estimator(directory / "not"), small_training(40));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().category == errc::failed_precondition);
+}
+
 TEST_CASE(
     "an evaluation and a prediction in the caller's system give what they give in one of their own, and leave nothing "
     "there") {

@@ -37,7 +37,7 @@ M sample(simulation&) = delete;
 // clang-format off
 template <> abandon sample(simulation&) { return {2, 30}; }
 template <> all_applied sample(simulation&) { return {2, 79}; }
-template <> answered sample(simulation&) { return {59, 40, true}; }
+template <> answered sample(simulation&) { return {59, 40, true, fetch_observed}; }
 template <> applied sample(simulation&) { return {2, 31, 1}; }
 template <> apply_rule sample(simulation&) {
   return {119, 120, {{121, {{"loss", 0.5}}}, {122, {{"loss", 0.25}, {"accuracy", 1}}}}};
@@ -117,7 +117,7 @@ template <> gradient_sum sample(simulation&) { return {14, 41, step_status::bad_
 template <> halt sample(simulation&) { return {62}; }
 template <> hooks_ended sample(simulation&) { return {80}; }
 template <> hooks_ready sample(simulation&) {
-  return {81, {{1, 2, true}, {3, 0, false}}, {true, true}, true, true, true, {{4, 5, 6}}, true};
+  return {81, {{1, 2, true}, {3, 0, false}}, {true, true}, true, true, true, {{4, 5, 6}}, true, true};
 }
 template <> input_failed sample(simulation&) { return {63, 1_node, 64, trouble()}; }
 template <> input_warned sample(simulation&) { return {65, 2_node, "the file has changed"}; }
@@ -155,6 +155,9 @@ template <> restored sample(simulation&) {
             {"passed over"}};
 }
 template <> rewind sample(simulation&) { return {22, 48}; }
+template <> run_until sample(simulation&) {
+  return {155, run_until::renew, 156, fetch_values, false, false, trouble()};
+}
 template <> run sample(simulation&) { return {23, 49, {{48, mark_snapshot | mark_watch}, {49, mark_end}}}; }
 template <> rule_applied sample(simulation&) { return {123, true, "loss lower than 0.3", trouble()}; }
 template <> save_failed sample(simulation&) { return {24, 50, trouble()}; }

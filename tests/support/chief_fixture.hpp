@@ -11,6 +11,8 @@
 namespace troupe::test {
 
 struct shown_job final : job_board {
+  void run_ended(run_end x) override { runs.push_back(std::move(x)); }
+  std::vector<run_end> runs;
   void status(const job_progress& now) override {
     if (phases.empty() || phases.back() != now.now)
       phases.push_back(now.now);

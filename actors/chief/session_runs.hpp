@@ -1,0 +1,145 @@
+// The runs of a session: the gate that its caller moves, and how far the call at hand has come. Plain data.
+//
+//   opening ──the job trains──► idle ──a call──► asked ──► preparing ──answered──► running ──reached──► closing ──► idle
+//                                                  │     (before_run)                                (after_run)
+//                                                  ├──► saving ──committed──► idle
+//                                                  └──► renewing ──the next attempt trains──► idle
+//
+// An attempt that fails takes `preparing`, `running` and `saving` back to `asked`, unless the run has passed the state
+// at which the next attempt begins: it goes on to its end.
+#pragma once
+
+#include "messages/report.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace troupe {
+
+class session_runs {
+ public:
+  enum class stage : uint8_t {
+    off,        ///< The job is no session.
+    opening,    ///< Until the job trains for the first time.
+    idle,       ///< The caller holds the job.
+    asked,      ///< Nothing was done yet about the call.
+    preparing,  ///< Hooks are asked what they want of the run.
+    running,    ///< The gate has moved.
+    closing,    ///< Hooks are told of the run.
+    saving,
+    renewing,  ///< The attempt was made to fail.
+    over,      ///< The caller knows that the job ends: nobody holds it any more.
+  };
+
+  void open() { at_ = stage::opening; }
+  bool on() const noexcept { return at_ != stage::off; }
+  stage at() const noexcept { return at_; }
+  const run_until& call() const noexcept { return call_; }
+  int64_t begins() const noexcept { return begins_; }
+  /// The state at which the run ends, unless the job does.
+  int64_t until() const noexcept {
+    int64_t end = 0;
+    return __builtin_add_overflow(begins_, call_.count, &end) ? INT64_MAX : end;
+  }
+  /// The first state that no node may pass.
+  int64_t limit() const noexcept {
+    return !on() || at_ == stage::over ? INT64_MAX
+           : at_ == stage::running     ? until()
+           : at_ == stage::closing     ? ended_at_
+                                       : begins_;
+  }
+
+  /// The caller asks for something. One that was received already, or comes before the last call has ended, is dropped.
+  void asks(const run_until& x) {
+    if (at_ != stage::idle || x.number <= call_.number)
+      return;
+    call_ = x;
+    at_ = stage::asked;
+  }
+  /// The hooks are asked by that fact.
+  void prepare(uint64_t fact) { at_ = stage::preparing, fact_ = fact, fetches_ = call_.fetches; }
+  void answered(uint64_t fact, fetch_kinds hooks_want) {
+    if (at_ == stage::preparing && fact == fact_)
+      fetches_ |= hooks_want, fact_ = 0;
+  }
+  bool is_prepared() const noexcept { return at_ == stage::preparing && fact_ == 0; }
+  void run() {
+    if (at_ == stage::asked)
+      fetches_ = call_.fetches;
+    at_ = stage::running;
+    forget_values();
+  }
+  void save() { at_ = stage::saving; }
+  void renew() { at_ = stage::renewing; }
+  /// The run has ended at that state; hooks are told.
+  void close(int64_t step) { at_ = stage::closing, ended_at_ = step; }
+  int64_t ended_at() const noexcept { return ended_at_; }
+
+  // -- values
+  fetch_kinds fetches() const noexcept { return fetches_; }
+  /// Whether a mark for the values of the run's last step is to be placed.
+  bool wants_mark() const noexcept { return at_ == stage::running && fetches_ != 0 && !marked_; }
+  void marked(int64_t step) { marked_ = step; }
+  /// States above `step` will not be reached.
+  void cut_at(int64_t step) {
+    if (marked_.value_or(step) > step)
+      marked_.reset();
+  }
+  void watched(const step_values& x) {
+    if (at_ == stage::running && marked_ == x.step)
+      values_ = x;
+  }
+  bool awaits_values() const noexcept { return marked_ && !values_; }
+  const std::optional<step_values>& values() const noexcept { return values_; }
+  std::map<std::string, double> metrics = {};  ///< Of training, from the newest progress.
+
+  // -- attempts
+  /// An attempt trains from `step` on; not while a run is `closing`. Returns true if that is the end of what was asked
+  /// for: the session is open, or has another attempt.
+  bool begin_attempt(int64_t step) {
+    forget_values();
+    metrics.clear();
+    if (at_ == stage::over)
+      return false;
+    if (at_ == stage::opening) {
+      begins_ = step;
+      return true;
+    }
+    ++recoveries_;
+    if (at_ == stage::running && step > begins_ && call_.repeats)
+      return false;
+    taken_back_ += std::max<int64_t>(begins_ - step, 0);
+    begins_ = step;
+    if (at_ == stage::preparing || at_ == stage::running || at_ == stage::saving)
+      at_ = stage::asked;
+    return at_ == stage::renewing;
+  }
+  /// Whether the job has gone to another attempt since the last end, and the run that was asked for is not to be made
+  /// there.
+  bool is_interrupted() const noexcept { return at_ == stage::asked && !call_.repeats && recoveries_ > 0; }
+  /// The call at hand has ended where the job stands at `step`. Returns the steps that were taken back and the
+  /// recoveries since the last end.
+  std::pair<int64_t, int64_t> end(int64_t step) {
+    at_ = stage::idle;
+    begins_ = step;
+    return {std::exchange(taken_back_, 0), std::exchange(recoveries_, 0)};
+  }
+  /// The caller was told that no run follows.
+  void release() { at_ = stage::over; }
+
+ private:
+  void forget_values() { marked_.reset(), values_.reset(); }
+
+  stage at_ = stage::off;
+  run_until call_ = {};
+  int64_t begins_ = 0;  ///< Where the run begins; between runs, where the job stands.
+  int64_t ended_at_ = 0;
+  int64_t taken_back_ = 0, recoveries_ = 0;
+  uint64_t fact_ = 0;
+  fetch_kinds fetches_ = 0;
+  std::optional<int64_t> marked_;  ///< The state whose values are reported.
+  std::optional<step_values> values_;
+};
+
+}  // namespace troupe

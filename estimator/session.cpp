@@ -1,0 +1,324 @@
+// The handle of a session.
+#include "estimator/describe.hpp"
+#include "estimator/launched_by.hpp"
+#include "estimator/session_loops.hpp"
+#include "estimator/session_start.hpp"
+#include "pipeline/launch/prepared_job.hpp"
+#include "words/text.hpp"
+
+#include <atomic>
+
+namespace troupe {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+error closed_text() { return {errc::state, "the session is closed"}; }
+error no_session() { return {errc::state, "the handle holds no session: it was moved from"}; }
+
+bool can_be_cured(const error& e) { return e.category == errc::aborted || e.category == errc::unavailable; }
+
+/// Marks that a thread uses the session, unless another one does.
+class user {
+ public:
+  explicit user(std::atomic<bool>& busy) : busy_(busy), in_(!busy.exchange(true)) {}
+  user(const user&) = delete;
+  ~user() {
+    if (in_)
+      busy_.store(false);
+  }
+  explicit operator bool() const noexcept { return in_; }
+
+ private:
+  std::atomic<bool>& busy_;
+  bool in_;
+};
+
+run_port::value_names names_of(const std::shared_ptr<prepared_job>& job) {
+  const auto plan = attempt_plan_of(job);
+  run_port::value_names names{plan.outputs, plan.observed, {}};
+  for (const auto& o : job->in(mode::train).measured)
+    if (std::find(names.metrics.begin(), names.metrics.end(), o.name) == names.metrics.end())
+      names.metrics.push_back(o.name);
+  return names;
+}
+
+}  // namespace
+
+struct session::impl {
+  session_options options;
+  std::shared_ptr<run_port> port;
+  bool saves = false, has_run_hooks = false;
+  std::shared_ptr<running_job> running;
+  coordinator beside{coordinator_options{.clean = {}}};
+  session_loops loops{beside, running};
+  std::atomic<bool> busy = false, closed = false, stops = false;
+
+  impl(session_options o, std::shared_ptr<run_port> p) : options(std::move(o)), port(std::move(p)) {}
+
+  std::chrono::milliseconds grace() const {
+    return std::chrono::milliseconds(static_cast<int64_t>(options.stop_grace_period_secs * 1000));
+  }
+  /// What the work beside the runs has failed with, if the job cannot make that good.
+  std::optional<error> failure_beside() const {
+    const auto cause = beside.requested_error();
+    return cause && !can_be_cured(*cause) ? cause : std::nullopt;
+  }
+  /// The job goes back to its newest checkpoint, since work beside the runs has failed, and that begins anew.
+  void renew(error cause) {
+    loops.end(grace(), options.log);
+    cause.message = "work beside the runs has failed: " + cause.message;
+    const auto end = running->call({.what = session_call::kind::renew, .cause = std::move(cause)});
+    stops = stops || !end || end->stops;
+    beside.clear_stop();
+    if (!stops)
+      loops.begin_again();
+  }
+  bool should_stop() {
+    if (closed || stops || running->ended())
+      return true;
+    if (beside.should_stop()) {
+      auto cause = beside.requested_error();
+      if (!cause || !can_be_cured(*cause))
+        return true;
+      renew(std::move(*cause));
+      return stops;
+    }
+    return false;
+  }
+  /// Why a call has no end of its own.
+  error ended_meanwhile(std::string_view what) {
+    stops = true;
+    const auto result = running->wait(0ms);
+    if (result && !*result)
+      return result->error();
+    const auto now = running->progress();
+    if (!result)
+      return {errc::deadline_exceeded,
+              "the job is " + std::string{to_string(now.now)} + " and has not answered the " + std::string{what}};
+    return {errc::state, "the session was asked to stop before the " + std::string{what} + ": it ends at step "
+                             + std::to_string((*result)->global_step)};
+  }
+
+  struct made {
+    run_result result;
+    std::optional<error> failure = {};
+  };
+  /// `recoveries` of the result are set even if the run has failed.
+  expected<made> run(const run_request& x, bool tells_hooks, bool repeats) {
+    if (closed)
+      return fail(closed_text());
+    const user here{busy};
+    if (!here)
+      return fail(errc::state, "another thread is in a call of this session: one at a time makes runs and saves");
+    if (auto cause = failure_beside())
+      return fail(std::move(*cause));
+    if (should_stop()) {
+      if (const auto result = running->wait(0ms); result && !*result)
+        return fail(result->error());
+      return fail(errc::state, "the session should stop, so that no run follows (should_stop)");
+    }
+    if (x.steps < 1)
+      return fail(errc::invalid_argument, "steps of a run must be at least 1, not " + std::to_string(x.steps));
+    auto right = port->ask(x.what);
+    if (right && !(has_run_hooks && tells_hooks))
+      right = port->check_complete();
+    if (!right)
+      return fail(right.error());
+    const bool values = port->fetches_values(x.what.fetches);
+    auto end = running->call({.count = x.steps,
+                              .values = values,
+                              .observed = values && port->fetches_observed(x.what.fetches),
+                              .tells_hooks = tells_hooks,
+                              .repeats = repeats});
+    if (!end)
+      return fail(ended_meanwhile("run"));
+    stops = stops || end->stops;
+    made all{{.step = end->step,
+              .steps_run = std::max<int64_t>(end->step - end->begins, 0),
+              .steps_taken_back = end->taken_back,
+              .recoveries = end->recoveries},
+             std::move(end->failure)};
+    for (const auto& name : x.what.fetches)
+      if (const auto found = end->values.find(name); found != end->values.end())
+        all.result.values.insert(*found);
+    return all;
+  }
+};
+
+session::session(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+session::session(session&&) noexcept = default;
+session& session::operator=(session&& other) noexcept {
+  if (this != &other) {
+    session before{std::move(*this)};
+    impl_ = std::move(other.impl_);
+  }
+  return *this;
+}
+session::~session() {
+  if (impl_ && !impl_->closed)
+    impl_->loops.end(impl_->grace(), impl_->options.log);
+}
+
+expected<session> open_by(launcher& by, expected<training_job> settled, const session_options& options,
+                          std::shared_ptr<follower_time> time) {
+  if (!settled)
+    return fail(settled.error());
+  const auto directory = settled->basis.config.model_dir;
+  if (auto made = embed(*settled, options.embedding).and_then([&] { return make_session(*settled, options); }); !made)
+    return fail(made.error());
+  if (!options.is_chief)
+    if (auto there = wait_for_checkpoint(settled->basis.files, *directory, options, *time); !there)
+      return fail(there.error());
+  const auto port = settled->session->port;
+  auto made = std::make_unique<session::impl>(options, port);
+  made->saves = settled->basis.config.saves();
+  for (const auto& h : settled->hooks)
+    made->has_run_hooks = made->has_run_hooks || dynamic_cast<const run_hook*>(h.get());
+  settled->basis.processors = by.processors();
+  auto prepared = prepare(std::move(*settled));
+  if (!prepared)
+    return fail(prepared.error());
+  port->name(names_of(*prepared));
+  std::vector<component> fed;
+  for (const auto& c : (*prepared)->datasets.front().element.components())
+    if (std::find(options.feeds.begin(), options.feeds.end(), c.name) != options.feeds.end())
+      fed.push_back(c);
+  port->bring(std::move(fed), (*prepared)->datasets.front().batch_rows);
+  made->running = by.train(std::move(*prepared));
+  if (const auto ready = made->running->ready({})) {
+    made->stops = ready->stops;
+  } else {
+    const auto result = made->running->wait(0ms);
+    if (!result || !*result)
+      return fail(result ? result->error() : error{errc::deadline_exceeded, "the job has not begun"});
+    made->stops = true;  // There is nothing left to train.
+  }
+  return session{std::move(made)};
+}
+
+expected<session> session::open(const estimator& e, const train_spec& training, const session_options& options) {
+  local_launcher local;
+  return open_by(local, describe(e, training, {}), options);
+}
+
+expected<run_result> session::run(const run_request& what) {
+  if (!impl_)
+    return fail(no_session());
+  auto made = impl_->run(what, true, true);
+  if (!made)
+    return fail(std::move(made.error()));
+  if (made->failure)
+    return fail(std::move(*made->failure));
+  return std::move(made->result);
+}
+
+bool session::should_stop() {
+  if (!impl_)
+    return true;
+  const user here{impl_->busy};
+  return here ? impl_->should_stop() : impl_->closed || impl_->stops || impl_->failure_beside().has_value();
+}
+
+expected<std::string> session::save() {
+  if (!impl_)
+    return fail(no_session());
+  if (impl_->closed)
+    return fail(closed_text());
+  if (!impl_->saves)
+    return fail(errc::failed_precondition,
+                "this session saves nothing: give a chief's session a model_dir, and a "
+                "save_checkpoints_steps or save_checkpoints_secs that is not none");
+  const user here{impl_->busy};
+  if (!here)
+    return fail(errc::state, "another thread is in a call of this session: one at a time makes runs and saves");
+  if (impl_->should_stop()) {
+    if (const auto result = impl_->running->wait({}); result && !*result)
+      return fail(result->error());
+    else if (result)
+      return (*result)->checkpoint;  // The job has saved its last state.
+  }
+  auto end = impl_->running->call({.what = session_call::kind::save});
+  if (!end)
+    return fail(impl_->ended_meanwhile("save"));
+  return std::move(end->checkpoint);
+}
+
+void session::request_stop() {
+  if (!impl_ || impl_->closed.load())
+    return;
+  impl_->stops = true;
+  impl_->running->stop(stop_reason::request);
+}
+
+coordinator& session::beside() { return impl_->beside; }
+
+void session::loop(const std::string& name, std::optional<std::chrono::milliseconds> every,
+                   std::function<expected<void>(const job_progress& now)> f) {
+  if (impl_ && !impl_->closed)
+    impl_->loops.begin({name, every, std::move(f)});
+}
+
+job_progress session::progress() const { return impl_ ? impl_->running->progress() : job_progress{}; }
+
+expected<train_result> session::close() {
+  if (!impl_)
+    return fail(no_session());
+  if (impl_->closed.exchange(true))
+    return fail(closed_text());
+  impl_->loops.end(impl_->grace(), impl_->options.log);
+  const auto cause = impl_->failure_beside();
+  if (!impl_->stops)  // Otherwise it ends already, and may still recover while it does.
+    impl_->running->stop(stop_reason::request);
+  auto result = impl_->running->wait({});
+  if (!result)
+    return fail(errc::deadline_exceeded, "the job has not ended");
+  if (*result && cause)
+    return fail(*cause);
+  if (!*result && cause)
+    result->error().notes.push_back("work beside the runs: " + to_text(*cause));
+  return std::move(*result);
+}
+
+// -- step functions ---------------------------------------------------------------------------------
+
+struct step_context::impl {
+  session::impl* of = nullptr;
+  std::function<void()> stop = {};
+  bool stops = false, preempted = false;
+
+  expected<run_result> run(const run_request& what, bool tells_hooks) {
+    if (stops || preempted)
+      return fail(errc::state, stops ? "the step function has asked to stop" : "the job has recovered meanwhile");
+    auto made = of->run(what, tells_hooks, false);
+    if (!made)
+      return fail(std::move(made.error()));
+    if (made->failure) {
+      preempted = made->result.recoveries > 0;
+      return fail(std::move(*made->failure));
+    }
+    return std::move(made->result);
+  }
+};
+
+expected<run_result> step_context::run(const run_request& what) { return impl_.run(what, true); }
+expected<run_result> step_context::run_alone(const run_request& what) { return impl_.run(what, false); }
+void step_context::request_stop() {
+  impl_.stops = true;
+  impl_.stop();
+}
+
+expected<void> session::run_step_fn(const std::function<expected<void>(step_context&)>& f) {
+  if (!impl_)
+    return fail(no_session());
+  for (;;) {
+    step_context::impl now{impl_.get(), [this] { request_stop(); }};
+    step_context context{now};
+    auto done = f(context);
+    if (!now.preempted)
+      return now.stops ? expected<void>{} : done;
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,44 @@
+// The loops beside the runs of a session, each on a thread of its own.
+#pragma once
+
+#include "pipeline/launch/launcher.hpp"
+
+#include <troupe/coordinator.hpp>
+
+#include <thread>
+
+namespace troupe {
+
+struct session_loop {
+  std::string name;
+  std::optional<std::chrono::milliseconds> every;
+  std::function<expected<void>(const job_progress& now)> f;
+};
+
+/// Used by one thread at a time.
+class session_loops {
+ public:
+  /// The job is that of the time when a loop begins.
+  session_loops(coordinator together, std::shared_ptr<running_job>& job) : together_(std::move(together)), job_(job) {}
+  ~session_loops();
+
+  void begin(session_loop x);
+  /// Stops and awaits the loops, and the threads of the program that have enlisted. Those that have not ended in time
+  /// are named in `log` and left behind.
+  void end(std::chrono::milliseconds grace, const std::function<void(const std::string&)>& log);
+  void begin_again();
+
+ private:
+  struct thread {
+    std::thread handle;
+    std::shared_ptr<std::atomic<bool>> ended;
+  };
+  void start(const session_loop& x);
+
+  coordinator together_;
+  std::shared_ptr<running_job>& job_;
+  std::vector<session_loop> all_;
+  std::vector<thread> threads_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,25 @@
+// How a session begins: its first values, and what makes it a session in a training job.
+#pragma once
+
+#include "estimator/commit_follower.hpp"
+#include "pipeline/launch/launcher.hpp"
+#include "words/run_port.hpp"
+
+#include <troupe/session.hpp>
+
+namespace troupe {
+
+/// Makes a session of a described training: hooks, the run port, where the first values come from. Errors:
+/// invalid_argument naming the option.
+expected<void> make_session(training_job& job, const session_options& options);
+
+/// Beside a chief: waits for a checkpoint in the directory, looking at once, then every `recovery_wait_secs`, and last
+/// when `max_wait_secs` have passed. deadline_exceeded naming the directory; errors of reading it.
+expected<void> wait_for_checkpoint(const std::shared_ptr<file_system>& files, const std::string& directory,
+                                   const session_options& options, follower_time& time);
+
+/// Opens a session. `time` is for waiting for a checkpoint.
+expected<session> open_by(launcher& by, expected<training_job> settled, const session_options& options,
+                          std::shared_ptr<follower_time> time = system_time());
+
+}  // namespace troupe

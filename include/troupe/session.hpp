@@ -1,0 +1,150 @@
+// Supervised sessions: training that a loop of the program's own moves, run by run.
+// Not needed to begin with.
+//
+//   auto session = tr::session::open(estimator, {.input = train, .max_steps = 3000});
+//   while (!session->should_stop()) {
+//     auto run = session->run({.what = {.fetches = {"loss"}}, .steps = 10});
+//     if (!run) break;                        // out_of_range: the data have ended
+//     draw(run->step, run->values.at("loss"));
+//   }
+//   auto result = session->close();
+//
+// A session is a job (job.hpp) that stands still between two runs, however long its caller is away. Hooks see its
+// states as those of any job, and checkpoints, summaries and recovery are the same.
+#pragma once
+
+#include <troupe/coordinator.hpp>
+#include <troupe/job.hpp>
+#include <troupe/run_hook.hpp>
+
+namespace troupe {
+
+/// The variables of a session that is being opened, with the slots of its optimizer. Valid during one call.
+class TROUPE_API parameter_access {
+ public:
+  std::vector<std::string> names() const;
+  /// What the variable begins with. not_found: there is none of that name.
+  expected<tensor> read(const std::string& name) const;
+  /// not_found; invalid_argument: another dtype or shape.
+  expected<void> write(const std::string& name, tensor value);
+  /// Takes these variables from the checkpoint "runs/fashion/model.ckpt-390". Errors: as of `write`, and of the
+  /// checkpoint.
+  expected<void> load(const std::string& checkpoint, const std::vector<std::string>& names);
+
+  struct impl;
+  explicit parameter_access(impl& i) noexcept : impl_(i) {}
+
+ private:
+  impl& impl_;
+};
+
+/// Options of TensorFlow's MonitoredTrainingSession that are not of `run_config` or `train_spec`.
+struct session_options {
+  /// False: a session beside the chief's. It waits for a checkpoint in the model directory and trains on a copy of its
+  /// own, which goes back to the newest checkpoint when it recovers. It takes no lock and writes nothing.
+  bool is_chief = true;
+  /// Called before those of `train_spec::hooks`; not in a session beside the chief's.
+  std::vector<std::shared_ptr<hook>> chief_hooks = {};
+  /// Called where the variables begin with initial values or with those of a warm start: not after a restore. On a
+  /// thread of the job.
+  std::function<expected<void>(parameter_access&)> init_fn = {};
+  /// Names variables that are not ready then, which is a `state` error. Called after `init_fn`.
+  std::function<std::vector<std::string>(const parameter_access&)> ready = {};
+  /// Restores this checkpoint, "runs/fashion/model.ckpt-390", with its step; the data begin anew. invalid_argument: the
+  /// session has a model_dir, whose newest checkpoint it would restore.
+  std::optional<std::string> checkpoint = {};
+  /// Components of the input that each run brings (`run_arguments::feeds`) in place of the input's own.
+  std::vector<std::string> feeds = {};
+  double max_wait_secs = 7200;                            ///< Beside the chief: for a checkpoint, which is looked for
+  double recovery_wait_secs = 30;                         ///< so often. In [0.001, 3e7], both.
+  double stop_grace_period_secs = 120;                    ///< How long `close` waits for work beside the runs.
+  std::function<void(const std::string& line)> log = {};  ///< Lines about such work; empty: standard error.
+  start_options embedding = {};                           ///< How the job is embedded in its program.
+};
+
+struct run_request {
+  run_arguments what = {};
+  int64_t steps = 1;
+};
+
+struct run_result {
+  int64_t step = 0;       ///< The state where the job stands.
+  int64_t steps_run = 0;  ///< Steps of this run: fewer than requested if the job ends before.
+  /// By how many steps recoveries have put the job back since the last run ended: this run began so much lower.
+  int64_t steps_taken_back = 0;
+  int64_t recoveries = 0;                     ///< Since the last run ended.
+  std::map<std::string, tensor> values = {};  ///< What was fetched. A metric is absent before the first progress.
+};
+
+/// What a step function may do (`session::run_step_fn`).
+class TROUPE_API step_context {
+ public:
+  /// As `session::run`, except that the run is not made again after a recovery: it fails with `aborted`, and the step
+  /// function should return.
+  expected<run_result> run(const run_request& what = {});
+  /// The same without the calls of run hooks.
+  expected<run_result> run_alone(const run_request& what = {});
+  /// Ends the session. The step function should return; `run` fails with `state`.
+  void request_stop();
+
+ private:
+  friend class session;
+  struct impl;
+  explicit step_context(impl& i) noexcept : impl_(i) {}
+  impl& impl_;
+};
+
+/// A move-only handle. One thread at a time makes runs and saves; any thread may make the other calls. What a closed
+/// session, or one that was moved from, is asked for is a `state` error.
+class TROUPE_API session {
+ public:
+  /// Starts the job and waits until its hooks have begun and it could make a step. Errors: those of `start` (job.hpp)
+  /// and of the job; deadline_exceeded: no checkpoint came in `max_wait_secs`.
+  static expected<session> open(const estimator& e, const train_spec& training, const session_options& options = {});
+  session(session&&) noexcept;
+  session& operator=(session&&) noexcept;
+  /// Aborts the job, unless it was closed: nothing is saved, and no hook is called any more.
+  ~session();
+
+  /// Makes so many steps and returns. If the job recovers to the state where the run began or to an earlier one, the
+  /// run is made again from there; otherwise it goes on to its end. Errors:
+  /// - state: `should_stop`, or another thread runs;
+  /// - out_of_range: the data have ended. The session can still be closed cleanly;
+  /// - invalid_argument: what `run_arguments` refuses, a number of steps below 1;
+  /// - the first error of work beside the runs;
+  /// - the job's own. It has ended then, and `close` returns the same.
+  expected<run_result> run(const run_request& what = {});
+  /// Calls `f`, and again from the start whenever the job has recovered during the call; otherwise returns what it
+  /// returns. So `f` must be repeatable.
+  expected<void> run_step_fn(const std::function<expected<void>(step_context&)>& f);
+  /// Whether no run follows: the job has ended or has been asked to, or work beside the runs has failed or stopped.
+  /// Where that has failed with `aborted` or `unavailable`, the job goes back to its newest checkpoint, and the answer
+  /// is false.
+  bool should_stop();
+  /// Saves the state between two runs and returns the prefix of the checkpoint once it is durable.
+  /// failed_precondition: a session that does not save.
+  expected<std::string> save();
+  /// The job saves its state and ends. A run under way ends early.
+  void request_stop();
+  /// The work beside the runs: threads of the program enlist here (coordinator.hpp). No error is clean.
+  coordinator& beside();
+  /// Calls `f` on a thread of its own, at once and then every so often, until the session closes or an error of it
+  /// stops all. Without `every`, back to back.
+  void loop(const std::string& name, std::optional<std::chrono::milliseconds> every,
+            std::function<expected<void>(const job_progress& now)> f);
+  job_progress progress() const;
+  /// Stops and awaits the work beside the runs, ends the job with a save, and returns its result. Errors: the job's;
+  /// the first one of the work beside; state: closed already. Work that has not ended in time is named in `log`.
+  expected<train_result> close();
+
+  struct impl;
+  explicit session(std::unique_ptr<impl> i);
+
+ private:
+  std::unique_ptr<impl> impl_;
+};
+
+/// Batches of zeros without an end, for `session_options::feeds`: `rows` rows of these components.
+TROUPE_API dataset rows_to_feed(const element_spec& spec, int64_t rows);
+
+}  // namespace troupe
