@@ -59,6 +59,7 @@ struct evaluation_policy {
   evaluation_mode when = evaluation_mode::waits;
   failure_policy on_evaluator_failure = failure_policy::fail;
   evaluation_purpose purpose = evaluation_purpose::regular;
+  int64_t least_steps = 0;  ///< From one evaluated checkpoint to the next; the last is exempt.
 };
 
 struct planned_job;
