@@ -16,34 +16,10 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
-using namespace std::chrono_literals;
 
 milliseconds in_ms(double secs) { return bounded(milliseconds{static_cast<int64_t>(std::min(secs, 1e10) * 1000)}); }
 
 bool is_absent(const dataset& data) { return data.last_stage() == input::absent(); }
-
-/// Evaluates and exports at each save of the job that it listens to, which waits meanwhile.
-class judge_saves final : public saving_listener {
- public:
-  using judgement = std::function<expected<experiment_result>(int64_t step, const std::string& prefix)>;
-  explicit judge_saves(judgement judge) : judge_(std::move(judge)) {}
-
-  answer after_save(int64_t step, const std::string& prefix) override {
-    auto result = judge_(step, prefix);
-    if (!result) {
-      failure = std::move(result.error());
-      throw std::runtime_error{to_text(*failure)};
-    }
-    last = std::move(*result);
-    return answer::go_on;
-  }
-
-  std::optional<experiment_result> last;  ///< Of the last save.
-  std::optional<error> failure;           ///< Why the job was ended.
-
- private:
-  judgement judge_;
-};
 
 }  // namespace
 
@@ -217,18 +193,19 @@ expected<evaluation_result> experiment_run::evaluate(std::optional<double> delay
 expected<experiment_result> experiment_run::train_and_evaluate(schedule which, int64_t least_steps) {
   if (auto possible = check(which); !possible)
     return fail(possible.error());
-  const auto spec = evaluation("");
-  auto on_the_way = spec;
-  on_the_way.throttle_secs = of_.check_interval_secs;
-  on_the_way.exporters.clear();
-  auto job = describe(of_.estimator, training(), on_the_way);  // Also an error without checkpoints.
+  auto spec = evaluation(of_.checkpoint_and_export ? "intermediate_export" : "");
+  spec.throttle_secs = of_.checkpoint_and_export ? 0 : of_.check_interval_secs;
+  spec.sanity_batches = 0;  // The first checkpoint is evaluated.
+  auto within = spec;
+  if (!of_.checkpoint_and_export)
+    within.exporters.clear();
+  auto job = describe(of_.estimator, training(), within);
   if (!job)
     return fail(job.error());
-  if (of_.checkpoint_and_export)
-    return train_and_judge_saves();
-  if (least_steps == 0)
+  job->evaluates_first = true;
+  if (!of_.checkpoint_and_export && least_steps == 0)
     job->evaluations.clear();
-  else
+  else if (!of_.checkpoint_and_export)
     job->evaluations.front().least_steps = least_steps;
   auto trained = result_of(std::move(job));
   if (!trained)
@@ -236,39 +213,17 @@ expected<experiment_result> experiment_run::train_and_evaluate(schedule which, i
   const auto last = newest(which);
   if (!last)
     return fail(last.error());
-  const auto judged = trained->evaluations.find(spec.name);
   expected<experiment_result> all = experiment_result{.global_step = trained->global_step, .checkpoint = last->prefix};
-  if (judged == trained->evaluations.end()) {
+  if (const auto found = trained->evaluations.find(spec.name); found != trained->evaluations.end())
+    all->metrics = found->second;
+  if (of_.checkpoint_and_export)
+    all->exports = trained->exports[spec.name];
+  else if (all->metrics.empty())
     all = judge(*last, spec, true);
-  } else {
-    all->metrics = judged->second;
-    if (auto exported = export_to(*all, spec, trained->steps_run == 0); !exported)
-      return fail(exported.error());
-  }
+  else if (auto exported = export_to(*all, spec, trained->steps_run == 0); !exported)
+    return fail(exported.error());
   if (all)
     all->training = std::move(*trained);
-  return all;
-}
-
-expected<experiment_result> experiment_run::train_and_judge_saves() {
-  const auto spec = evaluation("intermediate_export");
-  const auto judging = std::make_shared<judge_saves>([this, &spec](int64_t step, const std::string& prefix) {
-    return judge({{step}, prefix}, spec, true);
-  });
-  auto with_judge = training();
-  with_judge.saving_listeners.push_back(judging);
-  auto job = describe(of_.estimator, with_judge, {});
-  if (!job)
-    return fail(job.error());
-  auto& deadlines = job->basis.deadlines;
-  deadlines.hooks = std::max(deadlines.hooks, deadlines.evaluation + 60s);  // The listener returns after an evaluation.
-  auto trained = result_of(std::move(job));
-  if (judging->failure)
-    return fail(std::move(*judging->failure));
-  if (!trained)
-    return fail(trained.error());
-  auto all = judging->last.value_or(experiment_result{.global_step = trained->global_step});
-  all.training = std::move(*trained);
   return all;
 }
 

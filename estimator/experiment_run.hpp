@@ -40,7 +40,6 @@ class experiment_run {
   expected<experiment_result> judge(const committed_checkpoint& at, const eval_spec& spec, bool exports) const;
   /// `again`: no step was made since an earlier job exported this checkpoint.
   expected<void> export_to(experiment_result& into, const eval_spec& spec, bool again) const;
-  expected<experiment_result> train_and_judge_saves();
   /// Trains up to the step `goal`.
   expected<train_result> train_round(int64_t goal);
   /// Waits for a commit other than `last`, or for the end of a round. Says that there is none, unless it has done so

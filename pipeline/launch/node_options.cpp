@@ -308,7 +308,8 @@ namespace {
 
 evaluation_settings settings_of(const evaluation_policy& e) {
   return {e.data.name, e.throttle_secs,        e.start_delay_secs,   e.sanity_batches, e.every_steps,
-          e.when,      e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end, e.purpose};
+          e.when,      e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end, e.purpose,
+          {},          e.least_steps};
 }
 
 judgement_settings judgements_of(const prepared_job& job, std::span<const evaluation_policy> evaluations,
@@ -372,6 +373,7 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   for (const auto& e : training.evaluations)
     options.evaluations.push_back(settings_of(e));
   options.judged = judgements_of(job, training.evaluations, training.stop_early, training.keep_best);
+  options.evaluates_first = training.evaluates_first;
   if (training.search)
     options.search = rules_of(training);
   options.max_secs = training.max_secs;

@@ -89,6 +89,8 @@ struct training_job {
   std::optional<troupe::keep_best> keep_best = {};
   /// An evaluator in another process makes the evaluations, and applies the rules to them.
   bool judged_elsewhere = false;
+  /// The state in which a new job begins is saved and evaluated as later ones are.
+  bool evaluates_first = false;
   std::optional<double> max_secs = {};
   bool continue_input = false;  ///< As in `train_spec`.
   input_change input_changed = input_change::refuse;
