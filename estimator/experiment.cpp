@@ -78,12 +78,26 @@ std::string_view to_string(schedule s) noexcept {
   return "?";
 }
 
+std::vector<schedule> all_schedules() {
+  std::vector<schedule> all;
+  for (const auto& [name, one] : schedules)
+    all.push_back(one);
+  return all;
+}
+
 expected<schedule> parse_schedule(std::string_view name) {
   for (const auto& [known, one] : schedules)
     if (known == name)
       return one;
   return fail(errc::invalid_argument, "there is no schedule " + quoted(name) + ": the schedules are "
                                           + joined(schedules, ", ", [](const auto& s) { return s.first; }));
+}
+
+schedule_data data_of(schedule s) noexcept {
+  using enum schedule;
+  const bool only_evaluates = s == evaluate || s == continuous_eval;
+  const bool only_trains = s == train || s == continuous_eval_on_train_data;
+  return {.train = !only_evaluates && s != run_std_server, .eval = !only_trains && s != run_std_server};
 }
 
 expected<schedule> default_schedule(const std::optional<cluster>& c) {

@@ -26,25 +26,21 @@ bool is_absent(const dataset& data) { return data.last_stage() == input::absent(
 // -- what schedules have in common ---------------------------------------------------------------
 
 expected<void> experiment_run::check(schedule which) const {
-  using enum schedule;
   if (auto valid = validate(of_); !valid)
     return valid;
   const auto refuse = [which](const std::string& why) {
     return fail(errc::invalid_argument, "experiment: " + std::string{to_string(which)} + " " + why);
   };
-  const bool only_evaluates = which == schedule::evaluate || which == schedule::continuous_eval
-                              || which == continuous_eval_on_train_data;
-  const bool reads_train_data = which == continuous_eval_on_train_data || !only_evaluates;
-  const bool reads_eval_data = which != schedule::train && which != continuous_eval_on_train_data;
-  if (reads_train_data && is_absent(of_.train_data))
+  const auto reads = data_of(which);
+  if (reads.train && is_absent(of_.train_data))
     return refuse("needs train_data, and there are none");
-  if (reads_eval_data && is_absent(of_.eval_data))
+  if (reads.eval && is_absent(of_.eval_data))
     return refuse("needs eval_data, and there are none");
   if (which == schedule::train)
     return {};
   if (!of_.estimator.config.model_dir)
     return refuse("needs a model_dir: without one there is no checkpoint to evaluate");
-  if (only_evaluates || !of_.estimator.cluster)
+  if (!reads.train || !reads.eval || !of_.estimator.cluster)
     return {};
   const auto task = describe_task(*of_.estimator.cluster, of_.estimator.config);
   if (!task)

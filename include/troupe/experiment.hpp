@@ -125,8 +125,15 @@ enum class schedule : uint8_t {
   test
 };
 TROUPE_API std::string_view to_string(schedule s) noexcept;
+/// In the order of the enumeration.
+TROUPE_API std::vector<schedule> all_schedules();
 /// invalid_argument, with the names that there are.
 TROUPE_API expected<schedule> parse_schedule(std::string_view name);
+/// The data that a schedule reads.
+struct schedule_data {
+  bool train = false, eval = false;
+};
+TROUPE_API schedule_data data_of(schedule s) noexcept;
 /// The schedule of a task: of a master, and without a cluster, train_and_evaluate; of a worker train; of a ps
 /// run_std_server. invalid_argument: a task of another type, or without one.
 TROUPE_API expected<schedule> default_schedule(const std::optional<cluster>& c);
