@@ -49,7 +49,7 @@ int run(const std::vector<std::string>& arguments) {
     return serve(rest, early, signals);
   static const std::map<std::string,
                         int (*)(const command_line&, const std::shared_ptr<console_printer>&, signal_watch&)>
-      commands{{"train", train},       {"check", check},     {"search", search},
+      commands{{"train", train},       {"check", check},     {"search", search},      {"experiment", experiment},
                {"evaluate", evaluate}, {"predict", predict}, {"export", export_model}};
   const auto command = commands.find(name);
   if (command == commands.end()) {

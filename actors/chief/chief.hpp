@@ -71,6 +71,7 @@ struct chief_options {
   bool stops_at_infeeds = false;
   int64_t summary_steps = 100;                        ///< Steps between two records, if the plan has a summary writer.
   std::vector<evaluation_settings> evaluations = {};  ///< In the order of the plan's evaluators.
+  bool evaluates_first = false;  ///< The state in which a new job begins is evaluated as later ones are.
   judgement_settings judged = {};
   /// After training for this long the job stops; it can be resumed.
   std::optional<double> max_secs = {};

@@ -15,10 +15,15 @@ static void on_commit(chief_state& c, const committed& x, bool is_new);
 
 // -- saves --------------------------------------------------------------------------------------
 
+/// The state in which the job began is evaluated only if it is new and the job asks for that.
+static bool is_passed_over(const chief_state& c, int64_t step) {
+  return step == c.origin.start_step && (!c.options.evaluates_first || c.origin.came_from);
+}
+
 void place_save(chief_state& c, int64_t step) {
   const checkpoint_id id{step, c.options.stored.iteration.number};
   const bool shown = c.gates.holds().saved && c.told.saved != id;
-  const bool evaluated = c.evaluations_are_gates() && step != c.origin.start_step
+  const bool evaluated = c.evaluations_are_gates() && !is_passed_over(c, step)
                          && (!c.evaluations.was_offered(id) || c.evaluations.hold(id, c.gates.holds().evaluated));
   const bool checked = step == c.origin.start_step && checks_evaluations(c);
   if (c.options.checkpoints && (shown || evaluated || checked))
@@ -144,7 +149,7 @@ static void on_commit(chief_state& c, const committed& x, bool is_new) {
 
 /// The evaluation of the checkpoint may begin. If there is none, its lease ends and its gate opens.
 void queue_evaluations(chief_state& c, const committed& x, bool is_new) {
-  if (c.evaluations.any() && x.id.step != c.origin.start_step && c.ending.causes.empty()
+  if (c.evaluations.any() && !is_passed_over(c, x.id.step) && c.ending.causes.empty()
       && !c.evaluations.was_offered(x.id)) {
     for (const auto superseded : c.evaluations.offer(x.id))
       release(c, superseded);

@@ -27,7 +27,8 @@ evaluation_schedule::next evaluation_schedule::decide(const situation& s) const 
   if (began_)
     since = std::chrono::duration<double>(s.now - *began_).count();
   const bool too_early = !s.at_the_end && std::chrono::duration<double>(s.now).count() < start_delay_secs_;
-  if (!s.possible || too_early || !evaluation_due(since, throttle_secs_, s.at_the_end))
+  const bool too_near = !s.at_the_end && last_ && waiting_->step - last_->step < least_steps_;
+  if (!s.possible || too_early || too_near || !evaluation_due(since, throttle_secs_, s.at_the_end))
     return next::skip;
   return s.recorded && records_ + records_each > record_credit_ ? next::need_room : next::begin;
 }

@@ -12,8 +12,8 @@ namespace troupe {
 class evaluation_schedule {
  public:
   using nanoseconds = std::chrono::nanoseconds;
-  explicit evaluation_schedule(double throttle_secs = 600, double start_delay_secs = 0)
-    : throttle_secs_(throttle_secs), start_delay_secs_(start_delay_secs) {}
+  explicit evaluation_schedule(double throttle_secs = 600, double start_delay_secs = 0, int64_t least_steps = 0)
+    : throttle_secs_(throttle_secs), start_delay_secs_(start_delay_secs), least_steps_(least_steps) {}
 
   /// Training goes on from this checkpoint: forgets an evaluation of a later step, whose state is made again.
   void begin_at(checkpoint_id id) {
@@ -32,8 +32,8 @@ class evaluation_schedule {
   bool idle() const noexcept { return !waiting_ && !running_ && !exporting_; }
 
   enum class next : uint8_t {
-    nothing,    ///< An evaluation or an exporter runs, or no checkpoint waits.
-    skip,       ///< It is too soon, or there is no evaluator: the waiting checkpoint is dropped.
+    nothing,  ///< An evaluation or an exporter runs, or no checkpoint waits.
+    skip,     ///< It is too soon or too near the last one, or there is no evaluator: the waiting checkpoint is dropped.
     need_room,  ///< The event file has no room for the results yet.
     begin,
   };
@@ -100,6 +100,7 @@ class evaluation_schedule {
 
  private:
   double throttle_secs_, start_delay_secs_;
+  int64_t least_steps_;  ///< From the last evaluated checkpoint to the next.
   std::optional<checkpoint_id> waiting_, running_, last_, exporting_;
   std::optional<nanoseconds> began_;  ///< When the newest evaluation began.
   bool cancelled_ = false, checks_ = false, shows_ = false, asked_ = false;

@@ -8,7 +8,7 @@ namespace troupe {
 
 evaluations::evaluations(const std::vector<evaluation_settings>& settings) {
   for (const auto& s : settings)
-    all_.push_back({s, evaluation_schedule{s.throttle_secs, s.start_delay_secs}});
+    all_.push_back({s, evaluation_schedule{s.throttle_secs, s.start_delay_secs, s.least_steps}});
 }
 
 void evaluations::begin(checkpoint_id id) {

@@ -25,6 +25,7 @@ struct evaluation_settings {
   evaluation_purpose purpose = evaluation_purpose::regular;
   /// The groups whose variables it evaluates; it takes no part in states that lack one of them.
   std::vector<group_id> groups = {};
+  int64_t least_steps = 0;  ///< From one evaluated checkpoint to the next; the last is exempt.
 };
 
 /// Evaluations are numbered in the order of the plan. An evaluation whose evaluator is lost takes part in nothing, and

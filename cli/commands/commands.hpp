@@ -10,6 +10,7 @@ namespace troupe::cli {
 
 int train(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals);
 int check(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals);
+int experiment(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals);
 int search(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals);
 int evaluate(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals);
 /// These commands parse flags of their own: `arguments` are those after the command's name. The console printer gets

@@ -33,25 +33,6 @@ bool has_begun(const job_progress& of) {
   return of.now != job_progress::phase::starting && of.now != job_progress::phase::restoring;
 }
 
-/// Adds a hook that keeps the record of the run, and reports what differs from the last run's.
-void keep_record(const command_line& line, const settings& given, const job_setup& setup, const training_job& what,
-                 const std::shared_ptr<console_printer>& console, train_spec& training) {
-  const auto& directory = setup.estimator.config.model_dir;
-  if (!directory)
-    return;
-  run_description about{.record = record_of(given, line.arguments), .values = hyperparameters_of(given)};
-  if (what.graph)
-    about.graph = [graph = what.graph, setup, input = training.input] { return graph(setup, input); };
-  const auto& evaluation = setup.evaluations.front().spec.name;
-  about.evaluation = evaluation.empty() ? "eval" : "eval_" + evaluation;
-  about.warn = [console](const std::string& text) { console->warn(text); };
-  if (const auto before = read_run_record(*directory); before)
-    console->changed(differences(*before, about.record));
-  else if (before.error().category != errc::not_found)
-    console->warn(fmt::format("{}: what the last run was configured with cannot be compared", before.error().message));
-  training.hooks.push_back(describe_run(*directory, std::move(about)));
-}
-
 /// Adds a hook that writes the trace that --trace asks for.
 expected<void> keep_trace(const command_line& line, const std::shared_ptr<console_printer>& console,
                           train_spec& training) {
@@ -71,6 +52,24 @@ expected<void> keep_trace(const command_line& line, const std::shared_ptr<consol
 }
 
 }  // namespace
+
+void keep_record(const command_line& line, const settings& given, const job_setup& setup, const training_job& what,
+                 const std::shared_ptr<console_printer>& console, train_spec& training) {
+  const auto& directory = setup.estimator.config.model_dir;
+  if (!directory)
+    return;
+  run_description about{.record = record_of(given, line.arguments), .values = hyperparameters_of(given)};
+  if (what.graph)
+    about.graph = [graph = what.graph, setup, input = training.input] { return graph(setup, input); };
+  const auto& evaluation = setup.evaluations.front().spec.name;
+  about.evaluation = evaluation.empty() ? "eval" : "eval_" + evaluation;
+  about.warn = [console](const std::string& text) { console->warn(text); };
+  if (const auto before = read_run_record(*directory); before)
+    console->changed(differences(*before, about.record));
+  else if (before.error().category != errc::not_found)
+    console->warn(fmt::format("{}: what the last run was configured with cannot be compared", before.error().message));
+  training.hooks.push_back(describe_run(*directory, std::move(about)));
+}
 
 int run_training(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals,
                  const training_job& what) {

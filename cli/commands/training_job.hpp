@@ -20,6 +20,10 @@ struct training_job {
   std::function<model(const job_setup& setup)> with_classes;
 };
 
+/// Adds a hook that keeps the record of the run, and reports what differs from the last run's. Nothing without a model
+/// directory.
+void keep_record(const command_line& line, const settings& given, const job_setup& setup, const training_job& what,
+                 const std::shared_ptr<console_printer>& console, train_spec& training);
 /// Runs the command: returns the exit status of main.
 int run_training(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals,
                  const training_job& what);

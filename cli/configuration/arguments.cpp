@@ -75,8 +75,9 @@ void command_arguments::flag(const std::string& name, bool& into, const std::str
 }
 
 void command_arguments::value(const std::string& name, const std::string& what, std::optional<std::string>& into,
-                              const std::string& about) {
-  description_.flags.push_back(valued(name, what, about));
+                              const std::string& about, const std::vector<std::string>& choices) {
+  auto& added = description_.flags.emplace_back(valued(name, what, about));
+  added.choices.insert(added.choices.end(), choices.begin(), choices.end());
   // Through a string, because CLI11 leaves an optional absent if the value is empty.
   const auto keep = [&into](const std::string& text) { into = text; };
   app_->add_option_function<std::string>(name, keep, about)

@@ -59,9 +59,10 @@ class command_arguments {
   /// Takes all remaining words.
   void words(const std::string& name, std::vector<std::string>& into, const std::string& about);
   void flag(const std::string& name, bool& into, const std::string& about);
-  /// `what` is the placeholder for the value in the help: "N", "csv|jsonl". Its parts in small letters are choices.
+  /// `what` is the placeholder for the value in the help: "N", "csv|jsonl". Its parts in small letters are choices, as
+  /// are `choices`.
   void value(const std::string& name, const std::string& what, std::optional<std::string>& into,
-             const std::string& about);
+             const std::string& about, const std::vector<std::string>& choices = {});
   void value(const std::string& name, const std::string& what, std::string& into, const std::string& about);
   /// One value for each occurrence of the flag.
   void values(const std::string& name, const std::string& what, std::vector<std::string>& into,

@@ -5,6 +5,7 @@
 #include "cli/configuration/kept_settings.hpp"
 
 #include <troupe/checkpoints.hpp>
+#include <troupe/experiment.hpp>
 #include <troupe/options/spec_fields.hpp>
 
 #include <fmt/format.h>
@@ -50,6 +51,16 @@ constexpr std::string_view search_examples = R"(Examples:
 Each iteration trains new networks, [search.generator] or [[search.builders]], and ensembles of them with the best
 ensemble so far. Running the same command again goes on where the search stopped. troupe evaluate, predict and
 export use the best ensemble. SIGTSTP pauses the search, SIGCONT resumes it.
+)";
+
+constexpr std::string_view experiment_examples = R"(Examples:
+  troupe experiment --config examples/first.toml
+  troupe experiment --schedule continuous_eval --config examples/first.toml
+  troupe experiment --schedule test --config my.toml
+Runs one schedule over a model directory: other processes run others, over the same. Without --schedule it is
+that of the task which TF_CONFIG names, and train_and_evaluate where there is none. Data and exporters of
+evaluations are those of [evaluate], or the first [[evaluate]]; [experiment] has when they are made. The first
+signal ends a training with a last checkpoint, and anything else at once.
 )";
 
 constexpr std::string_view evaluate_examples = R"(Examples:
@@ -116,7 +127,8 @@ std::string_view purpose(std::string_view subcommand) {
   return subcommand == "train" ? "Trains a model, saving and evaluating as it goes."
          : subcommand == "check"
              ? "Checks a configuration with its data and its model, and shows what a process would do."
-         : subcommand == "search"  ? "Searches an ensemble of networks, saving and evaluating as it goes."
+         : subcommand == "experiment" ? "Runs a schedule of training and evaluation, as TensorFlow's Experiment does."
+         : subcommand == "search"     ? "Searches an ensemble of networks, saving and evaluating as it goes."
          : subcommand == "predict" ? "Writes what the newest checkpoint of a model, or an exported model, says of each "
                                      "example of the test data."
          : subcommand == "export"
@@ -125,12 +137,13 @@ std::string_view purpose(std::string_view subcommand) {
 }
 
 std::string footer(std::string_view subcommand) {
-  const auto examples = subcommand == "train"      ? train_examples
-                        : subcommand == "check"    ? check_examples
-                        : subcommand == "search"   ? search_examples
-                        : subcommand == "evaluate" ? evaluate_examples
-                        : subcommand == "export"   ? export_examples
-                                                   : predict_examples;
+  const auto examples = subcommand == "train"        ? train_examples
+                        : subcommand == "check"      ? check_examples
+                        : subcommand == "search"     ? search_examples
+                        : subcommand == "experiment" ? experiment_examples
+                        : subcommand == "evaluate"   ? evaluate_examples
+                        : subcommand == "export"     ? export_examples
+                                                     : predict_examples;
   std::vector<std::string> tables;
   for (const auto& table : key_tables())
     tables.emplace_back(table.name);
@@ -152,6 +165,7 @@ struct raw_flags {
 
 void add_arguments(command_arguments& known, std::string_view subcommand, command_line& line, raw_flags& raw) {
   const bool checking = subcommand == "check", predicting = subcommand == "predict", exporting = subcommand == "export",
+             experimenting = subcommand == "experiment",
              training = subcommand == "train" || subcommand == "search" || checking;
   for (const auto& table : key_tables())
     known.subject(std::string{table.name}, describe_keys(table));
@@ -161,7 +175,12 @@ void add_arguments(command_arguments& known, std::string_view subcommand, comman
   for (const auto& f : key_flags(subcommand))
     known.value(f.name, f.value, raw.values.emplace_back(), help_of(*find_key(f.key)));
   known.values("--set", "KEY=VALUE", raw.set, "any key, as often as you like");
-  if (!training) {
+  if (experimenting) {
+    std::vector<std::string> names;
+    for (const auto s : all_schedules())
+      names.emplace_back(to_string(s));
+    known.value("--schedule", "NAME", line.schedule, "one of " + joined(names, ", "), names);
+  } else if (!training) {
     known.value("--checkpoint", "newest|best|N|PATH", line.checkpoint, about<predict_spec>("checkpoint"));
     known.value("--step", "newest|best|N|PATH", line.step, "the same, for steps: --step 390");
   }
@@ -190,7 +209,7 @@ void add_arguments(command_arguments& known, std::string_view subcommand, comman
     known.value("--trace", "FILE", line.trace, "write what each actor does in --trace-steps, for ui.perfetto.dev");
     known.value("--trace-steps", "A:B", line.trace_steps, "the steps of --trace, from A to before B [100:120]");
   }
-  if (!predicting && !training)
+  if (!predicting && !training && !experimenting)
     known.value("--evaluation", "NAME", line.evaluation, "the [[evaluate]] of this name; the first unless given");
   if (!predicting && !exporting)
     known.flag("--debug-numerics", raw.debug_numerics, find_key("run.debug_numerics")->about);
@@ -308,6 +327,7 @@ std::span<const command_summary> command_summaries() {
       {"train", "trains a model, saving and evaluating as it goes"},
       {"check", "checks a configuration, its data and its model, and shows what a process would do"},
       {"search", "searches an ensemble of networks, iteration by iteration"},
+      {"experiment", "runs a schedule of training and evaluation, several of them over one model directory"},
       {"evaluate", "evaluates the newest checkpoint, or that of --step or --checkpoint"},
       {"predict", "writes what that checkpoint, or an exported model, says of each example"},
       {"export", "writes that checkpoint's model for programs that do not have its code"},

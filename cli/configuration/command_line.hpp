@@ -1,5 +1,5 @@
-// The flags of `troupe train`, `troupe check`, `troupe search`, `troupe evaluate`, `troupe predict` and
-// `troupe export`.
+// The flags of `troupe train`, `troupe check`, `troupe search`, `troupe experiment`, `troupe evaluate`, `troupe
+// predict` and `troupe export`.
 #pragma once
 
 #include "cli/configuration/arguments.hpp"
@@ -32,6 +32,7 @@ struct command_line {
   std::optional<std::string> onnx;                 ///< Only for export.
   std::optional<std::string> tf_config;            ///< Only for check: a file in place of TF_CONFIG.
   std::optional<std::string> trace, trace_steps;   ///< Only for train and search.
+  std::optional<std::string> schedule;             ///< Only for experiment.
   bool status = false;                             ///< Only for train and search.
   bool json = false;
   bool quiet = false;

@@ -113,6 +113,7 @@ std::span<const key_table> key_tables() {
       {"input", "the data, their batches, how often they are read"},
       {"run", "directory, end, checkpoints, summaries, threads"},
       {"evaluate", "evaluations while training and what they export; several as [[evaluate]]"},
+      {"experiment", "troupe experiment: when its schedules evaluate"},
       {"stop_early", "rules that end the training because of its evaluations"},
       {"keep_best", "the best checkpoint, kept beside the newest ones"},
       {"reduce_on_plateau", "a learning rate that falls when a metric no longer gets better"},

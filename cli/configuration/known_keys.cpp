@@ -6,6 +6,7 @@
 #include "cli/configuration/warm_start_setup.hpp"
 
 #include <troupe/hooks.hpp>
+#include <troupe/options/experiment_fields.hpp>
 #include <troupe/options/exporter_fields.hpp>
 #include <troupe/options/optimizer_fields.hpp>
 #include <troupe/options/run_config_fields.hpp>
@@ -146,6 +147,7 @@ const std::vector<key_info>& known_keys() {
                        "; adagrad for dnn_linear_combined_model; ftrl for baseline_model");
     add_input_and_run(all);
     add_evaluation(all);
+    add_rows(all, "experiment.", experiment{});
     add_stopping(all);
     add_warm_start(all);
     add_search_keys(all);

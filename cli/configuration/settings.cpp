@@ -36,9 +36,9 @@ expected<std::string> resolve(const assignment& given, bool may_be_short) {
   if (find_key(given.key))
     return given.key;
   if (given.written == value_kind::table) {
-    const auto like = nearest(given.key,
-                              {"model", "head", "optimizer", "input", "run", "evaluate", "stop_early", "keep_best",
-                               "reduce_on_plateau", "warm_start", "search", "search.generator", "search.choose"});
+    const auto like = nearest(
+        given.key, {"model", "head", "optimizer", "input", "run", "evaluate", "experiment", "stop_early", "keep_best",
+                    "reduce_on_plateau", "warm_start", "search", "search.generator", "search.choose"});
     return fail(errc::invalid_argument,
                 fmt::format("{}: unknown table {}{}", given.origin, given.key, did_you_mean(like)));
   }

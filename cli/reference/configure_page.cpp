@@ -16,8 +16,9 @@ constexpr std::string_view page_beginning = R"(# Configuration keys
 Every key of a configuration file. `troupe train --help all` prints the same list in the terminal,
 and `troupe train --help run` prints one table.
 
-- The commands `train`, `check`, `search`, `evaluate`, `predict`, `export` and `inspect` read a TOML
-  file: `--config FILE`. It has a [model], or a [search] that `troupe search` runs.
+- The commands `train`, `check`, `search`, `experiment`, `evaluate`, `predict`, `export` and
+  `inspect` read a TOML file: `--config FILE`. It has a [model], or a [search] that `troupe search`
+  runs.
 - `--set KEY=VALUE` sets one key: `--set run.save_checkpoints_steps=100`. A list is written with
   commas: `--set model.hidden_units=256,128`. An element of a list of tables has a number, and the
   first one is 0: `--set model.layers[6].units=64`.

@@ -5,7 +5,8 @@ namespace troupe {
 
 evaluation_settings settings_of(const evaluation_policy& e) {
   return {e.data.name, e.throttle_secs,        e.start_delay_secs,   e.sanity_batches, e.every_steps,
-          e.when,      e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end, e.purpose};
+          e.when,      e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end, e.purpose,
+          {},          e.least_steps};
 }
 
 judgement_settings judgements_of(const prepared_job& job, std::span<const evaluation_policy> evaluations,

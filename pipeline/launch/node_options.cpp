@@ -332,6 +332,7 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   for (const auto& e : training.evaluations)
     options.evaluations.push_back(settings_of(e));
   options.judged = judgements_of(job, training.evaluations, training.stop_early, training.keep_best);
+  options.evaluates_first = training.evaluates_first;
   if (training.search)
     options.search = rules_of(training);
   options.max_secs = training.max_secs;

@@ -60,6 +60,7 @@ struct evaluation_policy {
   evaluation_mode when = evaluation_mode::waits;
   failure_policy on_evaluator_failure = failure_policy::fail;
   evaluation_purpose purpose = evaluation_purpose::regular;
+  int64_t least_steps = 0;  ///< From one evaluated checkpoint to the next; the last is exempt.
 };
 
 struct planned_job;
@@ -100,6 +101,8 @@ struct training_job {
   std::optional<troupe::keep_best> keep_best = {};
   /// An evaluator in another process makes the evaluations, and applies the rules to them.
   bool judged_elsewhere = false;
+  /// The state in which a new job begins is saved and evaluated as later ones are.
+  bool evaluates_first = false;
   std::optional<double> max_secs = {};
   bool continue_input = false;  ///< As in `train_spec`.
   input_change input_changed = input_change::refuse;

@@ -1,4 +1,4 @@
-#include "estimator/commit_follower.hpp"
+#include "scripted_time.hpp"
 #include "small_start.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 
@@ -9,28 +9,6 @@ namespace troupe::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Time that passes where the follower waits, and what happens at some of its moments.
-struct scripted_time final : follower_time {
-  std::chrono::nanoseconds at{0};
-  std::multimap<std::chrono::nanoseconds, std::function<void()>> events;
-  std::vector<std::chrono::milliseconds> waits;
-
-  std::chrono::nanoseconds now() override { return at; }
-  void wait(directory_watch* changes, std::chrono::milliseconds patience) override {
-    waits.push_back(patience);
-    const auto until = at + patience;
-    while (!events.empty() && events.begin()->first <= until) {
-      at = std::max(at, events.begin()->first);
-      const auto happens = std::move(events.begin()->second);
-      events.erase(events.begin());
-      happens();
-      if (changes && changes->changed(0ms))
-        return;
-    }
-    at = until;
-  }
-};
 
 struct followed {
   std::shared_ptr<memory_disk> disk = memory_disk::make();

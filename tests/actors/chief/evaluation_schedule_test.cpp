@@ -55,6 +55,22 @@ TEST_CASE("before the start delay only the last checkpoint is evaluated") {
   CHECK(e.decide({.now = 120s}) == next::begin);
 }
 
+TEST_CASE("a checkpoint too few steps after the one evaluated before is skipped, but for the first and the last") {
+  evaluation_schedule e{0, 0, 10};
+  e.offer({5});
+  CHECK(e.decide({}) == next::begin);
+  e.begin(0s);
+  e.end();
+  e.offer({14});
+  CHECK(e.decide({}) == next::skip);
+  CHECK(e.decide({.at_the_end = true}) == next::begin);
+  e.offer({15});
+  CHECK(e.decide({}) == next::begin);
+  e.begin_at({4});  // The job has gone back to before that evaluation.
+  e.offer({6});
+  CHECK(e.decide({}) == next::begin);
+}
+
 TEST_CASE("nothing is evaluated where nobody evaluates") {
   evaluation_schedule e{0};
   e.offer({10});

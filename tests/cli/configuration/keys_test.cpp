@@ -55,8 +55,8 @@ TEST_CASE("a key is listed once, beside the others of its table, and accepts its
                   key.name);
   }
   CHECK(tables
-        == std::set<std::string>{"evaluate", "head", "input", "keep_best", "model", "optimizer", "reduce_on_plateau",
-                                 "run", "search", "stop_early", "stop_early[]", "warm_start"});
+        == std::set<std::string>{"evaluate", "experiment", "head", "input", "keep_best", "model", "optimizer",
+                                 "reduce_on_plateau", "run", "search", "stop_early", "stop_early[]", "warm_start"});
 }
 
 TEST_CASE("--help has the defaults that the structs have, and says whose a key is that not all alternatives have") {

@@ -49,7 +49,7 @@ TEST_CASE("the program carries every page of the guide once, each with a title")
     CHECK_MESSAGE(page_text(page.text).find("<!--") == std::string::npos, page.name);
   }
   CHECK(names
-        == std::set<std::string_view>{"builders", "data", "embed", "first_model", "hooks", "host_calls", "judge",
-                                      "model", "operate", "roles", "scale", "search", "session", "share", "test",
-                                      "threads", "watch"});
+        == std::set<std::string_view>{"builders", "data", "embed", "experiment", "first_model", "hooks", "host_calls",
+                                      "judge", "model", "operate", "roles", "scale", "search", "session", "share",
+                                      "test", "threads", "watch"});
 }
