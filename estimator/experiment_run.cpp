@@ -51,6 +51,13 @@ expected<void> experiment_run::check(schedule which) const {
   return {};
 }
 
+/// A delay that a call brings. Not a number, it is none of at least 0.
+static expected<void> check_delay(std::optional<double> delay_secs) {
+  if (!delay_secs || *delay_secs >= 0)
+    return {};
+  return fail(errc::invalid_argument, "experiment: delay_secs must be at least 0, not " + shortest_text(*delay_secs));
+}
+
 void experiment_run::wait_secs(double secs) {
   const auto until = time_->now() + in_ms(secs);
   for (auto now = time_->now(); now < until; now = time_->now())
@@ -167,7 +174,7 @@ static expected<train_result> result_of(expected<training_job> settled) {
 // -- schedules -----------------------------------------------------------------------------------
 
 expected<train_result> experiment_run::train(std::optional<double> delay_secs) {
-  if (auto possible = check(schedule::train); !possible)
+  if (auto possible = check(schedule::train).and_then([&] { return check_delay(delay_secs); }); !possible)
     return fail(possible.error());
   if (const auto settled = describe(of_.estimator, training(), {}); !settled)
     return fail(settled.error());  // Before the delay.
@@ -180,7 +187,7 @@ expected<train_result> experiment_run::train(std::optional<double> delay_secs) {
 }
 
 expected<evaluation_result> experiment_run::evaluate(std::optional<double> delay_secs, const std::string& name) {
-  if (auto possible = check(schedule::evaluate); !possible)
+  if (auto possible = check(schedule::evaluate).and_then([&] { return check_delay(delay_secs); }); !possible)
     return fail(possible.error());
   wait_secs(delay_secs.value_or(of_.eval_delay_secs));
   return troupe::evaluate(of_.estimator, evaluation(name));
@@ -210,10 +217,14 @@ expected<experiment_result> experiment_run::train_and_evaluate(schedule which, i
   if (!last)
     return fail(last.error());
   expected<experiment_result> all = experiment_result{.global_step = trained->global_step, .checkpoint = last->prefix};
-  if (const auto found = trained->evaluations.find(spec.name); found != trained->evaluations.end())
+  // A job that was stopped leaves its last checkpoint without an evaluation: results of an earlier one are not its.
+  if (const auto found = trained->evaluations.find(spec.name);
+      found != trained->evaluations.end() && found->second.at("global_step") == static_cast<double>(last->id.step))
     all->metrics = found->second;
   if (of_.checkpoint_and_export)
     all->exports = trained->exports[spec.name];
+  else if (all->metrics.empty() && trained->stopped)
+    all->exports = {};
   else if (all->metrics.empty())
     all = judge(*last, spec, true);
   else if (auto exported = export_to(*all, spec, trained->steps_run == 0); !exported)
