@@ -53,7 +53,7 @@ struct planning {
     options.reducers = job.reducers;
     options.replicas = config.replicas;
     options.input_mode = config.input_mode;
-    options.summaries = config.summary_steps > 0;
+    options.summaries = config.summary_steps > 0 || (job.session && job.session->records());
     options.hooks = has_hooks(job);
     auto done = read(job.input).map([&](std::string text) { options.dataset = std::move(text); });
     for (const auto& e : job.evaluations)
