@@ -49,13 +49,15 @@ run_port::value_names names_of(const std::shared_ptr<prepared_job>& job) {
 struct session::impl {
   session_options options;
   std::shared_ptr<run_port> port;
-  bool saves = false, has_run_hooks = false;
+  bool saves = false, records = false, has_run_hooks = false, recovers = true;
   std::shared_ptr<running_job> running;
-  coordinator beside{coordinator_options{.clean = {}}};
+  coordinator beside;
   session_loops loops{beside, running};
   std::atomic<bool> busy = false, closed = false, stops = false;
 
-  impl(session_options o, std::shared_ptr<run_port> p) : options(std::move(o)), port(std::move(p)) {}
+  impl(session_options o, std::shared_ptr<run_port> p, const session_services& s)
+    : options(std::move(o)), port(std::move(p)), recovers(s.recovers),
+      beside(s.beside ? *s.beside : coordinator{coordinator_options{.clean = {}}}) {}
 
   std::chrono::milliseconds grace() const {
     return std::chrono::milliseconds(static_cast<int64_t>(options.stop_grace_period_secs * 1000));
@@ -63,7 +65,7 @@ struct session::impl {
   /// What the work beside the runs has failed with, if the job cannot make that good.
   std::optional<error> failure_beside() const {
     const auto cause = beside.requested_error();
-    return cause && !can_be_cured(*cause) ? cause : std::nullopt;
+    return cause && !(recovers && can_be_cured(*cause)) ? cause : std::nullopt;
   }
   /// The job goes back to its newest checkpoint, since work beside the runs has failed, and that begins anew.
   void renew(error cause) {
@@ -80,7 +82,7 @@ struct session::impl {
       return true;
     if (beside.should_stop()) {
       auto cause = beside.requested_error();
-      if (!cause || !can_be_cured(*cause))
+      if (!cause || !recovers || !can_be_cured(*cause))
         return true;
       renew(std::move(*cause));
       return stops;
@@ -162,18 +164,22 @@ session::~session() {
 }
 
 expected<session> open_by(launcher& by, expected<training_job> settled, const session_options& options,
-                          std::shared_ptr<follower_time> time) {
+                          std::shared_ptr<follower_time> time, const session_services& services) {
   if (!settled)
     return fail(settled.error());
   const auto directory = settled->basis.config.model_dir;
-  if (auto made = embed(*settled, options.embedding).and_then([&] { return make_session(*settled, options); }); !made)
+  if (auto made = embed(*settled, options.embedding).and_then([&] {
+        return make_session(*settled, options, services);
+      });
+      !made)
     return fail(made.error());
   if (!options.is_chief)
     if (auto there = wait_for_checkpoint(settled->basis.files, *directory, options, *time); !there)
       return fail(there.error());
   const auto port = settled->session->port;
-  auto made = std::make_unique<session::impl>(options, port);
+  auto made = std::make_unique<session::impl>(options, port, services);
   made->saves = settled->basis.config.saves();
+  made->records = settled->basis.config.summary_steps > 0 || settled->session->records();
   for (const auto& h : settled->hooks)
     made->has_run_hooks = made->has_run_hooks || dynamic_cast<const run_hook*>(h.get());
   settled->basis.processors = by.processors();
@@ -258,6 +264,19 @@ void session::loop(const std::string& name, std::optional<std::chrono::milliseco
                    std::function<expected<void>(const job_progress& now)> f) {
   if (impl_ && !impl_->closed)
     impl_->loops.begin({name, every, std::move(f)});
+}
+
+expected<void> session::summarise(const std::map<std::string, double>& values, std::optional<int64_t> step) {
+  if (!impl_)
+    return fail(no_session());
+  if (impl_->closed)
+    return fail(closed_text());
+  if (!impl_->records)
+    return fail(errc::state,
+                "this session has no event file: give a chief's session a model_dir, and a "
+                "save_summary_steps above 0");
+  impl_->port->add_values({step.value_or(impl_->running->progress().step), values});
+  return {};
 }
 
 job_progress session::progress() const { return impl_ ? impl_->running->progress() : job_progress{}; }

@@ -186,13 +186,17 @@ expected<void> check(const training_job& job, const session_options& options) {
 
 }  // namespace
 
-expected<void> make_session(training_job& job, const session_options& options) {
+expected<void> make_session(training_job& job, const session_options& options, const session_services& services) {
   if (auto right = check(job, options); !right)
     return right;
   session_plan plan{.copies = !options.is_chief, .port = std::make_shared<run_port>()};
   if (!options.feeds.empty())
     job.input = with_fed_rows(job.input, options.feeds, plan.port);
   const auto files = job.basis.files;
+  if (job.basis.config.model_dir && options.is_chief) {
+    plan.summary_secs = services.summary_secs;
+    plan.notes_end = services.notes_end;
+  }
   if (options.is_chief) {
     job.hooks.insert(job.hooks.begin(), options.chief_hooks.begin(), options.chief_hooks.end());
     if (options.checkpoint)

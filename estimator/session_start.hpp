@@ -9,9 +9,17 @@
 
 namespace troupe {
 
+/// What a supervisor adds to a session.
+struct session_services {
+  std::optional<double> summary_secs = {};
+  bool notes_end = false;
+  bool recovers = true;                    ///< Work beside the runs that is preempted is a recovery.
+  std::optional<coordinator> beside = {};  ///< Of that work, in place of the session's own.
+};
+
 /// Makes a session of a described training: hooks, the run port, where the first values come from. Errors:
 /// invalid_argument naming the option.
-expected<void> make_session(training_job& job, const session_options& options);
+expected<void> make_session(training_job& job, const session_options& options, const session_services& services = {});
 
 /// Beside a chief: waits for a checkpoint in the directory, looking at once, then every `recovery_wait_secs`, and last
 /// when `max_wait_secs` have passed. deadline_exceeded naming the directory; errors of reading it.
@@ -20,6 +28,6 @@ expected<void> wait_for_checkpoint(const std::shared_ptr<file_system>& files, co
 
 /// Opens a session. `time` is for waiting for a checkpoint.
 expected<session> open_by(launcher& by, expected<training_job> settled, const session_options& options,
-                          std::shared_ptr<follower_time> time = system_time());
+                          std::shared_ptr<follower_time> time = system_time(), const session_services& services = {});
 
 }  // namespace troupe

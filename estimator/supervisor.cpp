@@ -21,8 +21,7 @@ expected<void> set_services(training_job& job, const supervisor_options& options
   for (const auto& [name, secs] :
        {std::pair{"save_summaries_secs", options.save_summaries_secs}, {"save_model_secs", options.save_model_secs}}) {
     if (secs && !(*secs >= 0 && *secs <= 3e7))
-      return fail(errc::invalid_argument,
-                  std::string{name} + " must be in [0, 3e7], not " + std::to_string(*secs));
+      return fail(errc::invalid_argument, std::string{name} + " must be in [0, 3e7], not " + std::to_string(*secs));
     if (secs && *secs > 0 && !options.is_chief)
       return fail(errc::state, std::string{name} + " is for the chief's supervisor, and is_chief is false");
   }

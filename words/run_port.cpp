@@ -103,6 +103,20 @@ bool run_port::fetches_observed(const std::vector<std::string>& fetches) const {
   return has_any(names_.observed, fetches);
 }
 
+void run_port::add_values(computed x) {
+  std::lock_guard lock{guard_};
+  values_.push_back(std::move(x));
+  if (values_.size() > values_max)
+    values_.pop_front();
+}
+
+std::vector<run_port::computed> run_port::take_values() {
+  std::lock_guard lock{guard_};
+  std::vector<computed> all{std::make_move_iterator(values_.begin()), std::make_move_iterator(values_.end())};
+  values_.clear();
+  return all;
+}
+
 std::optional<tensor> run_port::fed(const std::string& component) const {
   std::lock_guard lock{guard_};
   const auto found = fed_.find(component);

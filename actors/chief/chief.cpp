@@ -295,6 +295,10 @@ static void begin_training(chief_state& c) {
   }
   if (c.options.save_secs && c.options.checkpoints)
     c.arm(chief_wait::next_save, c.save_period(), c.session.on());
+  if (c.options.summary_secs && c.summaries()) {
+    c.horizon.record_next();
+    arm_next_record(c);
+  }
   if (c.options.max_secs && !c.waiting.armed(chief_wait::max_secs))
     c.arm(chief_wait::max_secs,
           std::chrono::milliseconds(static_cast<int64_t>(std::clamp(*c.options.max_secs, 0.01, 3e7) * 1000)));

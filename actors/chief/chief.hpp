@@ -56,7 +56,8 @@ struct chief_options {
   /// Relative to the restored step; with `max_steps`, the earlier end counts.
   std::optional<int64_t> steps;
   bool checkpoints = true;
-  bool session = false;        ///< Its caller moves the job (session_runs.hpp).
+  bool session = false;                     ///< Its caller moves the job (session_runs.hpp).
+  std::optional<double> summary_secs = {};  ///< Seconds between two records, in place of `summary_steps`.
   bool copies = false;         ///< It saves nothing, and each attempt begins where the checkpoint writer finds a state.
   std::string directory = {};  ///< Of the checkpoints.
   stored_plan stored = {};     ///< What the job's checkpoints consist of.

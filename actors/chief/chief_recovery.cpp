@@ -113,7 +113,8 @@ void begin_books(chief_state& c) {
 }
 
 troupe::horizon chief_state::fresh_horizon() const {
-  const bool records = nodes.count(role::summary_writer) > 0;  // Also while it is being started.
+  // Also while it is being started.
+  const bool records = nodes.count(role::summary_writer) > 0 && !options.summary_secs;
   return troupe::horizon{
       {options.checkpoints, options.save_steps, records ? std::optional{options.summary_steps} : std::nullopt}};
 }

@@ -136,6 +136,7 @@ static void is_over(chief_state& c, chief_wait w) {
                                         + " s was due while the one of step " + std::to_string(c.saves.oldest())
                                         + " is still on its way; it is skipped");
       return c.arm(chief_wait::next_save, c.save_period(), c.session.on());
+    case chief_wait::next_record: c.horizon.record_next(); return arm_next_record(c);
     case chief_wait::max_secs:
       c.ending.remark = "stopped after training for " + shortest_text(*c.options.max_secs) + " s";
       return on_request(c, {request::stop});
@@ -213,6 +214,7 @@ static std::string text_of(const chief_state& c, chief_wait w) {
     case chief_wait::reports: return "a report of step " + step(c.horizon.reached());
     case chief_wait::answers:
     case chief_wait::next_save:
+    case chief_wait::next_record:
     case chief_wait::max_secs:
     case chief_wait::flush:
     case chief_wait::news:

@@ -45,6 +45,11 @@ static void end_call(chief_state& c, int64_t step, std::optional<error> failure 
   c.options.board->run_ended(std::move(news));
 }
 
+void arm_next_record(chief_state& c) {
+  const auto secs = std::clamp(*c.options.summary_secs, 0.01, 3e7);
+  c.arm(chief_wait::next_record, std::chrono::milliseconds(static_cast<int64_t>(secs * 1000)), true);
+}
+
 void tell_created(chief_state& c, int64_t step) {
   const bool is_known = c.session.at() != stage::opening;
   if (!c.session.on() || !c.callbacks() || (is_known && !c.facts.runs))

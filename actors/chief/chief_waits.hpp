@@ -17,6 +17,7 @@ enum class chief_wait : int32_t {
   answers,      ///< Answers to an inquiry, after a silence.
   commit,       ///< The commit of the oldest pending save.
   next_save,    ///< A timer, not a wait for others: the next save by time.
+  next_record,  ///< A timer, not a wait for others: the next record by time.
   max_secs,     ///< A timer, not a wait for others: the time that the job may train.
   hooks,        ///< Hooks begin, answer at a gate, catch up, or see the end.
   flush,        ///< The outfeed answers `flush`.

@@ -39,6 +39,7 @@ void horizon::cut_at(int64_t step, job_end how) {
 
 void horizon::granted(nanoseconds now, int64_t until) {
   const bool stood_still = idle();
+  record_due_ = record_due_ && until <= until_;
   until_ = std::max(until_, until);
   if (stood_still)
     pace_.begins(now);
@@ -75,10 +76,12 @@ grant horizon::next(const gates& closed, const limits& there) const {
   grant g;
   size_t saves = there.saves_unreported;
   int64_t shown = there.shown;
+  const int64_t recorded = record_due_ ? until_ + 1 : INT64_MAX;
   for (int64_t step = until_; step < target;) {
     step = std::min({target, next_save(step), step < there.evaluated ? there.evaluated : INT64_MAX,
                      options_.summary_steps ? next_multiple(step, options_.summary_steps) : INT64_MAX,
-                     closed.next_shown(step), step < there.fetched ? there.fetched : INT64_MAX});
+                     closed.next_shown(step), step < recorded ? recorded : INT64_MAX,
+                     step < there.fetched ? there.fetched : INT64_MAX});
     mark_kinds kinds = marks_at(step, closed);
     if (step == there.evaluated && (kinds & mark_snapshot) == 0)
       kinds |= mark_show;
@@ -86,6 +89,8 @@ grant horizon::next(const gates& closed, const limits& there) const {
       target = step - 1;  // The state before has no such mark.
       break;
     }
+    if (step == recorded)
+      kinds |= mark_summary;
     if (step == there.fetched)
       kinds |= there.fetches;
     if (kinds != 0)

@@ -58,6 +58,8 @@ class horizon {
   /// The data ended at `step`: all replicas have stopped at that state, or will.
   void cut_at(int64_t step, job_end how);
   void granted(nanoseconds now, int64_t until);
+  /// The next step that is granted is recorded.
+  void record_next() { record_due_ = true; }
 
   /// Limits that other parts of the chief set.
   struct limits {
@@ -82,7 +84,7 @@ class horizon {
   horizon_options options_;
   int64_t began_at_ = 0, reached_ = 0, until_ = 0, block_steps_ = 1;
   std::optional<int64_t> end_;
-  bool final_ = false;
+  bool final_ = false, record_due_ = false;
   troupe::pace pace_;
   std::map<node_id, int64_t> replicas_;  ///< The state that each replica has reached.
 };

@@ -11,9 +11,22 @@ double summary_writer_state::wall_time() {
   return options.wall_offset + std::chrono::duration<double>(self->clock().now().time_since_epoch()).count();
 }
 
+/// Values of a program have no place in the order of steps, and a recovery does not repeat them.
+void summary_writer_state::take_values() {
+  if (!options.port || options.awaits_start)
+    return;
+  for (auto& x : options.port->take_values()) {
+    log_event event{.step = x.step};
+    for (const auto& [tag, value] : x.values)
+      event.values.push_back({.tag = tag, .scalar = value});
+    write({}, std::move(event));
+  }
+}
+
 void summary_writer_state::on_record(const early_record& came) {
   if (options.awaits_start)
     return early.push_back(came);
+  take_values();
   const auto& x = came.what;
   // A recovered job makes steps again whose records are already in the file, with the same values.
   if (options.of_evaluations || !newest || x.step > *newest) {
@@ -44,6 +57,7 @@ void summary_writer_state::on_note(const note& x) {
 }
 
 void summary_writer_state::on_part(const snapshot_part& x) {
+  take_values();
   flush();
   // Also after a failure: an event file that cannot be written does not prevent a save.
   self->send(parts, x);
@@ -101,6 +115,9 @@ summary_writer_actor::behavior_type summary_writer(summary_writer_actor::statefu
         state.flush();
       },
       [&state](const finish_log&) {
+        state.take_values();
+        if (state.options.notes_end && !state.options.awaits_start)
+          state.write({}, {.note = session_note{session_note::kind::stop, {}, {}}});
         state.flush();
         if (!state.failed)
           if (auto closed = state.logs->close(); !closed)

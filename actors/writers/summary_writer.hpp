@@ -3,6 +3,7 @@
 
 #include "messages/interfaces.hpp"
 #include "storage/events/event_logs.hpp"
+#include "words/run_port.hpp"
 
 #include <caf/actor_clock.hpp>
 
@@ -22,6 +23,8 @@ struct summary_writer_options {
   bool of_evaluations = false;
   /// Records are kept until the note of the start arrives, which precedes them in the file.
   bool awaits_start = false;
+  bool notes_end = false;               ///< The last event is a STOP note.
+  std::shared_ptr<run_port> port = {};  ///< Has values of the program, which are written with what comes next; or null.
   int64_t unflushed_bytes_max = int64_t{256} << 10;
   std::chrono::milliseconds flush_period{2'000};
 };
@@ -54,6 +57,7 @@ struct summary_writer_state {
   void on_record(const early_record& x);
   void on_note(const note& x);
   void on_part(const snapshot_part& x);
+  void take_values();
   void write(const std::string& directory, log_event event);  ///< See record_part::directory.
   void flush();
   void fail_with(error cause);

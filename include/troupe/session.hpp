@@ -132,6 +132,10 @@ class TROUPE_API session {
   /// stops all. Without `every`, back to back.
   void loop(const std::string& name, std::optional<std::chrono::milliseconds> every,
             std::function<expected<void>(const job_progress& now)> f);
+  /// Writes values that the program has computed to the event file, of state `step` or of where the job stands. Any
+  /// thread, a loop for one. They are written with the next record or checkpoint, or at the end. state: there is no
+  /// event file.
+  expected<void> summarise(const std::map<std::string, double>& values, std::optional<int64_t> step = {});
   job_progress progress() const;
   /// Stops and awaits the work beside the runs, ends the job with a save, and returns its result. Errors: the job's;
   /// the first one of the work beside; state: closed already. Work that has not ended in time is named in `log`.

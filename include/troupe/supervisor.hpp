@@ -17,7 +17,7 @@ namespace troupe {
 
 struct supervisor_options {
   bool is_chief = true;  ///< False: see `session_options::is_chief`. Only a chief has services.
-  std::function<expected<void>(parameter_access&)> init_fn = {};                  ///< As in `session_options`.
+  std::function<expected<void>(parameter_access&)> init_fn = {};                ///< As in `session_options`.
   std::function<std::vector<std::string>(const parameter_access&)> ready = {};  ///< As in `session_options`.
   /// Seconds between two records of summaries and of the rate: the first of the first step, and each of the next step
   /// that is made. 0: none. Absent: 120. Seconds between two checkpoints. 0: none at all. Absent: 600. `state` where
@@ -40,10 +40,10 @@ class TROUPE_API supervisor {
   ~supervisor();
 
   /// Opens a session, calls `body`, ends the threads beside it, saves the last state, closes the session and returns
-  /// its result. The event file ends with a note of that. The job does not recover: its error, `aborted` for one, leaves
-  /// the scope, and the caller may begin another one. Errors: those of `session::open`; the first of `body` and of the
-  /// work beside, unless it is out_of_range, which is an end; state naming threads that have not ended in time; the
-  /// job's.
+  /// its result. The event file ends with a note of that. The job does not recover: its error, `aborted` for one,
+  /// leaves the scope, and the caller may begin another one. Errors: those of `session::open`; the first of `body` and
+  /// of the work beside, unless it is out_of_range, which is an end; state naming threads that have not ended in time;
+  /// the job's.
   expected<train_result> managed_session(const std::function<expected<void>(session&)>& body);
 
   bool should_stop();
@@ -52,8 +52,8 @@ class TROUPE_API supervisor {
   /// Within `managed_session`: as `session::loop`.
   void loop(const std::string& name, std::optional<std::chrono::milliseconds> every,
             std::function<expected<void>(const job_progress& now)> f);
-  /// Within `managed_session`: writes values that the program has computed, of `step` or of where the job stands. state:
-  /// there is no event file.
+  /// Within `managed_session`: writes values that the program has computed, of `step` or of where the job stands.
+  /// state: there is no event file.
   expected<void> summary_computed(const std::map<std::string, double>& values, std::optional<int64_t> step = {});
   coordinator& threads();  ///< Threads of the program enlist here; out_of_range is clean.
 

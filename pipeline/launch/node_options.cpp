@@ -194,6 +194,10 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
   options.id = node.id;
   options.name = node.name;
   options.of_evaluations = of_evaluations;
+  if (const auto* training = std::get_if<training_job>(&job.job); training && training->session && !of_evaluations) {
+    options.notes_end = training->session->notes_end;
+    options.port = training->session->port;
+  }
   options.awaits_start = !of_evaluations;
   options.files = basis.files;
   options.directory = *basis.config.model_dir;
@@ -318,7 +322,10 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.steps = training.steps;
   options.checkpoints = job.plan.saves();
   options.session = training.session != nullptr;
-  options.copies = training.session && training.session->copies;
+  if (training.session) {
+    options.copies = training.session->copies;
+    options.summary_secs = training.session->summary_secs;
+  }
   options.directory = config.model_dir.value_or("");
   options.save_steps = config.save_steps;
   options.save_secs = config.save_secs;
