@@ -109,8 +109,8 @@ expected<experiment_result> experiment_run::judge(const committed_checkpoint& at
     return fail(result.error());
   for (const auto& text : result->warnings)
     warn(text);
-  experiment_result judged{
-      .global_step = result->global_step, .metrics = std::move(result->metrics), .checkpoint = at.prefix};
+  experiment_result judged{.global_step = result->global_step};
+  judged.evaluation = std::move(*result);
   if (auto exported = exports ? export_to(judged, spec, false) : expected<void>{}; !exported)
     return fail(exported.error());
   return judged;
@@ -123,7 +123,9 @@ expected<void> experiment_run::export_to(experiment_result& into, const eval_spe
   for (const bool is_final : {false, true}) {
     if (is_final && !has_reached(into.global_step))
       break;
-    auto paths = guarded("an exporter", [&] { return run({}, {into.metrics, into.checkpoint, is_final, again}); });
+    auto paths = guarded("an exporter", [&] {
+      return run({}, {into.evaluation->metrics, into.evaluation->checkpoint, is_final, again});
+    });
     if (!paths)
       return fail(paths.error());
     into.exports.resize(paths->size());
@@ -209,12 +211,15 @@ expected<experiment_result> experiment_run::train_and_evaluate(schedule which, i
   const auto last = newest(which);
   if (!last)
     return fail(last.error());
-  expected<experiment_result> all = experiment_result{.global_step = trained->global_step, .checkpoint = last->prefix};
+  expected<experiment_result> all = experiment_result{.global_step = trained->global_step};
   if (const auto found = trained->evaluations.find(spec.name); found != trained->evaluations.end())
-    all->metrics = found->second;
+    all->evaluation = evaluation_result{.global_step = trained->global_step,
+                                        .metrics = found->second,
+                                        .checkpoint = last->prefix,
+                                        .arrays = trained->arrays};
   if (of_.checkpoint_and_export)
     all->exports = trained->exports[spec.name];
-  else if (all->metrics.empty())
+  else if (!all->evaluation)
     all = judge(*last, spec, true);
   else if (auto exported = export_to(*all, spec, trained->steps_run == 0); !exported)
     return fail(exported.error());
