@@ -47,9 +47,9 @@ experiment_result of_training(train_result training) {
 }
 
 experiment_result of_evaluation(evaluation_result evaluation) {
-  return {.global_step = evaluation.global_step,
-          .metrics = std::move(evaluation.metrics),
-          .checkpoint = std::move(evaluation.checkpoint)};
+  experiment_result all{.global_step = evaluation.global_step};
+  all.evaluation = std::move(evaluation);
+  return all;
 }
 
 }  // namespace

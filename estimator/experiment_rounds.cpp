@@ -71,7 +71,7 @@ expected<experiment_result> experiment_run::continuous_eval(schedule which, cons
     const auto again = goes_on(options.predicate, after);
     if (!again)
       return fail(again.error());
-    if (!*again || (!last.metrics.empty() && has_reached(last.global_step)))
+    if (!*again || (last.evaluation && has_reached(last.global_step)))
       return last;
     const auto began = time_->now();
     const auto found = follower({}).newest();
@@ -88,7 +88,7 @@ expected<experiment_result> experiment_run::continuous_eval(schedule which, cons
     if (!judged)
       return judged;
     last = std::move(*judged);
-    after = {.results = last.metrics, .checkpoint = last.checkpoint};
+    after = {.results = last.evaluation->metrics, .checkpoint = last.evaluation->checkpoint};
     evaluated = at->id;
     warned.reset();
     if (!has_reached(last.global_step))
@@ -125,7 +125,7 @@ expected<experiment_result> experiment_run::continuous_train_and_eval(const roun
     if (!again)
       return fail(again.error());
     const bool stopped = last.training && last.training->stopped;
-    if (!*again || stopped || (!last.metrics.empty() && has_reached(last.global_step)))
+    if (!*again || stopped || (last.evaluation && has_reached(last.global_step)))
       return last;
     const auto before = follower({}).newest();
     if (!before)
@@ -143,7 +143,7 @@ expected<experiment_result> experiment_run::continuous_train_and_eval(const roun
       return judged;
     last = std::move(*judged);
     last.training = std::move(*trained);
-    after = {.results = last.metrics, .checkpoint = last.checkpoint};
+    after = {.results = last.evaluation->metrics, .checkpoint = last.evaluation->checkpoint};
   }
 }
 

@@ -116,8 +116,8 @@ expected<experiment_result> experiment_run::judge(const committed_checkpoint& at
     return fail(result.error());
   for (const auto& text : result->warnings)
     warn(text);
-  experiment_result judged{
-      .global_step = result->global_step, .metrics = std::move(result->metrics), .checkpoint = at.prefix};
+  experiment_result judged{.global_step = result->global_step};
+  judged.evaluation = std::move(*result);
   if (auto exported = exports ? export_to(judged, spec, false) : expected<void>{}; !exported)
     return fail(exported.error());
   return judged;
@@ -130,7 +130,9 @@ expected<void> experiment_run::export_to(experiment_result& into, const eval_spe
   for (const bool is_final : {false, true}) {
     if (is_final && !has_reached(into.global_step))
       break;
-    auto paths = guarded("an exporter", [&] { return run({}, {into.metrics, into.checkpoint, is_final, again}); });
+    auto paths = guarded("an exporter", [&] {
+      return run({}, {into.evaluation->metrics, into.evaluation->checkpoint, is_final, again});
+    });
     if (!paths)
       return fail(paths.error());
     into.exports.resize(paths->size());
@@ -216,16 +218,19 @@ expected<experiment_result> experiment_run::train_and_evaluate(schedule which, i
   const auto last = newest(which);
   if (!last)
     return fail(last.error());
-  expected<experiment_result> all = experiment_result{.global_step = trained->global_step, .checkpoint = last->prefix};
+  expected<experiment_result> all = experiment_result{.global_step = trained->global_step};
   // A job that was stopped leaves its last checkpoint without an evaluation: results of an earlier one are not its.
   if (const auto found = trained->evaluations.find(spec.name);
       found != trained->evaluations.end() && found->second.at("global_step") == static_cast<double>(last->id.step))
-    all->metrics = found->second;
+    all->evaluation = evaluation_result{.global_step = trained->global_step,
+                                        .metrics = found->second,
+                                        .checkpoint = last->prefix,
+                                        .arrays = trained->arrays};
   if (of_.checkpoint_and_export)
     all->exports = trained->exports[spec.name];
-  else if (all->metrics.empty() && trained->stopped)
+  else if (!all->evaluation && trained->stopped)
     all->exports = {};
-  else if (all->metrics.empty())
+  else if (!all->evaluation)
     all = judge(*last, spec, true);
   else if (auto exported = export_to(*all, spec, trained->steps_run == 0); !exported)
     return fail(exported.error());

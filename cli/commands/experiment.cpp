@@ -109,12 +109,12 @@ std::string shown_name(schedule which) {
 
 void show(console_printer& console, experiment_result result, int signal) {
   if (!result.training)
-    return console.finish(evaluation_result{.global_step = result.global_step,
-                                            .metrics = std::move(result.metrics),
-                                            .checkpoint = std::move(result.checkpoint)});
+    return result.evaluation ? console.finish(*result.evaluation) : console.finish(evaluation_result{});
   auto& training = *result.training;
-  if (!result.metrics.empty())
-    training.metrics = std::move(result.metrics);
+  if (result.evaluation) {
+    training.metrics = std::move(result.evaluation->metrics);
+    training.arrays = std::move(result.evaluation->arrays);
+  }
   signal != 0 ? console.stop(training, signal_name(signal)) : console.finish(training);
 }
 

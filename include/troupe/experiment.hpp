@@ -19,14 +19,14 @@
 
 namespace troupe {
 
-/// The last evaluation of an experiment, and what came of it.
+/// What a schedule has brought.
 struct experiment_result {
-  int64_t global_step = 0;                ///< Of the evaluated checkpoint; without an evaluation, where training ended.
-  std::map<std::string, double> metrics;  ///< With `loss` and `global_step`; empty: nothing was evaluated.
-  std::string checkpoint;                 ///< The prefix of the evaluated checkpoint.
+  int64_t global_step = 0;  ///< Of the last evaluation; without one, where training ended.
+  /// The last one. One that a training has made has neither its seconds nor the number of its batches.
+  std::optional<evaluation_result> evaluation = {};
   /// Paths of the exports after it, in the order of `experiment::exporters`; an empty one was not due. Empty if nothing
   /// was exported.
-  std::vector<std::string> exports;
+  std::vector<std::string> exports = {};
   std::optional<train_result> training = {};  ///< The last training of the schedule, if it trains.
 };
 

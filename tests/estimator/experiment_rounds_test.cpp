@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(timed_experiment,
   const auto result = continuous_eval({.predicate = until()});
   REQUIRE_MESSAGE(result, why(result));
   CHECK(result->global_step == 10);
-  CHECK(result->checkpoint == run() + "/model.ckpt-10");
+  CHECK(result->evaluation->checkpoint == run() + "/model.ckpt-10");
   CHECK(evaluated_in(run(), "eval_continuous") == steps_list{5, 10});
   REQUIRE(told.size() > 4);
   CHECK(told_list(told.begin(), told.begin() + 4) == told_list{"none", "nothing", "nothing", "5"});
@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(timed_experiment,
 TEST_CASE_FIXTURE(timed_experiment, "[SUP-46] a predicate that says no ends a continuous evaluation, also before any") {
   e.train_steps = {};
   train_to(5);
-  CHECK(continuous_eval({.predicate = until([] { return false; })})->metrics.empty());
+  CHECK_FALSE(continuous_eval({.predicate = until([] { return false; })})->evaluation);
   CHECK(told == told_list{"none"});
   told.clear();
   const auto once = continuous_eval({.predicate = until([this] { return told.size() < 2; })});

@@ -16,9 +16,9 @@ TEST_CASE(
   REQUIRE_MESSAGE(result, why(result));
   CHECK(evaluated_in(directory / "run", "eval") == steps_list{0, 5, 10});
   CHECK(result->global_step == 10);
-  CHECK(result->metrics.at("global_step") == 10);
+  CHECK(result->evaluation->metrics.at("global_step") == 10);
   CHECK(result->training->steps_run == 10);
-  CHECK(result->checkpoint == directory / "run/model.ckpt-10");
+  CHECK(result->evaluation->checkpoint == directory / "run/model.ckpt-10");
   REQUIRE(result->exports.size() == 3);
   for (const auto& path : result->exports)
     CHECK_FALSE(path.empty());
@@ -53,7 +53,7 @@ TEST_CASE("[SUP-49] with a frequency of 0, and in a local run without one, only 
     const auto result = local ? e.local_run() : e.train_and_evaluate();
     REQUIRE_MESSAGE(result, why(result));
     CHECK(evaluated_in(directory / "run", "eval") == steps_list{10});
-    CHECK(result->metrics.at("global_step") == 10);
+    CHECK(result->evaluation->metrics.at("global_step") == 10);
     CHECK(exports_of(directory / "run") == 1);
   }
 }
@@ -70,7 +70,7 @@ TEST_CASE(
   REQUIRE_MESSAGE(result, why(result));
   CHECK(evaluated_in(directory / "run", "eval_intermediate_export") == steps_list{0, 5, 10});
   CHECK_FALSE(std::filesystem::exists(directory / "run/eval"));
-  CHECK(result->metrics.at("global_step") == 10);
+  CHECK(result->evaluation->metrics.at("global_step") == 10);
   REQUIRE(result->exports.size() == 1);
   CHECK(result->exports[0].starts_with(directory / "run/export/latest/"));
   CHECK(exports_of(directory / "run") == 3);
@@ -112,16 +112,31 @@ TEST_CASE("[SUP-52] a smoke run makes one step, evaluates one batch without hook
   auto one_batch = e;
   one_batch.eval_steps = 1;
   one_batch.eval_hooks.clear();
-  CHECK(result->metrics == one_batch.evaluate(0)->metrics);
+  CHECK(result->evaluation->metrics == one_batch.evaluate(0)->metrics);
 }
 
 TEST_CASE("[SUP-52] the default schedule without a cluster trains and evaluates, and so does a lone master") {
   const temporary_directory directory;
   auto e = small_experiment(directory / "alone");
-  CHECK(run_experiment(e)->metrics.at("global_step") == 10);
+  CHECK(run_experiment(e)->evaluation->metrics.at("global_step") == 10);
   e = small_experiment(directory / "master");
   e.estimator.cluster = cluster{.jobs = {{"master", {"a:1"}}}, .task = {"master", 0}};
-  CHECK(run_experiment(e)->metrics.at("global_step") == 10);
+  CHECK(run_experiment(e)->evaluation->metrics.at("global_step") == 10);
+}
+
+TEST_CASE("[SUP-52] a ps waits for the end of the job that the chief has trained") {
+  const temporary_directory directory;
+  auto e = small_experiment(directory / "run");
+  const cluster_jobs jobs{{"chief", {"a:1"}}, {"ps", {"b:1"}}};
+  e.estimator.cluster = cluster{.jobs = jobs, .task = {"chief", 0}};
+  const auto trained = run_experiment(e, schedule::train);
+  REQUIRE_MESSAGE(trained, why(trained));
+  CHECK(trained->global_step == 10);
+  e.estimator.cluster->task = {"ps", 0};
+  const auto served = run_experiment(e);
+  REQUIRE_MESSAGE(served, why(served));
+  CHECK(served->global_step == 10);
+  CHECK_FALSE(served->evaluation);
 }
 
 TEST_CASE("train_and_evaluate needs checkpoints, which the error says") {

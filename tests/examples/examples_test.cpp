@@ -119,6 +119,26 @@ TEST_CASE("two jobs in one program both finish, and their hooks meet on its main
     CHECK(report_of(directory / name).newest == checkpoint_id{400});
 }
 
+TEST_CASE("an experiment is trained by one process and evaluated by another, over one directory") {
+  temporary_directory directory;
+  const auto run = [&](const std::string& schedule) {
+    return std::vector<std::string>{EXAMPLE_EXPERIMENT, schedule, directory / "run"};
+  };
+  example_program evaluates{run("continuous_eval")};
+  example_program trains{run("train")};
+  CHECK(trains.finish() == 0);
+  says(trains, "train ended at step 300, with 0 exports");
+  CHECK(evaluates.finish() == 0);
+  says(evaluates, "step 300: accuracy ");
+  says(evaluates, "continuous_eval ended at step 300, with 1 exports");
+  example_program again{run("local_run")};
+  CHECK(again.finish() == 0);
+  says(again, "local_run ended at step 300, with 1 exports");
+  example_program wrong{run("local")};
+  CHECK(wrong.finish() == 1);
+  says(wrong, "there is no schedule 'local'");
+}
+
 TEST_CASE("a program's own actor hears of the job in its system, and outlives it") {
   temporary_directory directory;
   example_program program{{EXAMPLE_INSIDE_CAF, directory / "model"}};

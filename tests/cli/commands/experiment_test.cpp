@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -30,7 +31,7 @@ std::set<int64_t> steps_of(const outcome& of, const std::string& kind) {
   std::set<int64_t> steps;
   for (const auto& e : of.events())
     if (e["event"] == kind)
-      steps.insert(e["step"].get<int64_t>());
+      steps.insert(e["global_step"].get<int64_t>());
   return steps;
 }
 
@@ -70,7 +71,7 @@ TEST_CASE_FIXTURE(experimental_project,
 TEST_CASE_FIXTURE(experimental_project, "a smoke run makes one step, and rounds of training end at the last step") {
   const auto smoke = run({"--schedule", "test", "--max-steps", "16", "--json"});
   REQUIRE_MESSAGE(smoke.status == 0, smoke.err);
-  CHECK(smoke.events().back()["step"] == 1);
+  CHECK(smoke.events().back()["global_step"] == 1);
   const auto rounds = run({"--schedule", "continuous_train_and_eval", "--max-steps", "16", "--json"},
                           {"experiment.train_steps_per_iteration=6"});
   REQUIRE_MESSAGE(rounds.status == 0, rounds.err);
@@ -118,7 +119,7 @@ TEST_CASE_FIXTURE(experimental_project, "a signal ends a training with a last ch
   const auto last = stopped.events().back();
   CHECK(last["event"] == "stopped");
   CHECK(std::filesystem::exists(
-      path("model/model.ckpt-" + std::to_string(last["step"].get<int64_t>()) + ".manifest.json")));
+      path("model/model.ckpt-" + std::to_string(last["global_step"].get<int64_t>()) + ".manifest.json")));
   program waiting{command("experiment", {"--schedule", "evaluate", "--max-steps", "16"})};
   waiting.send(SIGINT);
   CHECK(waiting.finish().status == 130);
