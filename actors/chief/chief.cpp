@@ -73,14 +73,6 @@ void restore_state(chief_state& c) {
   c.arm(chief_wait::start, c.options.deadlines.start);
 }
 
-error nothing_left(const chief_state& c) {
-  return {errc::not_found,
-          "no checkpoint is left, and the job had saved one at step "
-              + to_string(c.told.saved.value_or(checkpoint_id{})) + ": it cannot go on",
-          {},
-          c.options.name};
-}
-
 /// The infeeds whose positions a checkpoint has. The own data of a group begin with its iteration, and are not read
 /// once it has left.
 static std::vector<const plan_node*> infeeds_of(const chief_state& c, bool is_grown) {

@@ -119,4 +119,12 @@ troupe::horizon chief_state::fresh_horizon() const {
       {options.checkpoints, options.save_steps, records ? std::optional{options.summary_steps} : std::nullopt}};
 }
 
+error nothing_left(const chief_state& c) {
+  return {errc::not_found,
+          "no checkpoint is left, and the job had saved one at step "
+              + to_string(c.told.saved.value_or(checkpoint_id{})) + ": it cannot go on",
+          {},
+          c.options.name};
+}
+
 }  // namespace troupe
