@@ -9,6 +9,7 @@
 #include "messages/evaluation.hpp"
 #include "messages/reduction.hpp"
 #include "messages/report.hpp"
+#include "messages/session.hpp"
 #include "messages/snapshot.hpp"
 #include "messages/status.hpp"
 #include "messages/summary.hpp"

@@ -1,5 +1,6 @@
 // Launches a training job: starts its chief, which starts all other nodes and writes to a board.
 #include "actors/exit_reason.hpp"
+#include "messages/session.hpp"
 #include "pipeline/launch/agent.hpp"
 #include "pipeline/launch/launcher.hpp"
 

@@ -50,5 +50,6 @@ TEST_CASE("the program carries every page of the guide once, each with a title")
   }
   CHECK(names
         == std::set<std::string_view>{"builders", "data", "embed", "first_model", "hooks", "host_calls", "judge",
-                                      "model", "operate", "scale", "search", "session", "share", "test", "threads", "watch"});
+                                      "model", "operate", "scale", "search", "session", "share", "test", "threads",
+                                      "watch"});
 }
