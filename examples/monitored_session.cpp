@@ -21,21 +21,35 @@ int main(int argc, char** argv) {
   const std::string directory = argc > 1 ? argv[1] : "runs/session";
   const tr::estimator estimator{tr::dnn_classifier({.hidden_units = {16}, .classes = 2}),
                                 {.model_dir = directory, .seed = 1, .save_checkpoints_steps = 50}};
-  const auto orders = recent_orders();
   // README begins
-  auto session = tr::session::open(estimator, {.input = orders.shuffle().batch(32).repeat(), .max_steps = 400});
+  auto session = tr::session::open(estimator,
+                                   {.input = recent_orders().shuffle().batch(32).repeat(), .max_steps = 400});
   if (!session)
     return tr::print_error(session.error());
   std::cout << "begins at step " << session->progress().step << "\n";
-  while (!session->should_stop()) {
-    const auto run = session->run({.what = {.fetches = {"loss"}}, .steps = 50});
+  for (int runs = 0; runs < 4 && !session->should_stop(); ++runs) {
+    const auto run = session->run({.what = {.fetches = {"loss"}}, .steps = 45});
     if (!run)
       return tr::print_error(run.error());
-    if (number(run->values.at("loss")) < 0.25)  // The loop decides, and needs no hook for it.
-      session->request_stop();
+    std::cout << "step " << run->step << ": loss " << number(run->values.at("loss")) << "\n";
   }
-  const auto result = session->close();
   // README ends
+  // step begins
+  const auto stepped = session->run_step_fn([](tr::step_context& step) -> tr::expected<void> {
+    const auto before = step.run({.what = {.fetches = {"loss"}}});
+    if (!before)
+      return tr::fail(before.error());  // If the job has recovered, this function is called again.
+    const auto after = step.run({.what = {.fetches = {"loss"}}, .steps = 19});
+    if (!after)
+      return tr::fail(after.error());
+    std::cout << "19 steps changed the loss by " << number(after->values.at("loss")) - number(before->values.at("loss"))
+              << "\n";
+    return {};
+  });
+  // step ends
+  if (!stepped)
+    return tr::print_error(stepped.error());
+  const auto result = session->close();
   if (!result)
     return tr::print_error(result.error());
   std::cout << "ends at step " << result->global_step << "\n";

@@ -10,6 +10,7 @@
 #include "messages/following.hpp"
 #include "messages/reduction.hpp"
 #include "messages/report.hpp"
+#include "messages/session.hpp"
 #include "messages/snapshot.hpp"
 #include "messages/status.hpp"
 #include "messages/summary.hpp"

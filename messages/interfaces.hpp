@@ -15,6 +15,7 @@
 #include "messages/instances.hpp"
 #include "messages/reduction.hpp"
 #include "messages/report.hpp"
+#include "messages/session.hpp"
 #include "messages/sinks.hpp"
 #include "messages/snapshot.hpp"
 #include "messages/status.hpp"

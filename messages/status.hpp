@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/report.hpp"
+#include "messages/session.hpp"
 #include "plan/group_hooks.hpp"
 
 #include <troupe/hook.hpp>

@@ -114,7 +114,7 @@ void begin_books(chief_state& c) {
 
 troupe::horizon chief_state::fresh_horizon() const {
   // Also while it is being started.
-  const bool records = nodes.count(role::summary_writer) > 0 && !options.summary_secs;
+  const bool records = nodes.count(role::summary_writer) > 0 && options.summary_steps > 0;
   return troupe::horizon{
       {options.checkpoints, options.save_steps, records ? std::optional{options.summary_steps} : std::nullopt}};
 }

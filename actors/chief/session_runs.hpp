@@ -1,15 +1,17 @@
 // The runs of a session: the gate that its caller moves, and how far the call at hand has come. Plain data.
 //
-//   opening ──the job trains──► idle ──a call──► asked ──► preparing ──answered──► running ──reached──► closing ──► idle
-//                                                  │     (before_run)                                (after_run)
-//                                                  ├──► saving ──committed──► idle
-//                                                  └──► renewing ──the next attempt trains──► idle
+//   opening ──it trains──► idle ──a call──► asked ──► preparing ──answered──► running ──reached──► closing
+//                           ▲                 │     (before_run)                             (after_run) │
+//                           │                 ├──► saving ──committed─────────────►│                    │
+//                           │                 └──► renewing ──another attempt─────►│                    │
+//                           └──────────────────────────────────────────────────────┴────────────────────┘
 //
 // An attempt that fails takes `preparing`, `running` and `saving` back to `asked`, unless the run has passed the state
 // at which the next attempt begins: it goes on to its end.
 #pragma once
 
 #include "messages/report.hpp"
+#include "messages/session.hpp"
 
 #include <algorithm>
 #include <map>

@@ -4,9 +4,8 @@
 //   auto variables = tr::load_variables("runs/fashion");
 //   if (variables) use(variables->at("dnn/logits/kernel").as<float>());
 //
-// Descriptions are plain values; `to_text` and `to_json` (inspect.hpp) print them. Inspection writes nothing and needs
-// no lock. During the call a lease keeps a running job from deleting the checkpoint. Damage is listed in the
-// description; an error means that inspection was not possible at all. Any thread may call.
+// Descriptions are plain values; `to_text` and `to_json` (inspect.hpp) print them. Inspection writes nothing; a lease
+// keeps a job from deleting the checkpoint. It lists damage; an error means that it was not possible. Any thread.
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>

@@ -1,6 +1,7 @@
 // Launches a job that has a handle: starts its head, which starts all other nodes and writes to a board. The head of a
 // training is its chief; that of a process beside a training is a follower.
 #include "actors/exit_reason.hpp"
+#include "messages/session.hpp"
 #include "pipeline/launch/agent.hpp"
 #include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/node_options.hpp"

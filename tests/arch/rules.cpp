@@ -61,8 +61,7 @@ const std::map<std::string, rooms>& arrows() {
                                     {"plan", "messages", "compute", "storage", "input", "cluster", "ensemble"});
     t["actors/steps"] = t["actors/writers"] = below_actors;
     t["actors"] = with(below_actors, {"actors/steps", "actors/writers"});
-    t["actors/chief"] = with(t["actors"], {"actors"});
-    t["actors/follower"] = with(t["actors"], {"actors", "actors/chief"});
+    t["actors/follower"] = with(t["actors/chief"] = with(t["actors"], {"actors"}), {"actors/chief"});
     t["pipeline/plan"] = with(below_actors, {"actors", "models"});
     t["pipeline/launch"] = with(t["pipeline/plan"], {"pipeline/plan"});
     t["inspection"] = with(t["exports"], {"exports", "cluster", "ensemble", "pipeline/plan"});

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-enum class moment : uint8_t { before_the_first, while_training, after_the_chief };
+enum class moment : uint8_t { before_the_first, while_training };
 
 struct trouble_case {
   std::string who;   ///< In the world.
@@ -35,8 +35,7 @@ std::string outcomes(const trouble_case& trouble, moment at, failure_policy poli
     both.start_chief(describe_judged_elsewhere(o));
   const auto there = [&] {
     return at == moment::before_the_first ? both.evaluator->progress().now != job_progress::phase::starting
-           : at == moment::while_training ? both.chief->progress().committed_step >= 5
-                                          : both.chief->ended();
+                                          : both.chief->progress().committed_step >= 5;
   };
   both.world->crank_until(there);
   if (trouble.hangs)
@@ -60,7 +59,7 @@ TEST_CASE("the page of failures says what becomes of a chief and an evaluator in
   const std::vector<std::pair<trouble_case, failure_policy>> rows{
       {{"evaluator/evaluator", "the evaluator dies, `fail`"}, failure_policy::fail},
       {{"evaluator/evaluator", "the evaluator dies, `go_on`"}, failure_policy::go_on},
-      {{"evaluator/evaluator/replica", "a node of the evaluator dies"}, failure_policy::fail},
+      {{"evaluator/evaluator/replica/0", "a node of the evaluator dies"}, failure_policy::fail},
       {{"evaluator/summary_writer/eval", "its summary writer dies"}, failure_policy::fail},
       {{"evaluator/checkpoint_watcher", "its checkpoint watcher dies"}, failure_policy::fail},
       {{"evaluator/follower", "the follower dies"}, failure_policy::fail},
@@ -70,7 +69,7 @@ TEST_CASE("the page of failures says what becomes of a chief and an evaluator in
       {{"evaluator/evaluator", "the evaluator hangs", true}, failure_policy::fail}};
   for (const auto& [trouble, policy] : rows) {
     table += "| " + trouble.text + " |";
-    for (const auto at : {moment::before_the_first, moment::while_training, moment::after_the_chief})
+    for (const auto at : {moment::before_the_first, moment::while_training})
       table += cell_of(
           [&, &trouble = trouble, &policy = policy](uint64_t seed) { return outcomes(trouble, at, policy, seed); });
     table += "\n";

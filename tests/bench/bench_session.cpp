@@ -1,0 +1,141 @@
+// What a session costs: runs of 1 step beside hand-overs between sleeping threads, and runs of 1 to 1,000 steps beside
+// the job itself, of a network so small that only the way there counts.
+#include "estimator/session_start.hpp"
+#include "tests/bench/gated_job.hpp"
+
+#include <troupe/nn.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace troupe::bench {
+namespace {
+
+/// 10 inputs, 16 units, 2 classes; batches of 32 rows.
+training_job small_job() {
+  constexpr int64_t examples = 4096, width = 10;
+  std::vector<float> x(static_cast<size_t>(examples * width));
+  std::vector<int32_t> y(static_cast<size_t>(examples));
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(i * 7 % 97) / 97;
+  for (size_t i = 0; i < y.size(); ++i)
+    y[i] = x[i * width] > 0.5f ? 1 : 0;
+  training_job job{.basis = {.source = nullptr, .config = must(resolve_config({}))},
+                   .input = must(dataset::from_tensors({{"x", tensor::of<float>({examples, width}, x)}},
+                                                       {{"y", tensor::of<int32_t>({examples}, y)}}))
+                                .batch(32)
+                                .repeat()};
+  job.basis.source = std::make_shared<const model>(
+      model{"10-16-2", [](graph&, const features& f, const labels& l, mode) {
+              const symbol h = nn::dense(f["x"], {.units = 16, .activation = relu});
+              return classify(nn::dense(h, {.units = 2}), l["y"], gradient_descent{});
+            }});
+  return job;
+}
+
+/// A run hook that wants nothing.
+struct quiet final : run_hook {};
+/// A hook that sees every step.
+struct watcher final : hook {
+  needs begin(int64_t step) override { return {.steps = {{.first = step + 1, .every = 1}}}; }
+};
+
+class measured_session {
+ public:
+  explicit measured_session(std::vector<std::shared_ptr<hook>> hooks = {}) {
+    auto job = small_job();
+    job.hooks = std::move(hooks);
+    local_launcher local;
+    session_ = std::make_unique<session>(must(open_by(local, std::move(job), {})));
+  }
+  ~measured_session() { static_cast<void>(session_->close()); }
+  work runs_of(int64_t steps) {
+    return [this, steps](int64_t n) {
+      for (int64_t made = 0; made < n; made += steps)
+        must(session_->run({.steps = steps}));
+    };
+  }
+
+ private:
+  std::unique_ptr<session> session_;
+};
+
+/// A turn that two threads hand to each other; each sleeps until it has it.
+class two_threads {
+ public:
+  two_threads() : other_([this] { serve(); }) {}
+  ~two_threads() {
+    hand(2);
+    other_.join();
+  }
+  /// Makes `n` hand-overs, rounded up to an even number.
+  void hand_over(int64_t n) {
+    for (int64_t i = 0; i < n; i += 2) {
+      hand(1);
+      std::unique_lock lock{guard_};
+      changed_.wait(lock, [this] { return turn_ == 0; });
+    }
+  }
+
+ private:
+  void hand(int to) {
+    {
+      const std::lock_guard lock{guard_};
+      turn_ = to;
+    }
+    changed_.notify_all();
+  }
+  void serve() {
+    for (;;) {
+      {
+        std::unique_lock lock{guard_};
+        changed_.wait(lock, [this] { return turn_ != 0; });
+        if (turn_ == 2)
+          return;
+      }
+      hand(0);
+    }
+  }
+  std::mutex guard_;
+  std::condition_variable changed_;
+  int turn_ = 0;
+  std::thread other_;
+};
+
+void compare_run(suite& s, const std::string& name, measured_session& ours, int64_t hand_overs) {
+  two_threads pair;
+  s.compare({.name = "session/" + name,
+             .unit = "runs/s",
+             .reference_name = std::to_string(hand_overs) + " hand-overs",
+             .rounds = 21,
+             .seconds = 0.25,
+             .clock = clock_kind::wall},
+            ours.runs_of(1), [&](int64_t n) { pair.hand_over(n * hand_overs); });
+}
+
+}  // namespace
+}  // namespace troupe::bench
+
+int main(int argc, char** argv) {
+  using namespace troupe;
+  bench::suite s{"session", argc, argv};
+  {
+    bench::measured_session plain;
+    bench::compare_run(s, "run of 1", plain, 6);
+    for (const int64_t steps : {1, 10, 100, 1000}) {
+      bench::gated_job job{bench::small_job(), 1000};
+      s.compare({.name = "session/runs of " + std::to_string(steps),
+                 .reference_name = "the job",
+                 .rounds = 15,
+                 .seconds = 0.25,
+                 .clock = bench::clock_kind::wall,
+                 .granule = 1000},
+                plain.runs_of(steps), [&](int64_t n) { job.run(n); });
+    }
+  }
+  bench::measured_session with_hook{{std::make_shared<bench::watcher>()}};
+  bench::compare_run(s, "run of 1, a hook", with_hook, 8);
+  bench::measured_session with_run_hook{{std::make_shared<bench::quiet>()}};
+  bench::compare_run(s, "run of 1, a run hook", with_run_hook, 10);
+}
