@@ -37,8 +37,13 @@ int main(int argc, char** argv) {
     return tr::print_error(data.error());
   const std::string directory = argc > 2 ? argv[2] : "runs/experiment";
   // README begins
-  tr::experiment halves{.estimator = {tr::linear_classifier({.classes = 2}),
-                                      {.model_dir = directory, .seed = 1, .save_checkpoints_steps = 100}},
+  const tr::estimator alone{tr::linear_classifier({.classes = 2}),
+                            {.model_dir = directory, .seed = 1, .save_checkpoints_steps = 100}};
+  const auto here = tr::cluster_of_process();
+  const auto joined = here.and_then([&](const tr::cluster& c) { return tr::with_cluster(alone, c); });
+  if (!joined)
+    return tr::print_error(joined.error());
+  tr::experiment halves{.estimator = *joined,
                         .train_data = data->take(800).shuffle().batch(20).repeat(),
                         .eval_data = data->skip(800).batch(50),
                         .train_steps = 300,
@@ -47,11 +52,6 @@ int main(int argc, char** argv) {
                         .continuous_eval_throttle_secs = 0,
                         .check_interval_secs = 0,
                         .exporters = {tr::latest_exporter()}};
-  const auto here = tr::cluster_of_process();
-  const auto joined = here.and_then([&](const tr::cluster& c) { return tr::with_cluster(halves.estimator, c); });
-  if (!joined)
-    return tr::print_error(joined.error());
-  halves.estimator = *joined;
   const auto which = argc > 1 ? tr::parse_schedule(argv[1]) : tr::default_schedule(*here);
   const auto result = which.and_then([&](tr::schedule s) { return tr::run_experiment(halves, s); });
   // README ends

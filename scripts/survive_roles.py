@@ -17,6 +17,7 @@ import os
 import pathlib
 import random
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -75,16 +76,16 @@ def check(work, chief, evaluator):
         trouble += [f"{name} has {n} records of {tag} at step {step}" for (tag, step), n in counts.items() if n > 1]
         if ("accuracy", last) not in counts:
             trouble.append(f"{name} lacks the last checkpoint, of step {last}")
-    exported = collections.Counter(json.loads(path.read_text())["global_step"] for path in run.glob("export/best/*/export.json"))
+    exported = collections.Counter(json.loads(path.read_text())["origin"]["global_step"] for path in run.glob("export/best/*/graph.json"))
     trouble += [f"step {step} was exported {n} times" for step, n in exported.items() if n > 1]
-    if len(list(run.glob("export/final/*/export.json"))) != 1:
+    if len(list(run.glob("export/final/*/manifest.json"))) != 1:
         trouble.append("there is not one final export")
-    accuracies = {step: value for (tag, step), value in curves(run / "eval", []).items() if tag == "accuracy"}
-    result = evaluator.events()[-1]
-    best = result.get("best_checkpoint", "")
-    if not (run / f"{pathlib.Path(best).name}.manifest.json").exists():
-        trouble.append(f"the best checkpoint '{best}' is not there")
-    print(f"the job ended at step {last}; {len(accuracies)} checkpoints were evaluated, {sum(exported.values())} exported; the best is {best}")
+    accuracies = {step: struct.unpack("<f", dict(value)[2])[0] for (tag, step), value in curves(run / "eval", []).items() if tag == "accuracy"}
+    best = json.loads((run / "judged.json").read_text())["best"]["at"]["step"]
+    greatest = min(step for step, value in accuracies.items() if value == max(accuracies.values()))
+    if best != greatest or not (run / f"model.ckpt-{best}.manifest.json").exists():
+        trouble.append(f"judged.json names step {best} as the best, and it is {greatest}")
+    print(f"the job ended at step {last}; {len(accuracies)} checkpoints were evaluated, {sum(exported.values())} exported; the best is that of step {best}")
     return trouble
 
 
