@@ -1,4 +1,5 @@
 // The value of an experiment: its options, the names of its schedules, and which of them a task runs.
+#include "compute/kernels/elementary.hpp"
 #include "estimator/experiment_run.hpp"
 #include "words/start_delay.hpp"
 #include "words/text.hpp"
@@ -6,7 +7,6 @@
 #include <troupe/options/experiment_fields.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace troupe {
 
@@ -67,7 +67,7 @@ expected<void> validate(const experiment& e) {
 start_delay start_delay_of(int64_t id, bool by_step) noexcept {
   const int64_t before = std::max<int64_t>(id, 0);
   if (by_step)
-    return {.step = static_cast<int64_t>(8000 * std::log(static_cast<double>(before) + 1))};
+    return {.step = static_cast<int64_t>(8000 * elementary::log(static_cast<double>(before) + 1))};
   return {.secs = start_delay_secs(before - 1, 5, 60)};
 }
 

@@ -1,6 +1,5 @@
 #include "estimator/session_loops.hpp"
 
-#include <atomic>
 #include <system_error>
 
 namespace troupe {
@@ -30,11 +29,13 @@ void session_loops::start(const session_loop& x) {
 }
 
 void session_loops::begin(session_loop x) {
+  const std::lock_guard lock{guard_};
   all_.push_back(std::move(x));
   start(all_.back());
 }
 
 void session_loops::begin_again() {
+  const std::lock_guard lock{guard_};
   for (const auto& x : all_)
     start(x);
 }
@@ -42,10 +43,14 @@ void session_loops::begin_again() {
 void session_loops::end(std::chrono::milliseconds grace, const std::function<void(const std::string&)>& log) {
   static_cast<void>(together_.request_stop());
   static_cast<void>(together_.join({.grace = grace, .ignore_live = true, .log = log}));
-  for (auto& t : threads_)
+  std::vector<thread> all;
+  {
+    const std::lock_guard lock{guard_};
+    all.swap(threads_);
+  }
+  for (auto& t : all)
     if (t.handle.joinable())
       t.ended->load() ? t.handle.join() : t.handle.detach();
-  threads_.clear();
 }
 
 }  // namespace troupe

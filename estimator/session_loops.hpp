@@ -5,6 +5,8 @@
 
 #include <troupe/coordinator.hpp>
 
+#include <atomic>
+#include <mutex>
 #include <thread>
 
 namespace troupe {
@@ -15,7 +17,6 @@ struct session_loop {
   std::function<expected<void>(const job_progress& now)> f;
 };
 
-/// Used by one thread at a time.
 class session_loops {
  public:
   /// The job is that of the time when a loop begins.
@@ -37,6 +38,7 @@ class session_loops {
 
   coordinator together_;
   std::shared_ptr<running_job>& job_;
+  std::mutex guard_;  ///< Of the two lists.
   std::vector<session_loop> all_;
   std::vector<thread> threads_;
 };

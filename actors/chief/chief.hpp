@@ -155,6 +155,8 @@ struct chief_state : attempt_books {
   bool iteration_ends_at(int64_t step) const;
   bool ends_by_rule_at(int64_t step) const;
   bool finishes_at(int64_t step) const;
+  /// Now, or in the run whose end this one finds.
+  bool ended_by_rule() const { return judgements.has_ended() || judgements.ended_before().has_value(); }
   /// Whether the job ends because somebody asked for it, and would have gone on.
   bool was_stopped() const {
     return ending.stops() && (!horizon.end_is_final() || iteration_ends_at(horizon.reached()));

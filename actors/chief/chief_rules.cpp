@@ -86,7 +86,8 @@ bool chief_state::finishes_at(int64_t step) const {
 }
 
 void tell_verdict(chief_state& c, checkpoint_id id) {
-  const bool ends_here = c.ends_by_rule_at(id.step), finishes = c.finishes_at(id.step);
+  // A job that a rule ends has not come to the end of its data: another rule may let it go on with them.
+  const bool ends_here = c.ends_by_rule_at(id.step), finishes = c.finishes_at(id.step) && !c.ended_by_rule();
   if (ends_here || finishes)
     c.arm(chief_wait::verdict, c.options.deadlines.save);
   checkpoint_books books;

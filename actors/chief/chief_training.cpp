@@ -359,7 +359,7 @@ bool drain_further(chief_state& c) {
       .halting = c.may_recover() && !c.ending.halting.empty(),
       .exports = exports_at_end(c),
       .end_unsaid = (c.judgements.has_ended() && c.horizon.end_is_final() && !c.verdicts.says_end())
-                    || (c.options.checkpoints && c.finishes_at(*c.horizon.end())
+                    || (c.options.checkpoints && !c.ended_by_rule() && c.finishes_at(*c.horizon.end())
                         && !c.verdicts.says_finish(*c.horizon.end())),
       .verdicts = c.verdicts.any_on_way(),
       .may_recover = c.may_recover()};

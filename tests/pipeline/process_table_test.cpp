@@ -54,8 +54,8 @@ std::string outcomes(const trouble_case& trouble, moment at, failure_policy poli
 
 TEST_CASE("the page of failures says what becomes of a chief and an evaluator in two processes") {
   std::string table =
-      "| trouble | before the first commit | while training | while the evaluator ends |\n"
-      "| --- | --- | --- | --- |\n";
+      "| trouble | before the first commit | while training |\n"
+      "| --- | --- | --- |\n";
   const std::vector<std::pair<trouble_case, failure_policy>> rows{
       {{"evaluator/evaluator", "the evaluator dies, `fail`"}, failure_policy::fail},
       {{"evaluator/evaluator", "the evaluator dies, `go_on`"}, failure_policy::go_on},

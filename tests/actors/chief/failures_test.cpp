@@ -29,8 +29,8 @@ std::vector<failure_rule> failure_rules() {
 /// Trains to step 2 while the save of step 0 is in progress, then meets the trouble of one row.
 struct failing_chief : chief_alone {
   explicit failing_chief(bool go_on = false) {
-    for (const auto what :
-         {role::reducer, role::summary_writer, role::evaluator, role::eval_summary_writer, role::callbacks})
+    for (const auto what : {role::reducer, role::summary_writer, role::evaluator, role::eval_summary_writer,
+                            role::callbacks, role::checkpoint_watcher})
       add(what);
     options.max_steps = 1'000;
     options.evaluations = {{.throttle_secs = 0,

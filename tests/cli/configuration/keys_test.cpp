@@ -123,7 +123,7 @@ TEST_CASE("--help has the flags in 44 lines, --help and a table the keys of that
   const auto unknown = parse_command_line("train", {"--help", "optimiser"});
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().message == "there is help on all, model, head, optimizer, input, run, evaluate, "
-                                   "stop_early, keep_best, reduce_on_plateau, warm_start, search, "
+                                   "experiment, stop_early, keep_best, reduce_on_plateau, warm_start, search, "
                                    "and none on 'optimiser'; did you mean optimizer?");
 }
 
