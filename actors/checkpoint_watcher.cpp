@@ -64,16 +64,16 @@ void checkpoint_watcher_state::look_for_verdicts() {
   if (!text || *text == judged_before)
     return;
   verdict_seen now;
+  bool is_seen = true;
   const auto meant = [&](const judged_checkpoint& at) {
     const auto there = has_checkpoint(*options.files, options.directory, at);
-    if (there && *there)
-      return true;
-    now.ignored = path + " is about step " + to_string(at.id)
-                  + (there ? ", and this directory has no such checkpoint: it is not followed"
-                           : ", and that cannot be looked at: " + there.error().message);
-    return false;
+    is_seen = is_seen && there;
+    if (there && !*there)
+      now.ignored = path + " is about step " + to_string(at.id)
+                    + ", and this directory has no such checkpoint: it is not followed";
+    return there.value_or(false);
   };
-  judged_before = *text;
+  const auto before = std::exchange(judged_before, *text);
   const auto found = parse_judged(std::move(*text), path);
   if (!found)
     now.ignored = found.error().message + ": it is not followed";
@@ -88,7 +88,9 @@ void checkpoint_watcher_state::look_for_verdicts() {
     now.rule = found->ends->rule;
     now.why = found->ends->why;
   }
-  self->send(verdicts, std::move(now));
+  if (is_seen)
+    return self->send(verdicts, std::move(now));
+  judged_before = before;  // The disk has failed: the next look may tell.
 }
 
 checkpoint_watcher_actor::behavior_type checkpoint_watcher(

@@ -16,7 +16,7 @@ struct checkpoint_watcher_options {
   std::shared_ptr<file_system> files;
   std::string directory;
   /// Longest time inside a call that waits for a change. 0, in simulation: it never blocks, and looks after `pause`.
-  std::chrono::milliseconds patience{50};
+  std::chrono::milliseconds patience{100};
   std::chrono::milliseconds pause{0};
 };
 

@@ -258,7 +258,13 @@ void session::request_stop() {
   impl_->running->stop(stop_reason::request);
 }
 
-coordinator& session::beside() { return impl_->beside; }
+coordinator session::beside() {
+  if (impl_)
+    return impl_->beside;
+  coordinator none;
+  static_cast<void>(none.request_stop(no_session()));
+  return none;
+}
 
 void session::loop(const std::string& name, std::optional<std::chrono::milliseconds> every,
                    std::function<expected<void>(const job_progress& now)> f) {

@@ -13,9 +13,6 @@ namespace troupe {
 namespace {
 
 constexpr int32_t only_attempt = 1;
-/// How often a warning says that there is nothing to evaluate.
-constexpr std::chrono::seconds reminder_every{600};
-
 /// Hooks hear events, and have no job of this process to control.
 class no_control final : public job_control {
  public:
@@ -50,9 +47,14 @@ void follower_state::warn(const std::string& text) {
 void follower_state::show_status() {
   using shown_phase = job_progress::phase;
   job_progress shown;
-  shown.now = now == phase::starting    ? shown_phase::starting
-              : now == phase::following ? shown_phase::training
-                                        : shown_phase::draining;
+  switch (now) {
+    case phase::starting: shown.now = shown_phase::starting; break;
+    case phase::following: shown.now = shown_phase::training; break;
+    case phase::exporting:
+    case phase::adopting:
+    case phase::closing: shown.now = shown_phase::draining; break;
+    case phase::ended: shown.now = failed ? shown_phase::failed : shown_phase::finished; break;
+  }
   shown.step = shown.committed_step = seen && seen->found ? seen->id.step : 0;
   shown.max_steps = options.max_steps;
   shown.evaluations = results.metrics;
@@ -232,6 +234,8 @@ void follower_state::advance() {
     for (size_t i = 0; i < evaluations.size() && now == phase::following && !stopped; ++i)
       any |= evaluate_next(i);
   }
+  if (now == phase::following && !stopped)
+    wait_for_due();
   end_when_done();
   if (now != phase::ended)
     show_status();

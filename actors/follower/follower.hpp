@@ -59,6 +59,8 @@ enum class follower_wait : int32_t {
 
 struct follower_state {
   static inline const char* name = "follower";
+  /// How often a warning says that there is nothing to evaluate.
+  static constexpr std::chrono::seconds reminder_every{600};
   enum class phase : uint8_t { starting, following, exporting, adopting, closing, ended };
 
   /// An evaluation, and what is remembered between its messages.
@@ -86,7 +88,7 @@ struct follower_state {
   /// Keep checkpoints that judged.json names until the job's own books say the same.
   std::unique_ptr<file_hold> best_hold, end_hold;
   int64_t superseded = 0;
-  bool stopped = false;
+  bool stopped = false, failed = false;
   std::string stopped_by;  ///< Which listener; empty: the user.
   std::set<std::string> warnings;
   wait_timer<follower_actor::stateful_pointer<follower_state>, follower_wait> waiting;
@@ -118,6 +120,7 @@ struct follower_state {
 
   // follower_evaluations.cpp
   bool evaluate_next(size_t which);
+  void wait_for_due();
   void on_evaluated(const evaluated& x);
   void on_exported(const exported& x);
   void on_record_credit(const record_credit& x);

@@ -147,6 +147,8 @@ void follower_state::finish(expected<train_result> result) {
   }
   publish(std::move(last));
   locks.clear();
+  failed = !result;
+  show_status();
   options.board->finished(std::move(result));
   self->quit();
 }

@@ -37,11 +37,8 @@ bool follower_state::evaluate_next(size_t which) {
   if (!id || schedule.running() || schedule.exports() || evaluations[which].lost)
     return false;
   const bool is_last = job_has_ended() && seen->id == *id;
-  if (const auto wait = schedule.due() - now_ns(); !is_last && wait.count() > 0) {
-    if (!waiting.armed(follower_wait::due))
-      waiting.arm(follower_wait::due, wait);
-    return false;
-  }
+  if (!is_last && schedule.due() > now_ns())
+    return false;  // `wait_for_due` has armed a wait.
   const auto next = schedule.decide({.now = now_ns(),
                                      .possible = true,
                                      .at_the_end = true,
@@ -59,6 +56,18 @@ bool follower_state::evaluate_next(size_t which) {
   return true;
 }
 
+/// One wait serves all evaluations: it is for the one that is due first.
+void follower_state::wait_for_due() {
+  std::optional<std::chrono::nanoseconds> first;
+  for (const auto& e : evaluations)
+    if (e.schedule.waiting() && !e.schedule.running() && !e.schedule.exports() && e.schedule.due() > now_ns())
+      first = std::min(first.value_or(e.schedule.due()), e.schedule.due());
+  if (first)
+    waiting.arm(follower_wait::due, *first - now_ns());
+  else
+    waiting.disarm(follower_wait::due);
+}
+
 void follower_state::on_record_credit(const record_credit& x) {
   if (const auto* writer = nodes.find(x.from); writer && writer->what == role::eval_summary_writer)
     evaluations[nodes.place_of(x.from)].schedule.set_record_credit(x.until_number);
@@ -74,7 +83,7 @@ void follower_state::on_evaluated(const evaluated& x) {
   if (!id)
     return;
   waiting.disarm(wait_of(which));
-  waiting.arm(follower_wait::reminder, std::chrono::seconds{600});
+  waiting.arm(follower_wait::reminder, reminder_every);
   if (!x.ok && stopped)
     return advance();  // Cancelled.
   if (!x.ok) {

@@ -121,13 +121,15 @@ int run_training(const command_line& line, const std::shared_ptr<console_printer
   std::optional<status_keeper> status;
   if (line.status)
     status.emplace(*running, *directory);
-  const auto result = wait(*running, *console);
+  auto result = wait(*running, *console);
   status.reset();
   signals.at_first({});
   signals.at_pause({});
   if (!result)
     return failure(*console, result.error());
   if (const int signal = signals.first(); signal != 0) {
+    if (!task->trains)
+      result->checkpoint.clear();  // It is the chief's: this process has saved nothing.
     console->stop(*result, signal_name(signal));
     return 128 + signal;
   }

@@ -126,8 +126,9 @@ class TROUPE_API session {
   expected<std::string> save();
   /// The job saves its state and ends. A run under way ends early.
   void request_stop();
-  /// The work beside the runs: threads of the program enlist here (coordinator.hpp). No error is clean.
-  coordinator& beside();
+  /// The work beside the runs: threads of the program enlist here (coordinator.hpp). No error is clean. Of a handle
+  /// that was moved from, one that has stopped.
+  coordinator beside();
   /// Calls `f` on a thread of its own, at once and then every so often, until the session closes or an error of it
   /// stops all. Without `every`, back to back.
   void loop(const std::string& name, std::optional<std::chrono::milliseconds> every,

@@ -83,7 +83,7 @@ double share_of_core(Idle idle) {
 void measure(suite& s) {
   const scratch_folder folder{"bench_evaluator"};
   const auto noted = std::make_shared<times>();
-  eval_spec evaluation{.input = made_up_images(2), .throttle_secs = 0};
+  eval_spec evaluation{.input = made_up_images(2), .steps = 2, .throttle_secs = 0};
   evaluation.hooks = {std::make_shared<notes_evaluations>(noted)};
   auto evaluator = need_of(start(task_of(folder.path(), "evaluator"), {}, evaluation));
   std::this_thread::sleep_for(1s);
@@ -100,7 +100,7 @@ void measure(suite& s) {
   }
   s.compare({.name = "idle", .unit = "% core", .reference_name = "asking every 10 ms"}, ours, polled, true);
 
-  train_spec training{.input = made_up_images(32).repeat(), .max_steps = 210};
+  train_spec training{.input = made_up_images(32), .max_steps = 210};
   training.hooks = {std::make_shared<notes_commits>(noted)};
   auto chief = need_of(start(task_of(folder.path(), "chief"), training, evaluation));
   static_cast<void>(need_of(chief.wait(120s)));

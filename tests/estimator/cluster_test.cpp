@@ -137,6 +137,7 @@ TEST_CASE("a chief and an evaluator in processes of their own do what one proces
   REQUIRE_MESSAGE(evaluated, (evaluated ? "" : evaluated.error().message));
   CHECK(evaluated->global_step == 2);
   CHECK(evaluated->metrics.at("global_step") == 2);
+  CHECK(evaluator->progress().now == job_progress::phase::finished);
   CHECK(std::filesystem::exists(run + "/eval"));
   CHECK(evaluator->report(std::chrono::seconds{1}).error().category == errc::unimplemented);
 }

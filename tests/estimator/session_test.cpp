@@ -149,6 +149,24 @@ TEST_CASE("loops whose error is a preemption begin again after the recovery, and
   CHECK_MESSAGE(lines[0].find("reader") != std::string::npos, lines[0]);
 }
 
+TEST_CASE("a session that was moved from answers every call") {
+  temporary_directory directory;
+  auto s = session::open(small_estimator(directory / "a"), small_training(endless));
+  REQUIRE(s);
+  auto taken = std::move(*s);
+  CHECK(s->should_stop());
+  CHECK(s->run().error().category == errc::state);
+  CHECK(s->save().error().category == errc::state);
+  CHECK(s->beside().should_stop());
+  CHECK(s->beside().join().error().category == errc::state);
+  s->loop("none", {}, [](const job_progress&) -> expected<void> { return {}; });
+  s->request_stop();
+  CHECK(s->summarise({}).error().category == errc::state);
+  CHECK(s->close().error().category == errc::state);
+  CHECK(taken.run());
+  CHECK(taken.close());
+}
+
 TEST_CASE("a session that is destroyed saves nothing, and calls no hook any more") {
   temporary_directory directory;
   struct witness : hook {

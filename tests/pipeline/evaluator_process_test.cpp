@@ -182,6 +182,33 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("each of several evaluations has its own throttle") {
+  two_processes both{1};
+  small_job_options o{.max_steps = 60, .save_steps = 1};
+  o.hooks = {std::make_shared<slow_steps>(both.world, 10s)};
+  auto follower = describe_follower_small(o);
+  auto second = follower.evaluations.front();
+  follower.evaluations.front().throttle_secs = 10'000;
+  second.throttle_secs = 60;
+  second.data.name = "often";
+  follower.evaluations.push_back(std::move(second));
+  follower.listeners.push_back(nullptr);
+  both.start_chief(describe_judged_elsewhere(o));
+  both.start_evaluator(std::move(follower));
+  both.success_of(*both.evaluator);
+  std::map<std::string, std::vector<double>> at;
+  for (const auto& e : both.evaluators.process().events())
+    if (e.what == kind::evaluated)
+      at[e.evaluation].push_back(e.seconds);
+  CHECK(at[""].size() == 2);  // The first and the last.
+  const auto& often = at["often"];
+  REQUIRE(often.size() > 5);
+  for (size_t i = 1; i + 1 < often.size(); ++i) {
+    CHECK(often[i] - often[i - 1] >= 60);
+    CHECK(often[i] - often[i - 1] < 75);
+  }
+}
+
 TEST_CASE("[EST-85] an evaluator ends with a job that finished before max_steps, having evaluated its last state") {
   small_job_options o{.max_steps = 1000, .input = small_dataset(48).batch(4)};
   two_processes both{1};

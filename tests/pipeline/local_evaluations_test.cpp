@@ -83,6 +83,40 @@ TEST_CASE("[EST-75] with a long throttle the first real checkpoint and the last 
   CHECK(steps_of(job.events(), kind::evaluated) == steps{10, 22});
 }
 
+TEST_CASE(
+    "a new job evaluates its first state if it is asked to, once, whenever it is killed, and a resumed one does not") {
+  const auto described = [](const std::shared_ptr<file_system>& files, int64_t max_steps) {
+    auto job = describe_small({.max_steps = max_steps, .save_steps = 10, .evaluates = true, .files = files});
+    job.evaluates_first = true;
+    job.evaluations.front().sanity_batches = 0;
+    job.basis.config.recovery.attempts_max = 3;
+    return job;
+  };
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto disk = memory_disk::make();
+    {
+      simulated_job job{*prepare(described(disk, 22)), seed};
+      if (seed > 10) {
+        job.crank_some(seed, 10, 400);
+        job.kill("replica/0");
+      }
+      run_to_end(job);
+      CHECK(steps_of(job.events(), kind::evaluated) == steps{0, 10, 20, 22});
+    }
+    simulated_job job{*prepare(described(disk, 32)), seed};
+    run_to_end(job);
+    CHECK(steps_of(job.events(), kind::evaluated) == steps{30, 32});
+  }
+}
+
+TEST_CASE("checkpoints that are too few steps after the one evaluated before are passed over, but for the last") {
+  auto description = describe_small({.max_steps = 22, .save_steps = 3, .evaluates = true});
+  description.evaluations.front().least_steps = 7;
+  simulated_job job{*prepare(std::move(description)), 1};
+  run_to_end(job);
+  CHECK(steps_of(job.events(), kind::evaluated) == steps{3, 12, 21, 22});
+}
+
 TEST_CASE("an evaluation that waits sees the state of its step, and no later step runs meanwhile") {
   small_job_options o{.max_steps = 20, .evaluates = true};
   simulated_job job{prepare_small(o), 9};

@@ -2,6 +2,7 @@
 #include "estimator/supervise.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
+#include "support/virtual_time.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,22 +15,13 @@ namespace {
 using kind = job_event::kind;
 using namespace std::chrono_literals;
 
-/// Time that passes only where a thread beside the session waits for it.
-struct virtual_time final : coordinator_clock {
-  std::mutex guard;
-  time at{};
-  time now() override {
-    const std::lock_guard lock{guard};
-    return at;
-  }
+/// Time that a loop moves, and not the thread that awaits its end: nobody knows when the loop's thread gets to that.
+struct time_of_loops final : virtual_time {
+  const std::thread::id awaits = std::this_thread::get_id();
   void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
             std::optional<time> deadline) override {
-    if (!deadline)
-      return changed.wait(lock);
-    const std::lock_guard mine{guard};
-    at = std::max(at, *deadline);
+    virtual_time::wait(lock, changed, std::this_thread::get_id() == awaits ? std::nullopt : deadline);
   }
-  int64_t seconds() { return std::chrono::duration_cast<std::chrono::seconds>(now().time_since_epoch()).count(); }
 };
 
 struct supervised final : one_simulated {
@@ -312,12 +304,13 @@ TEST_CASE(
     }
   }
   SUBCASE("a loop") {
-    supervised sv{o, {.clock = clock}};
+    const auto of_loop = std::make_shared<time_of_loops>();
+    supervised sv{o, {.clock = of_loop}};
     std::vector<int64_t> calls;
     REQUIRE(sv.scope([&](session& s) -> expected<void> {
       REQUIRE(sv.steps_for(s, 10));
       s.loop("five", 5s, [&](const job_progress&) -> expected<void> {
-        calls.push_back(clock->seconds());
+        calls.push_back(of_loop->seconds());
         return calls.size() == 3 ? sv.together.request_stop() : expected<void>{};
       });
       while (!sv.together.should_stop())
