@@ -49,15 +49,15 @@ struct status_keeper::impl {
   std::thread thread = {};
 
   void write_now(bool asks) {
-    job_status now{.written = wall_time(),
-                   .process = static_cast<int64_t>(::getpid()),
-                   .host = host_name(),
-                   .progress = of.progress()};
+    job_status now{.process = static_cast<int64_t>(::getpid()), .host = host_name()};
     if (asks)
       if (auto report = of.report(); report) {
         now.report = before ? since(*report, *before) : *report;
         before = std::move(*report);
       }
+    // Read when the report is there: a job that starts answers late, and is in another phase by then.
+    now.progress = of.progress();
+    now.written = wall_time();
     static_cast<void>(write_status(directory, now));
   }
   void keep() {

@@ -28,6 +28,7 @@ TEST_CASE("a kept status can be read while the job runs, and says at last how it
         continue;
       }
       seen = std::move(*now);
+      CHECK(seen.progress.step >= seen.report.step);  // The phase and the step are no older than the report.
     }
     CHECK(seen.progress.now == job_progress::phase::training);
     CHECK(seen.process == ::getpid());
