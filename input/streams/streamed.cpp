@@ -189,6 +189,11 @@ class share_iterator final : public stage_iterator {
   share_iterator(std::string stage, iterator_ptr inner, int64_t host, int64_t hosts)
     : stage_iterator(std::move(stage), std::move(inner)), host_(host), hosts_(hosts) {}
 
+  /// One host that shares with no other has the position of the stream itself, once it has read what it passes over
+  /// after several hosts.
+  expected<std::string> save() const override {
+    return stage_ == share_of_hosts && hosts_ == 1 && next_ == round_ ? inner_->save() : stage_iterator::save();
+  }
   /// Hosts also take the position of one that has read the whole stream: the next round begins there.
   expected<void> restore(std::string_view state) override {
     if (stage_ != share_of_hosts || state.starts_with(stage_ + ": "))
@@ -353,8 +358,6 @@ class streamed_shard_stage final : public streamed_stage {
 }  // namespace
 
 iterator_ptr shared(iterator_ptr whole, const iterate_options& options) {
-  if (options.hosts == 1)
-    return whole;
   return std::make_unique<share_iterator>(std::string{share_of_hosts}, std::move(whole), options.host, options.hosts);
 }
 

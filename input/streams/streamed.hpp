@@ -16,8 +16,8 @@ stage_ptr streamed_skip(stage_ptr inner, std::string stage, int64_t count);
 /// Reads and drops the elements of the other shards.
 stage_ptr streamed_shard(stage_ptr inner, std::string stage, int64_t count, int64_t index);
 
-/// The elements of a stream for one of `options.hosts` hosts. `whole` must start at the first element; it is returned
-/// unchanged if there is only one host.
+/// The elements of a stream for one of `options.hosts` hosts. `whole` must start at the first element. Any number of
+/// hosts, one too, takes the position of any other number.
 std::unique_ptr<dataset_iterator> shared(std::unique_ptr<dataset_iterator> whole, const iterate_options& options);
 
 }  // namespace troupe::input

@@ -1,7 +1,6 @@
 #include "pipeline/random_faults/state_watch.hpp"
 
 #include "actors/chief/chief.hpp"
-#include "messages/counted.hpp"
 
 #include <caf/send.hpp>
 
@@ -27,7 +26,8 @@ void state_watch::saw(const std::string& to, const caf::type_erased_tuple& conte
 }
 
 void state_watch::look_at(const chief_state& state) {
-  if (stop_number_ && !handled_stop_ && state.spent.counts(now_ns_of(state)).messages >= *stop_number_) {
+  // Without the time of the actor, which has none until it runs.
+  if (stop_number_ && !handled_stop_ && state.spent.counts(0).messages >= *stop_number_) {
     handled_stop_ = true;
     if (state.trains())
       stopped_at_ = {state.attempt, state.horizon.until()};
