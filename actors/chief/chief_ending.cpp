@@ -214,7 +214,7 @@ static void settle_saves(chief_state& c) {
   c.agents.interrupt(cancel::work);
   for (const auto w : {chief_wait::start, chief_wait::newest, chief_wait::preparation, chief_wait::reports,
                        chief_wait::commit, chief_wait::hooks, chief_wait::next_save, chief_wait::flush,
-                       chief_wait::news, chief_wait::cut, chief_wait::answers})
+                       chief_wait::news, chief_wait::cut, chief_wait::answers, chief_wait::verdict})
     c.disarm(w);
   if (!c.may_recover()) {
     for (size_t i = 0; i < c.evaluations.size(); ++i)

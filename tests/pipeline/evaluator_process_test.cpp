@@ -2,6 +2,7 @@
 #include "storage/checkpoints/best_checkpoint.hpp"
 #include "storage/checkpoints/judged.hpp"
 #include "storage/examination/examination.hpp"
+#include "storage/files/faulty_file_system.hpp"
 #include "support/event_files.hpp"
 #include "support/followed_job.hpp"
 #include "support/has.hpp"
@@ -225,6 +226,23 @@ TEST_CASE("data that end exactly where the job had saved leave a checkpoint that
     two_processes both{seed};
     both.start_chief(describe_judged_elsewhere(o));
     CHECK(both.success_of(*both.chief).global_step == 12);
+    CHECK(newest_books(o).finished == true);
+  }
+}
+
+TEST_CASE("the word that a job has finished is written by the next attempt if the disk refused it") {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto disk = faulty_file_system::around(memory_disk::make());
+    small_job_options o{
+        .max_steps = 1000, .save_steps = 4, .input = small_dataset(48).batch(4), .files = disk, .recovers = 1};
+    disk->inject({.operation = file_operation::sync,
+                  .category = errc::unavailable,
+                  .reason = "input/output error",
+                  .path_contains = "verdict"});
+    two_processes both{seed};
+    both.start_chief(describe_judged_elsewhere(o));
+    CHECK(both.success_of(*both.chief).global_step == 12);
+    CHECK(disk->failures() == 1);
     CHECK(newest_books(o).finished == true);
   }
 }
