@@ -193,7 +193,9 @@ using follower_actor = evaluation_sink_actor::extend<caf::reacts_to<started>,   
                                                      caf::reacts_to<failure>,  // An event file could not be written.
                                                      caf::reacts_to<log_replaced>,  // An event file was lost, and
                                                                                     // another one has replaced it.
-                                                     caf::reacts_to<request>,    // A stop or an abort, from the user.
+                                                     caf::reacts_to<standing>,      // A node's answer to `probe`.
+                                                     caf::reacts_to<request>,    // A stop, an abort or a report, from
+                                                                                 // the user.
                                                      caf::reacts_to<deadline>>;  // From itself: check the waits.
 
 using chief_actor = caf::typed_actor<caf::reacts_to<started>,   // Nodes have been started for an attempt.

@@ -1,6 +1,7 @@
 #include "actors/follower/follower.hpp"
 
 #include "actors/exit_reason.hpp"
+#include "messages/counted.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "words/checkpoint_books.hpp"
 #include "words/guarded.hpp"
@@ -171,6 +172,29 @@ void follower_state::on_request(const request& x) {
     fail_with({errc::cancelled, "the evaluator was aborted", {}, name});
   else if (x.what == request::stop)
     stop({});
+  else if (x.what == request::report)
+    ask_for_report();
+}
+
+void follower_state::ask_for_report() {
+  if (now == phase::ended || waiting.armed(follower_wait::report))
+    return;
+  if (!ask_for_reports(*self, nodes, reporting))
+    return show_report();
+  waiting.arm(follower_wait::report, report_answers_max);
+}
+
+void follower_state::on_standing(const standing& x) {
+  if (reporting.on(x))
+    show_report();
+}
+
+void follower_state::show_report() {
+  waiting.disarm(follower_wait::report);
+  job_report all{
+      .seconds = seconds(), .step = seen && seen->found ? seen->id.step : 0, .actors = reports_of(nodes, reporting)};
+  all.actors.push_back(report_of(name, name, spent.counts(now_ns_of(*this))));
+  options.board->report(all);
 }
 
 void follower_state::on_deadline(const deadline& x) {
@@ -200,6 +224,7 @@ void follower_state::on_deadline(const deadline& x) {
     case follower_wait::reminder: return remind();
     case follower_wait::due: return now == phase::adopting ? adopt() : advance();
     case follower_wait::stop: return now == phase::adopting ? adopt() : finish(result());
+    case follower_wait::report: return show_report();
     case follower_wait::evaluations: break;
   }
   const auto which = static_cast<size_t>(*over) - static_cast<size_t>(follower_wait::evaluations);
@@ -250,8 +275,10 @@ void follower_state::on_down(const caf::down_msg& x) {
   const bool evaluates = node && node->what == role::evaluator;
   const bool writes = node && node->what == role::eval_summary_writer;
   const auto which = node ? nodes.place_of(node->id) : 0;
-  if (node)
+  if (node) {
+    reporting.forget(node->name);
     nodes.ended(node->id);
+  }
   error cause{category_of(x.reason), who + " ended: " + describe(x.reason), {}, name};
   if (now == phase::closing) {
     if (writes && x.reason)
@@ -284,27 +311,25 @@ follower_actor::behavior_type follower(follower_actor::stateful_pointer<follower
   for (const auto& e : o.evaluations)
     state.evaluations.push_back({evaluation_schedule{e.settings.throttle_secs, e.settings.start_delay_secs}});
   const auto kinds = static_cast<int32_t>(follower_wait::evaluations) + static_cast<int32_t>(o.evaluations.size());
-  state.waiting.start(self, waits{kinds, waits::period_for({o.deadlines.start, o.first_commit_within, o.chief_within,
-                                                            o.deadlines.evaluation, o.deadlines.stop})});
+  state.waiting.start(self,
+                      waits{kinds, waits::period_for({o.deadlines.start, o.first_commit_within, o.chief_within,
+                                                      o.deadlines.evaluation, o.deadlines.stop, report_answers_max})});
   self->set_down_handler([&state](const caf::down_msg& x) { state.on_down(x); });
   state.start();
-  return {
-      [&state](const started& x) { state.on_started(x); },
+  return counted<follower_actor>(
+      state, [&state](const started& x) { state.on_started(x); },
       [&state](const commit_seen& x) { state.on_commit_seen(x); },
       [&state](const batches_evaluated& x) {
         if (const auto which = static_cast<size_t>(x.evaluation); which < state.evaluations.size())
           state.evaluations[which].schedule.reach(x.id, x.batches);
         state.show_status();
       },
-      [&state](const evaluated& x) { state.on_evaluated(x); },
-      [&state](const exported& x) { state.on_exported(x); },
+      [&state](const evaluated& x) { state.on_evaluated(x); }, [&state](const exported& x) { state.on_exported(x); },
       [](const rule_applied&) {},  // Predicates are called here.
       [&state](const record_credit& x) { state.on_record_credit(x); },
-      [&state](const failure& x) { state.fail_with(x.what); },
-      [&state](const log_replaced& x) { state.warn(x.text); },
-      [&state](const request& x) { state.on_request(x); },
-      [&state](const deadline& x) { state.on_deadline(x); },
-  };
+      [&state](const failure& x) { state.fail_with(x.what); }, [&state](const log_replaced& x) { state.warn(x.text); },
+      [&state](const standing& x) { state.on_standing(x); }, [&state](const request& x) { state.on_request(x); },
+      [&state](const deadline& x) { state.on_deadline(x); });
 }
 
 }  // namespace troupe

@@ -20,6 +20,7 @@
 #include "actors/chief/judgements.hpp"
 #include "actors/chief/results.hpp"
 #include "actors/job_board.hpp"
+#include "actors/node_reports.hpp"
 #include "actors/wait_timer.hpp"
 #include "storage/checkpoints/judged.hpp"
 #include "storage/files/file_system.hpp"
@@ -54,6 +55,7 @@ enum class follower_wait : int32_t {
   reminder,      ///< Until a warning says that nothing new has come.
   due,           ///< Until the throttle of an evaluation admits the next one, or the directory may have no owner.
   stop,          ///< Until event files are closed.
+  report,        ///< Until the nodes have said what they have done with their time.
   evaluations,   ///< From here on: for each evaluation, until the evaluator has answered.
 };
 
@@ -88,6 +90,8 @@ struct follower_state {
   /// Keep checkpoints that judged.json names until the job's own books say the same.
   std::unique_ptr<file_hold> best_hold, end_hold;
   int64_t superseded = 0;
+  inquiry reporting{0};  ///< For a report to the user.
+  activity spent;        ///< See counted.hpp.
   bool stopped = false, failed = false;
   std::string stopped_by;  ///< Which listener; empty: the user.
   std::set<std::string> warnings;
@@ -100,6 +104,7 @@ struct follower_state {
   void on_started(const started& x);
   void on_commit_seen(const commit_seen& x);
   void on_request(const request& x);
+  void on_standing(const standing& x);
   void on_deadline(const deadline& x);
   void on_down(const caf::down_msg& x);
   void begin_at(const commit_seen& x);
@@ -117,6 +122,8 @@ struct follower_state {
   void publish(job_event e);
   void warn(const std::string& text);
   void show_status();
+  void ask_for_report();
+  void show_report();
 
   // follower_evaluations.cpp
   bool evaluate_next(size_t which);

@@ -165,14 +165,12 @@ class launched_job final : public running_job {
     caf::anon_send(head_, request{kind, reason == stop_reason::signal});
   }
   expected<job_report> report(std::chrono::milliseconds deadline) override {
-    if (!hook_thread_)
-      return fail(errc::unimplemented, "an evaluator in a process of its own does not report");
     const auto before = board_->reports();
     ask(request::report, stop_reason::request);
     const auto there = [this, before] { return board_->reports() > before || board_->has_result(); };
     if (!world_->wait_until(there, deadline))
       return fail(errc::deadline_exceeded,
-                  "the chief did not report within " + std::to_string(deadline.count()) + " ms");
+                  "the job did not report within " + std::to_string(deadline.count()) + " ms");
     if (board_->reports() == before)
       return fail(errc::state, "the job has ended, so that none of its actors can report");
     return board_->report();

@@ -265,6 +265,30 @@ TEST_CASE("a listener that says no ends an evaluator, before an evaluation or af
   }
 }
 
+TEST_CASE("an evaluator's process reports what its actors have done, until it has ended") {
+  small_job_options o{.max_steps = 400};
+  two_processes both{1};
+  both.start_evaluator(describe_follower_small(o));
+  both.start_chief(describe_judged_elsewhere(o));
+  both.world->crank_until([&] { return !both.evaluator->progress().evaluating.empty(); });
+  const auto report = both.evaluator->report(1min);
+  REQUIRE_MESSAGE(report, (report ? "" : to_text(report.error())));
+  std::map<std::string, const actor_report*> by_role;
+  for (const auto& a : report->actors) {
+    CHECK(a.answered);
+    by_role[a.role] = &a;
+  }
+  for (const std::string role : {"evaluator", "summary_writer", "checkpoint_watcher", "follower"}) {
+    CAPTURE(role);
+    REQUIRE(by_role.contains(role));
+    CHECK(by_role[role]->messages > 0);
+  }
+  both.success_of(*both.evaluator);
+  const auto late = both.evaluator->report(1min);
+  REQUIRE_FALSE(late);
+  CHECK(late.error().category == errc::state);
+}
+
 TEST_CASE("the second evaluator of a directory is told who owns the folder of its evaluations") {
   const small_job_options o;
   two_processes both{1};
