@@ -34,7 +34,10 @@ bool checkpoint_watcher_state::changed() {
     watch = std::move(*made);
     return true;
   }
-  return watch->changed(options.patience);
+  spent.pause(now_ns_of(*this), wait_cause::input);
+  const bool any = watch->changed(options.patience);
+  spent.go_on(now_ns_of(*this));
+  return any;
 }
 
 void checkpoint_watcher_state::look_for_commits() {

@@ -106,6 +106,8 @@ std::string bound_by(const job_report& r) {
   for (const auto& a : r.actors)
     if (a.role == "replica" && a.answered && a.seconds() > 0)
       replicas.push_back(&a);
+  if (std::any_of(r.actors.begin(), r.actors.end(), [](const actor_report& a) { return a.role == "follower"; }))
+    return "This process evaluates what another one trains: that one says what bounds the job.";
   if (replicas.empty())
     return "No replica has said what it does: each is in the midst of a step, or none is there.";
   const auto* const last = slowest(replicas);

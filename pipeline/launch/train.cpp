@@ -169,8 +169,7 @@ class launched_job final : public running_job {
     ask(request::report, stop_reason::request);
     const auto there = [this, before] { return board_->reports() > before || board_->has_result(); };
     if (!world_->wait_until(there, deadline))
-      return fail(errc::deadline_exceeded,
-                  "the job did not report within " + std::to_string(deadline.count()) + " ms");
+      return fail(errc::deadline_exceeded, "the job did not report within " + std::to_string(deadline.count()) + " ms");
     if (board_->reports() == before)
       return fail(errc::state, "the job has ended, so that none of its actors can report");
     return board_->report();

@@ -128,6 +128,9 @@ TEST_CASE("a chief and an evaluator in processes of their own do what one proces
   const cluster_jobs jobs{{"chief", {"a:1"}}};
   auto evaluator = start(echo_in(run, cluster{.jobs = jobs, .task = {"evaluator", 0}}), {}, three_batches());
   REQUIRE_MESSAGE(evaluator, (evaluator ? "" : evaluator.error().message));
+  const auto report = evaluator->report(std::chrono::seconds{60});
+  REQUIRE_MESSAGE(report, (report ? "" : report.error().message));
+  CHECK(report->actors.back().name == "follower");
   const auto chief = train_and_evaluate(echo_in(run, cluster{.jobs = jobs, .task = {"chief", 0}}), two_steps(),
                                         three_batches());
   REQUIRE_MESSAGE(chief, (chief ? "" : chief.error().message));
@@ -139,7 +142,7 @@ TEST_CASE("a chief and an evaluator in processes of their own do what one proces
   CHECK(evaluated->metrics.at("global_step") == 2);
   CHECK(evaluator->progress().now == job_progress::phase::finished);
   CHECK(std::filesystem::exists(run + "/eval"));
-  CHECK(evaluator->report(std::chrono::seconds{1}).error().category == errc::unimplemented);
+  CHECK(evaluator->report(std::chrono::seconds{1}).error().category == errc::state);
 }
 
 TEST_CASE("[EST-49] who waits for a last checkpoint goes on only once there is one of that step or a later one") {

@@ -59,6 +59,7 @@ TEST_CASE("replicas that have not answered, or are not there, are said to be so"
         == "The data bound the job: replicas wait for batches 80 % of the time, and infeed/0 does not answer: it is in "
            "the midst of its work.");
   CHECK(bound_by({}).starts_with("No replica has said what it does"));
+  CHECK(bound_by(job_of({{.name = "follower", .role = "follower"}})).starts_with("This process evaluates what"));
   CHECK(to_text(job_of({silent})).find("infeed/0  in the midst of a long step") != std::string::npos);
   CHECK(to_prometheus(job_of({silent})).find("infeed/0") == std::string::npos);
 }
