@@ -196,10 +196,14 @@ class share_iterator final : public stage_iterator {
   }
   /// Hosts also take the position of one that has read the whole stream: the next round begins there.
   expected<void> restore(std::string_view state) override {
-    if (stage_ != share_of_hosts || state.starts_with(stage_ + ": "))
-      return stage_iterator::restore(state);
-    round_ = next_ = 0;
-    return inner_->restore(state);
+    // A source may have that name too; its line has no two counts.
+    if (auto rest = state; stage_ == share_of_hosts && !unpacked(stage_, rest)) {
+      auto restored = inner_->restore(state);
+      if (restored)
+        round_ = next_ = 0;
+      return restored;
+    }
+    return stage_iterator::restore(state);
   }
 
   expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
@@ -217,6 +221,9 @@ class share_iterator final : public stage_iterator {
  protected:
   stage_position position() const override { return {round_, next_}; }
   expected<void> move_to(stage_position c) override {
+    if (c.a > endless - hosts_)
+      return fail(errc::invalid_argument,
+                  "the state's position of '" + stage_ + "' cannot be: no round begins at " + std::to_string(c.a));
     round_ = c.a;
     next_ = c.b;
     return {};

@@ -3,17 +3,14 @@
 // A pipeline is drawn from the sources and stages that there are. One host reads it without a stop. Then it is read
 // again in parts: each goes on from the position that the one before has saved, on a number of hosts and in batches of
 // a size that are drawn too. TROUPE_LEDGER_SEED=123 reads a single pipeline and prints what is drawn.
-#include "input/sources/tfrecord_source.hpp"
 #include "input/streams/row_stage.hpp"
+#include "numbered_records.hpp"
 #include "reading.hpp"
-#include "storage/files/memory_file_system.hpp"
-#include "storage/records/record_file.hpp"
-#include "tests/support/has.hpp"
+#include "tests/support/dice.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <random>
 
 namespace troupe::ledger_test {
 
@@ -23,22 +20,7 @@ using sample = std::string;        ///< All bytes of one example.
 using step = std::vector<sample>;  ///< The samples of one batch.
 using stage = std::function<dataset(const dataset&)>;
 
-class dice {
- public:
-  explicit dice(uint64_t seed) : engine_(seed) {}
-  /// A number in [first, last].
-  int64_t between(int64_t first, int64_t last) {
-    return first + static_cast<int64_t>(engine_() % static_cast<uint64_t>(last - first + 1));
-  }
-  bool in_percent(int64_t percent) { return between(1, 100) <= percent; }
-  template <class T>
-  T of(std::initializer_list<T> choices) {
-    return *(choices.begin() + between(0, static_cast<int64_t>(choices.size()) - 1));
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
+using test::dice;
 
 // -- sources -------------------------------------------------------------------
 
@@ -51,44 +33,14 @@ dataset made(const expected<dataset>& d) {
   return *d;
 }
 
-dataset stream_of(int64_t count) {
-  return made(dataset::from_generator(
-      one_id,
-      [count] {
-        const auto next = std::make_shared<int64_t>(0);
-        return example_stream{
-            .next = [next, count] { return *next < count ? std::optional{with_id((*next)++)} : std::nullopt; },
-            .save = [next] { return std::to_string(*next); },
-            .restore = [next](std::string_view at) -> expected<void> {
-              *next = std::stoll(std::string{at});
-              return {};
-            }};
-      },
-      "ids"));
-}
-
-/// Three files.
-dataset records_of(int64_t count, compression how) {
-  const auto fs = memory_file_system();
-  const std::vector<std::string> paths{"0", "1", "2"};
-  for (int64_t file = 0, id = 0; file < 3; ++file) {
-    auto records = create_record_file(fs, paths[static_cast<size_t>(file)], how);
-    REQUIRE(records);
-    for (; id < count * (file + 1) / 3; ++id)
-      REQUIRE((*records)->write(*encode_example({{{"id", std::vector<int64_t>{id}}}})));
-    REQUIRE((*records)->close());
-  }
-  return made(input::tfrecord_dataset(fs, paths, {.features = {{"id", dtype::int64, {}}}, .compression = how}));
-}
-
 dataset draw_source(dice& d) {
   const int64_t count = d.in_percent(50) ? d.of<int64_t>({84, 126, 168}) : d.between(1, 150);
   switch (d.between(0, 4)) {
     case 0: return numbered(count);
     case 1: return made(dataset::from_generator(one_id, count, with_id));
-    case 2: return records_of(count, compression::none);
-    case 3: return records_of(count, compression::gzip);
-    default: return stream_of(count);
+    case 2: return numbered_records({count / 3, 0, count - count / 3}, compression::none);
+    case 3: return numbered_records({count / 3, 0, count - count / 3}, compression::gzip);
+    default: return numbered_stream(count);
   }
 }
 

@@ -21,6 +21,29 @@ inline dataset numbered(int64_t count) {
   return *made;
 }
 
+/// The same ids from a source that is read only in order, and whose position can be saved.
+inline dataset numbered_stream(int64_t count, std::string name = "ids") {
+  auto made = dataset::from_generator(
+      {.features = {{.name = "id", .type = dtype::int64}}},
+      [count] {
+        const auto next = std::make_shared<int64_t>(0);
+        return example_stream{.next = [next, count]() -> std::optional<example_tensors> {
+                                if (*next == count)
+                                  return {};
+                                return example_tensors{.features = {{"id", tensor::scalar((*next)++)}}};
+                              },
+                              // The saved bytes look like lines.
+                              .save = [next] { return std::string(static_cast<size_t>(*next), '\n'); },
+                              .restore = [next](std::string_view position) -> expected<void> {
+                                *next = static_cast<int64_t>(position.size());
+                                return {};
+                              }};
+      },
+      std::move(name));
+  REQUIRE(made);
+  return *made;
+}
+
 inline std::unique_ptr<dataset_iterator> iterate(const dataset& d, const iterate_options& options = {}) {
   auto it = d.last_stage()->iterate(options);
   REQUIRE_MESSAGE(it.has_value(), (it ? "" : to_text(it.error())));

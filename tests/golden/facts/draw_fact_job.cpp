@@ -1,13 +1,11 @@
 #include "golden/facts/fact_job.hpp"
-#include "pipeline/random_faults/dice.hpp"
+#include "support/dice.hpp"
 
 #include <algorithm>
 
 namespace troupe::test::golden_facts {
 
 namespace {
-
-using random_faults::dice;
 
 void draw_basis(fact_job& j, dice& d) {
   j.hosts = static_cast<int32_t>(d.of({1, 1, 1, 1, 2, 2, 3}));

@@ -30,24 +30,6 @@ std::function<expected<std::optional<example_tensors>>()> counter(int64_t count)
 /// Examples 0, 1, 2 and so on, from a function that returns one after the other.
 dataset streamed(int64_t count) { return made(dataset::from_generator(one_id, counter(count), "ids")); }
 
-/// As `streamed`, with a position that can be saved.
-dataset resumable(int64_t count) {
-  return made(dataset::from_generator(
-      one_id,
-      [count] {
-        const auto next = std::make_shared<int64_t>(0);
-        return example_stream{
-            .next = [next, count] { return *next < count ? std::optional{with_id((*next)++)} : std::nullopt; },
-            // The saved bytes look like lines.
-            .save = [next] { return std::string(static_cast<size_t>(*next), '\n'); },
-            .restore = [next](std::string_view position) -> expected<void> {
-              *next = static_cast<int64_t>(position.size());
-              return {};
-            }};
-      },
-      "ids"));
-}
-
 /// The error of the first read, which must fail.
 error failure(const dataset& d) {
   auto it = iterate(d);
@@ -128,7 +110,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a stream with save and restore resumes where it was saved, whatever bytes its position has") {
-  const auto data = resumable(7).skip(1).repeat(2).batch(4);
+  const auto data = numbered_stream(7).skip(1).repeat(2).batch(4);
   const auto all = read(data);
   for (size_t cut = 0; cut <= all.size(); ++cut) {
     auto first = iterate(data), second = iterate(data);
@@ -136,7 +118,7 @@ TEST_CASE("a stream with save and restore resumes where it was saved, whatever b
     REQUIRE(second->restore(first->save().value()));
     CHECK(read(*second) == batches(all.begin() + static_cast<std::ptrdiff_t>(cut), all.end()));
   }
-  auto it = iterate(resumable(7));
+  auto it = iterate(numbered_stream(7));
   CHECK(it->restore("others: id int64[]\nnext 2\n").error().message
         == "cannot resume ids: the state was saved by 'others: id int64[]', here is 'ids: id int64[]'");
   for (const char* state : {"", "ids: id int64[]", "ids: id int64[]\n", "ids: id int64[]\nnext 2",

@@ -1,7 +1,4 @@
-#include "input/sources/tfrecord_source.hpp"
-#include "reading.hpp"
-#include "storage/files/memory_file_system.hpp"
-#include "storage/records/record_file.hpp"
+#include "numbered_records.hpp"
 
 #include <thread>
 
@@ -11,40 +8,10 @@ namespace {
 
 constexpr compression all_compressions[] = {compression::none, compression::zlib, compression::gzip};
 
-std::string numbered_example(int64_t id) {
-  return *encode_example({{{"id", std::vector<int64_t>{id}}, {"x", std::vector<float>{static_cast<float>(id), 0.5f}}}});
-}
-
-void write(const std::shared_ptr<file_system>& fs, const std::string& path, const std::vector<std::string>& records,
-           compression how) {
-  auto file = create_record_file(fs, path, how);
-  REQUIRE(file);
-  for (const auto& r : records)
-    REQUIRE((*file)->write(r));
-  REQUIRE((*file)->close());
-}
-
-/// Writes files "0", "1" and so on, with `counts` examples each, numbered through all files.
-dataset data_of(const std::vector<int64_t>& counts, compression how,
-                std::shared_ptr<file_system> fs = memory_file_system()) {
-  std::vector<std::string> paths;
-  int64_t id = 0;
-  for (const int64_t count : counts) {
-    std::vector<std::string> records;
-    for (int64_t i = 0; i < count; ++i)
-      records.push_back(numbered_example(id++));
-    paths.push_back(std::to_string(paths.size()));
-    write(fs, paths.back(), records, how);
-  }
-  auto data = input::tfrecord_dataset(fs, paths, {.features = {{"id", dtype::int64, {}}}, .compression = how});
-  REQUIRE_MESSAGE(data, (data ? "" : to_text(data.error())));
-  return *data;
-}
-
 error error_of(const std::vector<std::string>& records, compression how, int64_t good) {
   auto fs = memory_file_system();
-  write(fs, "0", {numbered_example(0)}, how);
-  write(fs, "1", records, how);
+  write_records(fs, "0", {numbered_example(0)}, how);
+  write_records(fs, "1", records, how);
   auto data = input::tfrecord_dataset(fs, {"0", "1"}, {.features = {{"id", dtype::int64, {}}}, .compression = how});
   REQUIRE(data);
   auto it = iterate(*data);
@@ -62,7 +29,7 @@ error error_of(const std::vector<std::string>& records, compression how, int64_t
 
 TEST_CASE("examples of several files follow each other, whatever the compression; empty files are passed over") {
   for (const auto how : all_compressions) {
-    const auto data = data_of({3, 0, 4, 1, 0}, how);
+    const auto data = numbered_records({3, 0, 4, 1, 0}, how);
     CHECK(flat(read(data)) == counting(0, 8));
     CHECK(flat(read(data.batch(3, false).repeat(2))).size() == 16);
     CHECK(read(data.batch(3, false)).back() == std::vector<int64_t>{6, 7});
@@ -72,12 +39,12 @@ TEST_CASE("examples of several files follow each other, whatever the compression
 }
 
 TEST_CASE("uncompressed files know their size and are shuffled exactly; compressed ones say that they cannot be") {
-  const auto plain = data_of({50, 50}, compression::none);
+  const auto plain = numbered_records({50, 50}, compression::none);
   CHECK(plain.source_size() == 100);
   const auto shuffled = flat(read(plain.shuffle(7)));
   CHECK(shuffled != counting(0, 100));
   CHECK(sorted(shuffled) == counting(0, 100));
-  const auto streamed = data_of({50, 50}, compression::gzip);
+  const auto streamed = numbered_records({50, 50}, compression::gzip);
   CHECK_FALSE(streamed.source_size());
   const auto why = refusal(streamed.shuffle(7));
   CHECK(why.category == errc::unimplemented);
@@ -86,11 +53,11 @@ TEST_CASE("uncompressed files know their size and are shuffled exactly; compress
 
 TEST_CASE("features and labels arrive sorted by name, with the dtypes and shapes asked for") {
   auto fs = memory_file_system();
-  write(fs, "f",
-        {*encode_example({{{"pixels", byte_strings{"abcdef"}},
-                           {"at", std::vector<float>{1, 2}},
-                           {"label", std::vector<int64_t>{9}}}})},
-        compression::none);
+  write_records(fs, "f",
+                {*encode_example({{{"pixels", byte_strings{"abcdef"}},
+                                   {"at", std::vector<float>{1, 2}},
+                                   {"label", std::vector<int64_t>{9}}}})},
+                compression::none);
   const auto data = input::tfrecord_dataset(
       fs, {"f"},
       {.features = {{"pixels", dtype::uint8, {2, 3}}, {"at", dtype::float32, {2}}},
@@ -114,7 +81,7 @@ TEST_CASE("features and labels arrive sorted by name, with the dtypes and shapes
 TEST_CASE("reading goes on from a saved position, across files, in another process too") {
   for (const auto how : all_compressions) {
     auto fs = memory_file_system();
-    const auto data = data_of({5, 7, 3}, how, fs).batch(2, false).repeat(2);
+    const auto data = numbered_records({5, 7, 3}, how, fs).batch(2, false).repeat(2);
     auto whole = iterate(data);
     const auto all = read(*whole);
     for (size_t read_before = 0; read_before <= all.size(); ++read_before) {
@@ -131,11 +98,11 @@ TEST_CASE("reading goes on from a saved position, across files, in another proce
 }
 
 TEST_CASE("a state of other files, other features or of no position at all is refused") {
-  const auto data = data_of({5}, compression::gzip);
+  const auto data = numbered_records({5}, compression::gzip);
   const std::string good = *iterate(data)->save();
   CHECK(iterate(data)->restore(good));
-  CHECK(iterate(data_of({5, 1}, compression::gzip))->restore(good).error().category == errc::invalid_argument);
-  CHECK(iterate(data_of({5}, compression::zlib))->restore(good).error().category == errc::invalid_argument);
+  CHECK(iterate(numbered_records({5, 1}, compression::gzip))->restore(good).error().category == errc::invalid_argument);
+  CHECK(iterate(numbered_records({5}, compression::zlib))->restore(good).error().category == errc::invalid_argument);
   const std::string stage = good.substr(0, good.find('\n') + 1);
   for (const char* position : {"", "file 0", "file 0 record", "file 0 record x\n", "file 2 record 0\n",
                                "file -1 record 0\n", "file 0 record -1\n", "file 0 record 0\nmore"})
@@ -143,7 +110,7 @@ TEST_CASE("a state of other files, other features or of no position at all is re
 }
 
 TEST_CASE("a position behind what a file has is an error when reading goes on, and looking for it can be stopped") {
-  const auto data = data_of({5}, compression::gzip);
+  const auto data = numbered_records({5}, compression::gzip);
   const std::string good = *iterate(data)->save();
   const std::string far = good.substr(0, good.find('\n') + 1) + "file 0 record 9\n";
   auto it = iterate(data);
@@ -161,7 +128,7 @@ TEST_CASE("a position behind what a file has is an error when reading goes on, a
 
 TEST_CASE("hosts read every example once between them") {
   for (const auto how : all_compressions) {
-    const auto data = data_of({5, 6}, how);
+    const auto data = numbered_records({5, 6}, how);
     std::vector<int64_t> ids;
     for (int32_t host = 0; host < 3; ++host)
       for (const int64_t id : flat(read(data, {.host = host, .hosts = 3})))
@@ -171,7 +138,7 @@ TEST_CASE("hosts read every example once between them") {
 }
 
 TEST_CASE("two threads read one dataset at once and get the same") {
-  const auto data = data_of({300, 300}, compression::none).shuffle(1).batch(10);
+  const auto data = numbered_records({300, 300}, compression::none).shuffle(1).batch(10);
   batches other;
   std::thread thread{[&] { other = read(data); }};
   const auto here = read(data);
@@ -181,7 +148,7 @@ TEST_CASE("two threads read one dataset at once and get the same") {
 }
 
 TEST_CASE("more files than are held open at once are read in any order") {
-  const auto data = data_of(std::vector<int64_t>(150, 2), compression::none);
+  const auto data = numbered_records(std::vector<int64_t>(150, 2), compression::none);
   CHECK(sorted(flat(read(data.shuffle(3)))) == counting(0, 300));
 }
 
@@ -198,7 +165,7 @@ TEST_CASE("a bad feature is an error that names file, record, feature, what is t
 
 TEST_CASE("what cannot be a dataset is refused when it is opened") {
   auto fs = memory_file_system();
-  write(fs, "f", {numbered_example(1)}, compression::none);
+  write_records(fs, "f", {numbered_example(1)}, compression::none);
   const component id{"id", dtype::int64, {}};
   const auto category = [&](std::vector<std::string> paths, tfrecord_options options) {
     const auto data = input::tfrecord_dataset(fs, std::move(paths), std::move(options));
@@ -211,7 +178,7 @@ TEST_CASE("what cannot be a dataset is refused when it is opened") {
   CHECK(category({"f"}, {.features = {{"id", dtype::float64, {}}}}) == errc::invalid_argument);
   for (const auto how : all_compressions)
     CHECK(category({"f", "none"}, {.features = {id}, .compression = how}) == errc::not_found);
-  write(fs, "g", {"x"}, compression::gzip);
+  write_records(fs, "g", {"x"}, compression::gzip);
   CHECK(category({"g"}, {.features = {id}}) == errc::data_loss);  // The compression is not given.
   CHECK(open_tfrecord({"/nowhere/f"}, {.features = {id}}).error().category == errc::not_found);
 }

@@ -20,28 +20,6 @@ std::vector<int64_t> times_ten(std::vector<int64_t> ids) {
   return ids;
 }
 
-/// The same ids from a source that is read only in order and whose position can be saved.
-dataset in_order(int64_t count) {
-  const auto made = dataset::from_generator(
-      {.features = {{.name = "id", .type = dtype::int64}}},
-      [count] {
-        const auto next = std::make_shared<int64_t>(0);
-        return example_stream{.next = [next, count]() -> std::optional<example_tensors> {
-                                if (*next == count)
-                                  return {};
-                                return example_tensors{.features = {{"id", tensor::scalar((*next)++)}}};
-                              },
-                              .save = [next] { return std::to_string(*next); },
-                              .restore = [next](std::string_view at) -> expected<void> {
-                                *next = std::stoll(std::string{at});
-                                return {};
-                              }};
-      },
-      "ids");
-  REQUIRE(made);
-  return *made;
-}
-
 /// Replaces a window of ids by their sum.
 example_tensors summed(const example_tensors& e) {
   const auto ids = e.features.at("id").as<int64_t>();
@@ -111,7 +89,7 @@ TEST_CASE("results may have other components, which the dataset then has") {
 }
 
 TEST_CASE("examples of a source that is read in order are changed too, and hosts share them") {
-  const auto data = in_order(9).map("tenfold", tenfold);
+  const auto data = numbered_stream(9).map("tenfold", tenfold);
   CHECK(data.to_text() == "ids -> map(tenfold)");
   CHECK(flat(read(data.skip(1).batch(3).repeat(2)))
         == flat(read(numbered(9).map("tenfold", tenfold).skip(1).batch(3).repeat(2))));
@@ -120,7 +98,7 @@ TEST_CASE("examples of a source that is read in order are changed too, and hosts
 
 TEST_CASE("a changed dataset resumes where it was saved, in any order and in one") {
   for (const auto& data : {numbered(13).map("tenfold", tenfold).shuffle(1).batch(3).repeat(2),
-                           in_order(13).map("tenfold", tenfold).batch(3).repeat(2)}) {
+                           numbered_stream(13).map("tenfold", tenfold).batch(3).repeat(2)}) {
     const auto all = read(data);
     for (size_t cut = 0; cut <= all.size(); ++cut) {
       auto first = iterate(data), second = iterate(data);
@@ -132,7 +110,7 @@ TEST_CASE("a changed dataset resumes where it was saved, in any order and in one
 }
 
 TEST_CASE("a position is refused under a function of another name, or where there was none") {
-  for (const auto& source : {numbered(9), in_order(9)}) {
+  for (const auto& source : {numbered(9), numbered_stream(9)}) {
     const auto state = iterate(source.map("tenfold", tenfold))->save().value();
     const auto why = [&](const dataset& other) { return iterate(other)->restore(state).error().message; };
     CHECK(has(why(source.map("other", tenfold)),
@@ -149,7 +127,7 @@ TEST_CASE("an exception and an error of the function name the stage, and where i
   };
   CHECK(failure(numbered(5).skip(2).map("decode", throws).batch(2))
         == error{errc::state, "an exception left the function of map(decode), row 2 of the source: not a picture"});
-  CHECK(failure(in_order(5).map("decode", throws))
+  CHECK(failure(numbered_stream(5).map("decode", throws))
         == error{errc::state, "an exception left the function of map(decode): not a picture"});
   CHECK(failure(numbered(5).map("decode", fails)) == error{errc::state, "map(decode), row 0 of the source: too dark"});
   const auto wrong = [](const example_tensors&) { return example_tensors{.features = {{"id", tensor::scalar(1.0f)}}}; };
@@ -160,7 +138,7 @@ TEST_CASE("an exception and an error of the function name the stage, and where i
 TEST_CASE("a map that cannot be is refused when the data are read") {
   CHECK(names(refusal(numbered(4).batch(2).map("tenfold", tenfold)),
               "map(tenfold) follows batch(2): change examples first"));
-  CHECK(names(refusal(in_order(4).batch(2).map("tenfold", tenfold)),
+  CHECK(names(refusal(numbered_stream(4).batch(2).map("tenfold", tenfold)),
               "map(tenfold) follows batches of 2 rows, in ids -> batch(2) -> map(tenfold)"));
   CHECK(names(refusal(numbered(4).map("", tenfold)), "a map has no name"));
   CHECK(names(refusal(numbered(4).map("none", {})), "map(none) has no function"));

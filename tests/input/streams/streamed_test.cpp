@@ -117,6 +117,34 @@ TEST_CASE("another number of hosts continues a stream where the first ones stopp
   CHECK(sorted(flat(rest)) == counting(8, 20));
 }
 
+TEST_CASE("one host goes on from several, and no number of hosts takes a source for their share that has its name") {
+  const auto data = numbered_stream(20, "share");
+  for (const int32_t before : {1, 3})
+    for (const int32_t after : {1, 2}) {
+      auto first = iterate(data, {.host = before - 1, .hosts = before});
+      read(*first, 2);
+      std::vector<int64_t> rest;
+      for (int32_t host = 0; host < after; ++host) {
+        auto it = iterate(data, {.host = host, .hosts = after});
+        REQUIRE(it->restore(first->save().value()));
+        const auto own = flat(read(*it));
+        rest.insert(rest.end(), own.begin(), own.end());
+      }
+      CHECK(sorted(rest) == counting(2 * before, 20));
+    }
+}
+
+TEST_CASE("a round that cannot be is refused, and the reader stays usable") {
+  auto it = iterate(numbered_stream(6), {.host = 1, .hosts = 2});
+  CHECK(next(*it) == std::vector<int64_t>{1});
+  const std::string source = iterate(numbered_stream(6))->save().value();
+  for (const std::string round : {"9223372036854775807 0", "9223372036854775808 0"}) {
+    CAPTURE(round);
+    CHECK(it->restore("share: " + round + "\n" + source).error().category == errc::invalid_argument);
+  }
+  CHECK(flat(read(*it)) == std::vector<int64_t>{3, 5});
+}
+
 TEST_CASE("the state of another stream is refused, naming both stages") {
   auto state = iterate(counting_to(9).batch(2))->save();
   auto taken = iterate(counting_to(9).batch(3))->restore(*state);

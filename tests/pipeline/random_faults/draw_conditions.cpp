@@ -1,5 +1,5 @@
 // Draws a world in which turns and messages take time, for a recipe whose job and troubles are already drawn.
-#include "pipeline/random_faults/dice.hpp"
+#include "pipeline/random_faults/draw_recipe.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
 // Draws a recipe from a seed: settings first, then troubles that fit them.
-#include "pipeline/random_faults/dice.hpp"
+#include "pipeline/random_faults/draw_recipe.hpp"
 
 #include <algorithm>
 

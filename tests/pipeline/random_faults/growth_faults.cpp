@@ -1,7 +1,7 @@
 #include "pipeline/random_faults/growth_faults.hpp"
 
 #include "actors/chief/decisions.hpp"
-#include "pipeline/random_faults/dice.hpp"
+#include "pipeline/random_faults/draw_recipe.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "support/growing_job.hpp"
 #include "support/small_search.hpp"

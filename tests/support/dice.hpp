@@ -1,11 +1,10 @@
-// Random numbers from which recipes are drawn.
+// Random numbers from which tests draw what they play.
 #pragma once
 
-#include "pipeline/random_faults/recipe.hpp"
-
+#include <cstdint>
 #include <initializer_list>
 
-namespace troupe::test::random_faults {
+namespace troupe::test {
 
 /// The generator SplitMix64 (Steele, Lea, Flood 2014).
 class dice {
@@ -36,13 +35,4 @@ class dice {
   uint64_t state_;
 };
 
-/// The recipe of a seed. If `groups` is set, its number of replicas is used, and the rest of it is drawn.
-recipe draw_recipe(uint64_t seed, std::optional<group_recipe> groups);
-/// Adds costs, places and the troubles that these make possible to a recipe.
-recipe with_time(recipe r);
-/// Draws the name of a node of the recipe's job.
-std::string draw_node(const recipe& r, dice& d);
-/// Draws when a trouble happens. `first`: it follows no other trouble.
-moment draw_moment(const recipe& r, dice& d, bool first);
-
-}  // namespace troupe::test::random_faults
+}  // namespace troupe::test
