@@ -10,12 +10,13 @@ the same start on the same batches; nothing is measured unless they all come to 
 """
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
+
+from process import Side
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OURS = ROOT / "build" / "release" / "tests" / "bench" / "train_step_side"
@@ -31,36 +32,11 @@ AVX2 = {"TROUPE_VECTORS": "avx2", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2 --xla_cpu
         "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 
 
-class Side:
-    """A process that trains one row with one or several variants, and measures one on request."""
-
-    def __init__(self, command, threads, held):
-        self.name = command[-1] if command[0] != str(OURS) else "ours"
-        environment = dict(os.environ, OMP_NUM_THREADS=str(threads), TORCHINDUCTOR_CACHE_DIR=str(ROOT / "build" / "peers" / "inductor"))
-        environment.update(held)
-        one = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1" if threads == 1 else ""
-        environment["XLA_FLAGS"] = " ".join(filter(None, (held.get("XLA_FLAGS"), one)))  # XLA reads no further than the word without dashes.
-        pinned = ["taskset", "-c", ",".join(map(str, range(threads)))]
-        self.process = subprocess.Popen(pinned + command, cwd=ROOT, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.losses = {}
-
-    def begin(self):
-        """Its variants, with the loss that each has reached."""
-        self.losses = json.loads(self.answer())
-
-    def rate(self, variant, seconds):
-        print(variant, seconds, file=self.process.stdin, flush=True)
-        return float(self.answer())
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{' '.join(self.process.args)} ended with {self.process.wait()}")
-        return line
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
+def settings(threads, held):
+    """The environment variables of a side."""
+    one = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1" if threads == 1 else ""
+    flags = " ".join(filter(None, (held.get("XLA_FLAGS"), one)))  # XLA reads no further than the word without dashes.
+    return {"OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_CACHE_DIR": str(ROOT / "build" / "peers" / "inductor"), **held, "XLA_FLAGS": flags}
 
 
 def measure(row, rule, threads, held):
@@ -68,11 +44,11 @@ def measure(row, rule, threads, held):
     with tempfile.TemporaryDirectory() as work:
         start = pathlib.Path(work) / "start.safetensors"
         described = [row, rule, str(threads), str(COMPARED_STEPS), str(start)]
-        sides = [Side([str(OURS)] + described, threads, held)]
+        sides = [Side([str(OURS)] + described, threads, settings(threads, held))]
         try:
             sides[0].begin()  # Ours writes the starting values for the others.
             for script in ("torch_side.py", "jax_side.py"):
-                sides.append(Side([sys.executable, "-B", str(ROOT / "scripts" / "peers" / script)] + described, threads, held))
+                sides.append(Side([sys.executable, "-B", str(ROOT / "scripts" / "peers" / script)] + described, threads, settings(threads, held)))
                 sides[-1].begin()
             expected = sides[0].losses["ours"]
             for side in sides:

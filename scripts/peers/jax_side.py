@@ -148,7 +148,7 @@ def main():
     variants = {"jax-jit": stepped(task)}
     if not task.row.startswith("LeNet"):  # Within a loop XLA's convolutions on processors take minutes a pass.
         variants["jax-scan"] = scanned(task, 64 if small else 1)
-    serve(task, variants)
+    serve(task.steps, variants)
 
 
 if __name__ == "__main__":

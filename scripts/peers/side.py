@@ -3,8 +3,6 @@ import json
 import sys
 import time
 
-from safetensors.numpy import load_file
-
 BATCHES = 16
 
 
@@ -12,6 +10,8 @@ class Task:
     """One row: its name, its rule, the starting values by our names, and the batches."""
 
     def __init__(self):
+        from safetensors.numpy import load_file  # Only sides with files of ours have it.
+
         self.row, self.rule, threads, steps, path = sys.argv[1:]
         self.threads, self.steps = int(threads), int(steps)
         tensors = load_file(path)
@@ -20,13 +20,13 @@ class Task:
         self.variables = tensors
 
 
-def serve(task, variants):
+def serve(steps, variants):
     """`variants`: by name, a function that does n steps and returns the last loss, and its least number of steps. Prints the loss of each
     after the first steps, then for each line "variant seconds" the steps a second over about that time."""
     real = {}
     losses = {}
     for name, (run, _) in variants.items():
-        losses[name] = float(run(task.steps))
+        losses[name] = float(run(steps))
     sys.stdout.write(json.dumps(losses) + "\n")
     sys.stdout.flush()
     for line in sys.stdin:

@@ -178,7 +178,7 @@ def main():
     if task.row.startswith("LeNet"):
         variants["torch channels_last"] = variant(task, channels_last=True)
         variants["torch compile channels_last"] = variant(task, compiled=True, channels_last=True)
-    serve(task, {name.replace(" ", "-"): v for name, v in variants.items()})
+    serve(task.steps, {name.replace(" ", "-"): v for name, v in variants.items()})
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 // A pipeline is drawn from the sources and stages that there are. One host reads it without a stop. Then it is read
 // again in parts: each goes on from the position that the one before has saved, on a number of hosts and in batches of
 // a size that are drawn too. TROUPE_LEDGER_SEED=123 reads a single pipeline and prints what is drawn.
+#include "input/sources/idx_source.hpp"
 #include "input/streams/row_stage.hpp"
 #include "numbered_records.hpp"
 #include "reading.hpp"
@@ -33,13 +34,25 @@ dataset made(const expected<dataset>& d) {
   return *d;
 }
 
+/// Images of two bytes each, which hold the number of the image, as IDX files are read.
+dataset numbered_images(int64_t count) {
+  std::vector<uint8_t> pixels, labels;
+  for (int64_t i = 0; i < count; ++i) {
+    pixels.insert(pixels.end(), {static_cast<uint8_t>(i % 256), static_cast<uint8_t>(i / 256)});
+    labels.push_back(static_cast<uint8_t>(i % 10));
+  }
+  return made(input::idx_dataset({.images = "images", .labels = "labels"}, tensor::of<uint8_t>({count, 1, 2}, pixels),
+                                 tensor::of<uint8_t>({count}, labels)));
+}
+
 dataset draw_source(dice& d) {
   const int64_t count = d.in_percent(50) ? d.of<int64_t>({84, 126, 168}) : d.between(1, 150);
-  switch (d.between(0, 4)) {
+  switch (d.between(0, 5)) {
     case 0: return numbered(count);
     case 1: return made(dataset::from_generator(one_id, count, with_id));
     case 2: return numbered_records({count / 3, 0, count - count / 3}, compression::none);
     case 3: return numbered_records({count / 3, 0, count - count / 3}, compression::gzip);
+    case 4: return numbered_images(count);
     default: return numbered_stream(count);
   }
 }
@@ -85,7 +98,7 @@ struct pipeline {
 };
 
 example_tensors negated(const example_tensors& e) {
-  example_tensors changed;
+  example_tensors changed{.features = {}, .labels = e.labels};
   for (const auto& [name, value] : e.features)
     if (value.type() == dtype::int64) {
       auto ids = value.as<int64_t>();
