@@ -54,6 +54,7 @@ struct session::impl {
   coordinator beside;
   session_loops loops{beside, running};
   std::atomic<bool> busy = false, closed = false, stops = false;
+  int64_t taken_back = 0, recoveries = 0;  ///< Since the last run ended, also those during other calls.
 
   impl(session_options o, std::shared_ptr<run_port> p, const session_services& s)
     : options(std::move(o)), port(std::move(p)), recovers(s.recovers),
@@ -67,12 +68,15 @@ struct session::impl {
     const auto cause = beside.requested_error();
     return cause && !(recovers && can_be_cured(*cause)) ? cause : std::nullopt;
   }
+  void count(const run_end& end) { taken_back += end.taken_back, recoveries += end.recoveries; }
   /// The job goes back to its newest checkpoint, since work beside the runs has failed, and that begins anew.
   void renew(error cause) {
     loops.end(grace(), options.log);
     cause.message = "work beside the runs has failed: " + cause.message;
     const auto end = running->call({.what = session_call::kind::renew, .cause = std::move(cause)});
     stops = stops || !end || end->stops;
+    if (end)
+      count(*end);
     beside.clear_stop();
     if (!stops)
       loops.begin_again();
@@ -107,7 +111,7 @@ struct session::impl {
     run_result result;
     std::optional<error> failure = {};
   };
-  /// `recoveries` of the result are set even if the run has failed.
+  /// Of a run that has failed only the recoveries during it are known.
   expected<made> run(const run_request& x, bool tells_hooks, bool repeats) {
     if (closed)
       return fail(closed_text());
@@ -137,11 +141,13 @@ struct session::impl {
     if (!end)
       return fail(ended_meanwhile("run"));
     stops = stops || end->stops;
+    count(*end);
+    if (end->failure)
+      return made{{.recoveries = end->recoveries}, std::move(end->failure)};
     made all{{.step = end->step,
               .steps_run = std::max<int64_t>(end->step - end->begins, 0),
-              .steps_taken_back = end->taken_back,
-              .recoveries = end->recoveries},
-             std::move(end->failure)};
+              .steps_taken_back = std::exchange(taken_back, 0),
+              .recoveries = std::exchange(recoveries, 0)}};
     for (const auto& name : x.what.fetches)
       if (const auto found = end->values.find(name); found != end->values.end())
         all.result.values.insert(*found);
@@ -248,6 +254,7 @@ expected<std::string> session::save() {
   auto end = impl_->running->call({.what = session_call::kind::save});
   if (!end)
     return fail(impl_->ended_meanwhile("save"));
+  impl_->count(*end);
   return std::move(end->checkpoint);
 }
 

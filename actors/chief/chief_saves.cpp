@@ -97,9 +97,11 @@ bool send_books_up_to(chief_state& c, int64_t step) {
   return !waiting_for_it.empty();
 }
 
-/// Whether the books of a state are about values that groups have not told yet. Those of the state at which an attempt
-/// began are known.
+/// Whether nobody has told values of a state yet that are lost if an attempt begins there: those that its books are
+/// about, except where this attempt began, and those that a session has fetched.
 bool lacks_values(const chief_state& c, int64_t step) {
+  if (c.session.awaits_values_of(step) && (!c.ending.fails() || c.may_recover()))
+    return true;
   if (step == c.horizon.began_at() || c.told_of_groups.has(step))
     return false;
   const auto& all = c.groups.policies();

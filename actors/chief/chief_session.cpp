@@ -14,12 +14,12 @@ static bool hears_of_runs(const chief_state& c) {
 
 void on_run_until(chief_state& c, const run_until& x) { c.session.asks(x); }
 
-/// What was fetched, by name.
-static std::map<std::string, tensor> values_of(const chief_state& c) {
+/// What was fetched, by name, of a call that ends at `step`.
+static std::map<std::string, tensor> values_of(const chief_state& c, int64_t step) {
   std::map<std::string, tensor> named;
   for (const auto& [name, value] : c.session.metrics)
     named[name] = tensor::scalar(value);
-  if (const auto& found = c.session.values()) {
+  if (const auto& found = c.session.values(); found && step > c.session.begins()) {
     const auto& names = c.options.values;
     const auto outputs = names.outputs.size();
     for (size_t i = 0; i < found->values.size(); ++i)
@@ -33,7 +33,7 @@ static std::map<std::string, tensor> values_of(const chief_state& c) {
 
 static void end_call(chief_state& c, int64_t step, std::optional<error> failure = {}, std::string checkpoint = {}) {
   run_end news{.number = c.session.call().number, .begins = c.session.begins(), .step = step};
-  news.values = values_of(c);
+  news.values = values_of(c, step);
   std::tie(news.taken_back, news.recoveries) = c.session.end(step);
   news.checkpoint = std::move(checkpoint);
   // An attempt that fails does not end the job, unless its result says so.
@@ -131,7 +131,7 @@ static bool end_run(chief_state& c) {
   f.what = fact::after_run;
   f.from = c.session.begins();
   f.at = end;
-  if (c.session.values())
+  if (c.session.values() && end > c.session.begins())
     f.values = *c.session.values();
   f.news.metrics = c.session.metrics;
   c.session.close(end);

@@ -91,6 +91,10 @@ void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks) {
 
 void mark_here(chief_state& c, mark_kinds kinds) {
   const auto here = c.horizon.until();
+  if ((kinds & mark_end) != 0 && c.session.wants_mark() && !c.ending.fails()) {
+    kinds |= marks_of(c.session.fetches());
+    c.session.marked(here);
+  }
   if ((kinds & mark_snapshot) != 0 && c.saves.is_settled({here, c.options.stored.iteration.number}))
     kinds &= static_cast<mark_kinds>(~mark_snapshot);
   if ((kinds & mark_snapshot) != 0 && !c.saves.is_placed(here))
@@ -98,10 +102,6 @@ void mark_here(chief_state& c, mark_kinds kinds) {
   if ((kinds & mark_end) != 0 && c.gates.shows_last() && !c.gates.shows(here) && c.callbacks() && !c.ending.fails()) {
     kinds |= c.gates.observes() ? mark_watch | mark_observe : mark_watch;
     c.facts.marked(here);
-  }
-  if ((kinds & mark_end) != 0 && c.session.wants_mark() && !c.ending.fails()) {
-    kinds |= marks_of(c.session.fetches());
-    c.session.marked(here);
   }
   if (kinds != 0)
     grant_up_to(c, here, {{here, kinds}});

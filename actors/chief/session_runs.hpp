@@ -82,17 +82,26 @@ class session_runs {
   fetch_kinds fetches() const noexcept { return fetches_; }
   /// Whether a mark for the values of the run's last step is to be placed.
   bool wants_mark() const noexcept { return at_ == stage::running && fetches_ != 0 && !marked_; }
-  void marked(int64_t step) { marked_ = step; }
+  void marked(int64_t step) {
+    marked_ = step;
+    if (told_ && told_->step == step)
+      values_ = told_;  // Replicas tell a state once: these were told for hooks.
+  }
   /// States above `step` will not be reached.
   void cut_at(int64_t step) {
     if (marked_.value_or(step) > step)
       marked_.reset();
   }
   void watched(const step_values& x) {
+    told_ = x;
     if (at_ == stage::running && marked_ == x.step)
       values_ = x;
   }
   bool awaits_values() const noexcept { return marked_ && !values_; }
+  /// Whether these are the values of state `step`. Not known before their mark is placed where the run ends earlier.
+  bool awaits_values_of(int64_t step) const noexcept {
+    return at_ == stage::running && fetches_ != 0 && !values_ && step == marked_.value_or(until());
+  }
   const std::optional<step_values>& values() const noexcept { return values_; }
   std::map<std::string, double> metrics = {};  ///< Of training, from the newest progress.
 
@@ -100,8 +109,13 @@ class session_runs {
   /// An attempt trains from `step` on; not while a run is `closing`. Returns true if that is the end of what was asked
   /// for: the session is open, or has another attempt.
   bool begin_attempt(int64_t step) {
-    forget_values();
-    metrics.clear();
+    // A run whose last state was saved ends there, with the values that were told before.
+    const bool keeps = at_ == stage::running && call_.repeats && values_ && marked_ == step;
+    if (!keeps) {
+      forget_values();
+      told_.reset();
+      metrics.clear();
+    }
     if (at_ == stage::over)
       return false;
     if (at_ == stage::opening) {
@@ -141,7 +155,7 @@ class session_runs {
   uint64_t fact_ = 0;
   fetch_kinds fetches_ = 0;
   std::optional<int64_t> marked_;  ///< The state whose values are reported.
-  std::optional<step_values> values_;
+  std::optional<step_values> values_, told_;  ///< Those of the run's last step; the newest that were told.
 };
 
 }  // namespace troupe

@@ -73,7 +73,8 @@ struct run_result {
   /// By how many steps recoveries have put the job back since the last run ended: this run began so much lower.
   int64_t steps_taken_back = 0;
   int64_t recoveries = 0;                     ///< Since the last run ended.
-  std::map<std::string, tensor> values = {};  ///< What was fetched. A metric is absent before the first progress.
+  /// What was fetched. A metric is absent before the first progress; other values may be where a stop has cut the run.
+  std::map<std::string, tensor> values = {};
 };
 
 /// What a step function may do (`session::run_step_fn`).

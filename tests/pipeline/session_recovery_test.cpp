@@ -12,6 +12,10 @@ namespace {
 using kind = job_event::kind;
 using namespace std::chrono_literals;
 
+struct watching final : hook {
+  needs begin(int64_t step) override { return {.steps = {{.first = step + 1, .every = 1}}}; }
+};
+
 int64_t recoveries_in(simulated_session& s) { return std::ssize(steps_of(s.events(), kind::recovered)); }
 
 }  // namespace
@@ -132,6 +136,44 @@ TEST_CASE(
   s.close();
 }
 
+TEST_CASE("a run whose last state is saved before the job recovers returns the values of that state") {
+  const small_job_options whole{.max_steps = 40, .save_steps = 1, .recovers = 10};
+  const auto losses = [&] {
+    simulated_session s{whole};
+    std::map<int64_t, tensor> all;
+    while (!s->should_stop()) {
+      const auto made = s.run(4, {"loss"});
+      all[made.step] = made.values.at("loss");
+    }
+    return all;
+  }();
+  int64_t ended_there = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    auto o = whole;
+    o.files = memory_disk::make();
+    o.hooks = {std::make_shared<watching>()};
+    simulated_session s{o, seed};
+    s.slow_down("callbacks", 100);  // The run does not end before it has heard of the last state.
+    int64_t until = 0, messages = 0;
+    s.watch([&](const std::string&, const std::string&, const caf::type_erased_tuple&) {
+      if (s->progress().committed_step == until && ++messages == 1 + static_cast<int64_t>(seed % 5))
+        s.kill("replica/0");
+    });
+    while (!s->should_stop()) {
+      until = s->progress().step + 4, messages = 0;
+      const auto made = s.run(4, {"loss"});
+      CHECK(made.steps_run == 4);
+      REQUIRE(made.values.contains("loss"));
+      CHECK(made.values.at("loss") == losses.at(made.step));
+      ended_there += made.recoveries > 0 && made.step == until ? 1 : 0;
+    }
+    s.watch({});
+    s.close();
+  }
+  CHECK(ended_there > 10);
+}
+
 TEST_CASE("a node that dies while the caller is away is made good, and the next run says how far the job went back") {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const small_job_options o{.max_steps = 200, .save_steps = 5, .recovers = 10};
@@ -195,6 +237,8 @@ TEST_CASE("[SUP-20] an error beside the runs is told by the next run and at the 
         CHECK_FALSE(s->should_stop());
       const auto made = s.run();
       CHECK(made.step == 6);
+      CHECK(made.steps_taken_back == 2);
+      CHECK(made.recoveries == 1);
       CHECK_FALSE(s->beside().should_stop());
       CHECK(recoveries_in(s) == 1);
       s.close();
@@ -314,8 +358,10 @@ TEST_CASE(
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     CAPTURE(seed);
     texts book;
-    const small_job_options o{
+    small_job_options o{
         .max_steps = 500, .save_steps = 4, .hooks = {std::make_shared<signing_hook>("A", book)}, .recovers = 10};
+    if (seed % 2 == 0)  // The values of the last state may have been told before the stop.
+      o.hooks.push_back(std::make_shared<watching>());
     simulated_session s{o, seed};
     int64_t left = 1 + static_cast<int64_t>(seed * 2654435761u % 300);
     s.watch([&](const std::string&, const std::string&, const caf::type_erased_tuple&) {

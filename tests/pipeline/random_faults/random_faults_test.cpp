@@ -13,10 +13,13 @@
 //   TROUPE_GROWTH_SEEDS=20000 ./dev test 'growth faults'  in place of 300
 //   TROUPE_SEARCH_SEED=123 ./dev test 'search faults'     in a search
 //   TROUPE_SEARCH_SEEDS=20000 ./dev test 'search faults'  in place of 300
+//   TROUPE_SESSION_SEED=123 ./dev test 'session faults'     in a session that is opened again and again
+//   TROUPE_SESSION_SEEDS=20000 ./dev test 'session faults'  in place of 300
 //
 // With a single seed, TROUPE_MESSAGES_TO=FILE writes every message to a file.
 #include "pipeline/random_faults/checks.hpp"
 #include "pipeline/random_faults/growth_faults.hpp"
+#include "pipeline/random_faults/session_faults.hpp"
 
 #include <doctest/doctest.h>
 
@@ -104,7 +107,8 @@ void run(const family& of) {
 }
 
 /// `variables`: the beginning of their names.
-void run_growing(const std::string& variables, const std::string& title, growth_recipe (*draw)(uint64_t)) {
+template <class Recipe>
+void run_drawn(const std::string& variables, const std::string& title, Recipe (*draw)(uint64_t)) {
   const auto one = from_environment(variables + "SEED");
   const uint64_t first = one.value_or(from_environment(variables + "FIRST").value_or(1));
   const uint64_t seeds = one ? 1 : from_environment(variables + "SEEDS").value_or(300);
@@ -138,14 +142,25 @@ TEST_CASE(
     "growth faults: whatever happens while a job grows, it ends in the bits of an undisturbed one, or another process "
     "does"
     * doctest::test_suite("growth faults")) {
-  run_growing("TROUPE_GROWTH_", "growth faults", draw_growth);
+  run_drawn("TROUPE_GROWTH_", "growth faults", draw_growth);
 }
 
 TEST_CASE(
     "search faults: whatever happens in a search, it ends in the bits and architecture of an undisturbed one, or "
     "another process does"
     * doctest::test_suite("search faults")) {
-  run_growing("TROUPE_SEARCH_", "search faults", draw_search);
+  run_drawn("TROUPE_SEARCH_", "search faults", draw_search);
+}
+
+TEST_CASE(
+    "session faults: whatever happens in a session, its runs are counted, its hooks called in turns, and another "
+    "process ends in the bits of an undisturbed job"
+    * doctest::test_suite("session faults")) {
+  run_drawn("TROUPE_SESSION_", "session faults", draw_session);
+  const auto& seen = sessions_seen();
+  MESSAGE(seen.processes << " processes: " << seen.runs << " runs, " << seen.saves << " saves, " << seen.recoveries
+                         << " recoveries, " << seen.steps_taken_back << " steps taken back, " << seen.failures
+                         << " failures");
 }
 
 TEST_CASE("random faults of one seed take the same turns twice") {
