@@ -54,9 +54,11 @@ void checkpoint_watcher_state::look_for_commits() {
   }
   const auto owner = options.files->lock_owner(options.directory);
   now.owned = owner && owner->has_value();
-  if (told == now)
+  const auto at = self->clock().now();
+  if (told == now && at - told_at < tell_again)
     return;
   told = now;
+  told_at = at;
   self->send(commits, std::move(now));
 }
 

@@ -22,6 +22,8 @@ struct checkpoint_watcher_options {
 
 struct checkpoint_watcher_state {
   static inline const char* name = "checkpoint_watcher";
+  /// How often it tells what it has told already.
+  static constexpr std::chrono::seconds tell_again{60};
   checkpoint_watcher_actor::stateful_pointer<checkpoint_watcher_state> self = nullptr;
   checkpoint_watcher_options options;
   activity spent;  ///< See counted.hpp.
@@ -31,6 +33,7 @@ struct checkpoint_watcher_state {
   std::unique_ptr<directory_watch> watch;  ///< Null if the system has none to give: then only time brings a look.
   std::optional<caf::actor_clock::time_point> looked;
   std::optional<commit_seen> told;
+  caf::actor_clock::time_point told_at{};
   std::string judged_before;  ///< The text of judged.json that was told last.
 
   void on_proceed();

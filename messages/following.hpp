@@ -8,7 +8,8 @@
 namespace troupe {
 
 /// From the checkpoint watcher of an evaluator's process: what the directory of the job says. Sent first when the
-/// watcher has looked for the first time, then after each change.
+/// watcher has looked for the first time, then after each change, and each minute, so that a file system that does not
+/// return is noticed.
 struct commit_seen {
   bool found = false;  ///< Whether there is a checkpoint; without one, the next three are empty.
   checkpoint_id id;    ///< Of the newest one.

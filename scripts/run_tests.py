@@ -28,7 +28,7 @@ SLOWER = {"asan": 5, "tsan": 10, "coverage": 2, "debug": 3}  # How many times sl
 # level (6 s), and how often nodes are ended and processes killed (3). All orders of three messages are tried, and not
 # one of twenty. Planted faults are looked for, and not only played from kept seeds.
 THOROUGH = {"TROUPE_FAULT_SEEDS": "20000", "TROUPE_TIMED_SEEDS": "20000", "TROUPE_GROUP_SEEDS": "20000", "TROUPE_GROWTH_SEEDS": "20000",
-            "TROUPE_SEARCH_SEEDS": "5000", "TROUPE_SESSION_SEEDS": "20000", "TROUPE_PROCESS_SEEDS": "500",
+            "TROUPE_SEARCH_SEEDS": "5000", "TROUPE_SESSION_SEEDS": "20000", "TROUPE_PROCESS_SEEDS": "5000",
             "TROUPE_PATIENCE_SECONDS": "60", "TROUPE_SURVIVE_KILLS": "20",
             "TROUPE_ORDERS_EVERY": "1", "TROUPE_PLANT": "all"}
 SHOWN_LINES_MAX = 400

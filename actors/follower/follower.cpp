@@ -41,6 +41,9 @@ void follower_state::publish(job_event e) {
 }
 
 void follower_state::warn(const std::string& text) {
+  constexpr size_t remembered_max = 100;
+  if (warnings.size() >= remembered_max)
+    warnings.clear();
   if (warnings.insert(text).second)
     publish({.what = job_event::kind::warning, .step = seen ? seen->id.step : 0, .text = text});
 }
@@ -100,6 +103,7 @@ void follower_state::on_started(const started& x) {
   if (!agents.on(x, nodes) || agents.awaited() || now != phase::starting)
     return;
   waiting.disarm(follower_wait::start);
+  waiting.arm(follower_wait::news, options.deadlines.silence);
   now = phase::following;
   publish({.what = job_event::kind::started,
            .text = evaluations.empty() ? "waiting for the end of the job in " + options.directory
@@ -109,7 +113,6 @@ void follower_state::on_started(const started& x) {
 
 /// The chief has made its first commit, or has gone back to an earlier one.
 void follower_state::begin_at(const commit_seen& x) {
-  waiting.disarm(follower_wait::first_commit);
   judgements.begin(x.id.step, read_books(x.properties));
   for (auto& e : evaluations)
     e.schedule.begin_at(x.id);
@@ -143,12 +146,28 @@ void follower_state::offer(checkpoint_id id) {
   }
 }
 
+/// The checkpoints cannot be read, or have gone. What is known of them stands until there are others.
+void follower_state::lose_sight() {
+  const auto wait = unreadable.empty() ? follower_wait::first_commit : follower_wait::chief;
+  if (!waiting.armed(wait))
+    waiting.arm(wait, unreadable.empty() ? options.first_commit_within : options.chief_within);
+  advance();
+}
+
 void follower_state::on_commit_seen(const commit_seen& x) {
+  if (now >= phase::closing)
+    return;
+  waiting.arm(follower_wait::news, options.deadlines.silence);
+  if (!x.warning.empty())
+    warn(x.warning);
+  unreadable = x.warning;
+  if (!x.found && seen && seen->found)
+    return lose_sight();
   const bool is_new = x.found && !(seen && seen->found && seen->id == x.id);
   const bool begins = is_new && (!seen || !seen->found || x.id.step < seen->id.step);
   seen = x;
-  if (!x.warning.empty())
-    warn(x.warning);
+  if (x.found)
+    waiting.disarm(follower_wait::first_commit);
   if (begins)
     begin_at(x);
   if (is_new) {
@@ -217,13 +236,34 @@ void follower_state::on_deadline(const deadline& x) {
                         name});
     case follower_wait::chief:
       return fail_with({errc::deadline_exceeded,
-                        "waited " + seconds_of(options.chief_within) + " for a chief: nobody owns " + options.directory
-                            + ", and " + seen->prefix + " does not say that the job has ended (chief_wait_secs)",
+                        "waited " + seconds_of(options.chief_within)
+                            + (unreadable.empty() ? " for a chief: nobody owns " + options.directory + ", and "
+                                                        + seen->prefix + " does not say that the job has ended"
+                                                  : " for a directory that can be read: " + unreadable)
+                            + " (chief_wait_secs)",
+                        {},
+                        name});
+    case follower_wait::news:
+      return fail_with({errc::deadline_exceeded,
+                        "waited " + seconds_of(options.deadlines.silence)
+                            + " for the checkpoint watcher, which looks at " + options.directory,
+                        {},
+                        name});
+    case follower_wait::room:
+      return fail_with({errc::deadline_exceeded,
+                        "waited " + seconds_of(options.deadlines.silence) + " for a summary writer, which writes to "
+                            + join_path(options.directory, options.evaluations[without_room.value_or(0)].folder),
                         {},
                         name});
     case follower_wait::reminder: return remind();
     case follower_wait::due: return now == phase::adopting ? adopt() : advance();
-    case follower_wait::stop: return now == phase::adopting ? adopt() : finish(result());
+    case follower_wait::stop:
+      return now == phase::adopting ? adopt()
+                                    : fail_with({errc::deadline_exceeded,
+                                                 "waited " + seconds_of(options.deadlines.stop)
+                                                     + " for the summary writers to close the event files",
+                                                 {},
+                                                 name});
     case follower_wait::report: return show_report();
     case follower_wait::evaluations: break;
   }
@@ -254,6 +294,7 @@ void follower_state::remind() {
 
 /// Does what there is to do, until there is nothing.
 void follower_state::advance() {
+  without_room.reset();
   for (bool any = true; any && now == phase::following && !stopped;) {
     any = false;
     for (size_t i = 0; i < evaluations.size() && now == phase::following && !stopped; ++i)
@@ -261,6 +302,10 @@ void follower_state::advance() {
   }
   if (now == phase::following && !stopped)
     wait_for_due();
+  if (!without_room)
+    waiting.disarm(follower_wait::room);
+  else if (!waiting.armed(follower_wait::room))
+    waiting.arm(follower_wait::room, options.deadlines.silence);
   end_when_done();
   if (now != phase::ended)
     show_status();
@@ -281,9 +326,7 @@ void follower_state::on_down(const caf::down_msg& x) {
   }
   error cause{category_of(x.reason), who + " ended: " + describe(x.reason), {}, name};
   if (now == phase::closing) {
-    if (writes && x.reason)
-      warn("the event file was not written: " + to_text(cause));
-    return end_when_done();
+    return writes && x.reason ? fail_with(std::move(cause)) : end_when_done();
   }
   if (!evaluates || settings(which).on_failure == failure_policy::fail)
     return fail_with(std::move(cause));

@@ -50,8 +50,10 @@ struct follower_options {
 
 enum class follower_wait : int32_t {
   start,         ///< Until the agent has started the nodes.
-  first_commit,  ///< Until the directory has a checkpoint.
-  chief,         ///< Until somebody owns the directory again.
+  first_commit,  ///< Until the directory has a checkpoint, also after all of them have gone.
+  chief,         ///< Until somebody owns the directory again, or it can be read again.
+  news,          ///< Until the checkpoint watcher says again what it sees.
+  room,          ///< Until a summary writer has room for the records of the next evaluation.
   reminder,      ///< Until a warning says that nothing new has come.
   due,           ///< Until the throttle of an evaluation admits the next one, or the directory may have no owner.
   stop,          ///< Until event files are closed.
@@ -85,15 +87,17 @@ struct follower_state {
   troupe::judgements judgements;
   job_results results;
   std::vector<std::unique_ptr<directory_lock>> locks;  ///< Of the folders of the evaluations.
-  std::optional<commit_seen> seen;                     ///< What the directory said last.
+  std::optional<commit_seen> seen;                     ///< What the directory said last of its checkpoints.
   judged written;                                      ///< What judged.json says.
   /// Keep checkpoints that judged.json names until the job's own books say the same.
   std::unique_ptr<file_hold> best_hold, end_hold;
   int64_t superseded = 0;
-  inquiry reporting{0};  ///< For a report to the user.
-  activity spent;        ///< See counted.hpp.
+  std::optional<size_t> without_room;  ///< An evaluation whose summary writer has no room.
+  inquiry reporting{0};                ///< For a report to the user.
+  activity spent;                      ///< See counted.hpp.
   bool stopped = false, failed = false;
   std::string stopped_by;  ///< Which listener; empty: the user.
+  std::string unreadable;  ///< Why the directory cannot be read now; empty: it can.
   std::set<std::string> warnings;
   wait_timer<follower_actor::stateful_pointer<follower_state>, follower_wait> waiting;
   caf::actor_clock::time_point began{};
@@ -107,6 +111,7 @@ struct follower_state {
   void on_standing(const standing& x);
   void on_deadline(const deadline& x);
   void on_down(const caf::down_msg& x);
+  void lose_sight();
   void begin_at(const commit_seen& x);
   void offer(checkpoint_id id);
   void advance();

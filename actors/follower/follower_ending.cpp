@@ -72,7 +72,7 @@ bool follower_state::lacks_best() const {
   return written.best && (!books.best || books.best->id != written.best->at.id);
 }
 
-/// The chief may still own the directory while it ends.
+/// The chief may still own the directory while it ends, and a disk may be away for a moment.
 void follower_state::adopt() {
   constexpr std::chrono::milliseconds again{100};
   if (std::exchange(now, phase::adopting) != phase::adopting)
@@ -80,7 +80,10 @@ void follower_state::adopt() {
   if (!lacks_best())
     return close();
   const auto adopted = adopt_best();
-  if (!adopted && adopted.error().category == errc::failed_precondition && waiting.armed(follower_wait::stop))
+  const bool may_pass = !adopted
+                        && (adopted.error().category == errc::failed_precondition
+                            || adopted.error().category == errc::unavailable);
+  if (may_pass && waiting.armed(follower_wait::stop))
     return waiting.arm(follower_wait::due, again);
   if (!adopted)
     warn("the best checkpoint is in " + std::string{judged_file} + " only: " + adopted.error().message);

@@ -43,8 +43,10 @@ bool follower_state::evaluate_next(size_t which) {
                                      .possible = true,
                                      .at_the_end = true,
                                      .recorded = nodes.nth<role::eval_summary_writer>(which) != nullptr});
-  if (next != evaluation_schedule::next::begin)
-    return false;  // The next record_credit brings room.
+  if (next != evaluation_schedule::next::begin) {
+    without_room = which;  // The next record_credit brings room.
+    return false;
+  }
   if (!listener_goes_on(which, "before", [](evaluation_listener& l) { return l.before(); }))
     return false;
   schedule.begin(now_ns());
@@ -133,8 +135,10 @@ expected<void> follower_state::keep_verdict(checkpoint_id id, bool is_best, bool
   auto at = judged_checkpoint_of(*options.files, options.directory, id);
   auto held = hold();
   if (!at || !held) {
-    warn("the checkpoint of step " + to_string(id)
-         + " has gone before its verdict was kept: " + (at ? held.error() : at.error()).message);
+    auto cause = at ? held.error() : at.error();
+    if (cause.category != errc::not_found)
+      return fail(std::move(cause));  // Another process evaluates it again.
+    warn("the checkpoint of step " + to_string(id) + " has gone before its verdict was kept: " + cause.message);
     return {};
   }
   if (!(*held)->protects())

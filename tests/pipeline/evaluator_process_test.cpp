@@ -3,6 +3,7 @@
 #include "storage/checkpoints/judged.hpp"
 #include "storage/examination/examination.hpp"
 #include "storage/files/faulty_file_system.hpp"
+#include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
 #include "support/followed_job.hpp"
 #include "support/has.hpp"
@@ -230,6 +231,32 @@ TEST_CASE("data that end exactly where the job had saved leave a checkpoint that
   }
 }
 
+TEST_CASE(
+    "a job that failed with its last save says that it has finished when it is started again, unless it may go on") {
+  int64_t unsaid = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    const small_job_options o{.save_steps = 3, .recovers = 2};
+    {
+      auto disturbed = o;
+      const auto disk = faulty_file_system::around(o.files);
+      disturbed.files = disk;
+      simulated_job job{prepare_small(disturbed), seed};
+      job.crank_until([&] { return job.progress().step >= 12; });
+      disk->inject({.nth = 1 + static_cast<int64_t>(seed % 15), .category = errc::unavailable, .reason = "away"});
+      REQUIRE(job.wait(2h));
+    }
+    if (newest_checkpoint(o.files).content.id.step != 20 || newest_books(o).finished.value_or(false))
+      continue;
+    ++unsaid;
+    auto again = o;
+    again.max_steps = seed % 2 == 0 ? 20 : 10;
+    CHECK(run_to_end(again).steps_run == 0);
+    CHECK(newest_books(o).finished.value_or(false) == (again.max_steps == 20));
+  }
+  CHECK(unsaid >= 4);
+}
+
 TEST_CASE("the word that a job has finished is written by the next attempt if the disk refused it") {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const auto disk = faulty_file_system::around(memory_disk::make());
@@ -325,6 +352,27 @@ TEST_CASE("an evaluator waits for a chief that does not come, or that has gone, 
   REQUIRE_FALSE(gone);
   CHECK(gone.error().category == errc::deadline_exceeded);
   CHECK(has(gone.error().message, "waited 30 s for a chief: nobody owns /run"));
+}
+
+TEST_CASE(
+    "an evaluator whose directory can be read no longer ends after chief_wait_secs and says why, in one warning") {
+  const small_job_options o{.max_steps = 4000};
+  const auto disk = faulty_file_system::around(o.files);
+  two_processes both{1, slow_training(1s)};
+  auto follower = describe_follower_small(o);
+  follower.basis.files = disk;
+  follower.chief_within = 60s;
+  both.start_evaluator(std::move(follower));
+  both.start_chief(describe_judged_elsewhere(o));
+  REQUIRE(both.world->crank_until([&] { return both.evaluator->progress().committed_step >= 5; }));
+  both.kill_chief();
+  REQUIRE(both.world->crank_until([&] { return evaluated_in(*o.files).size() == 2; }));
+  disk->inject({.operation = file_operation::any, .category = errc::unavailable, .reason = "away", .for_ever = true});
+  const auto result = both.result_of(*both.evaluator);
+  REQUIRE_FALSE(result);
+  CHECK(result.error().category == errc::deadline_exceeded);
+  CHECK(has(result.error().message, "for a directory that can be read: "));
+  CHECK(has(result.error().message, "away"));
 }
 
 TEST_CASE("a process without evaluations waits for the end of the chief's job") {

@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace troupe::test {
 
@@ -105,57 +104,6 @@ TEST_CASE("a judgement of another job, a torn one and one of a later version are
     CHECK(both.success_of(*both.chief).global_step == 20);
     const auto warned = warnings_in(both.chiefs.process().events());
     CHECK(std::count_if(warned.begin(), warned.end(), [](const auto& w) { return has(w, "judged.json"); }) == 1);
-  }
-}
-
-TEST_CASE("chief and evaluator, killed at any time and started again, evaluate each commit at most once and agree") {
-  const char* given = std::getenv("TROUPE_PROCESS_SEEDS");
-  const uint64_t seeds = given ? std::stoull(given) : 100;
-  for (uint64_t seed = 1; seed <= seeds; ++seed) {
-    CAPTURE(seed);
-    const small_job_options o{.max_steps = 40};
-    const keep_best best{.goal = {.metric = "loss", .smaller_is_better = true}};
-    auto follower = describe_follower_small(o);
-    follower.keep_best = best;
-    std::map<std::string, int> exported;
-    follower.evaluations.front().exports =
-        [&exported](const export_surroundings&, const export_occasion& now) -> expected<std::vector<std::string>> {
-      if (!now.again || exported.count(now.checkpoint) == 0)
-        ++exported[now.checkpoint];
-      return std::vector<std::string>{now.checkpoint};
-    };
-    auto training = describe_judged_elsewhere(o);
-    training.keep_best = best;
-    two_processes both{seed, slow_training(500ms)};
-    both.start_chief(training);
-    both.start_evaluator(follower);
-    uint64_t state = seed * 0x9e3779b97f4a7c15u;
-    const auto draw = [&state](uint64_t below) {
-      state = state * 6364136223846793005u + 1442695040888963407u;
-      return static_cast<int64_t>((state >> 33) % below);
-    };
-    for (int deaths = 0; deaths < 4; ++deaths) {
-      auto turns = 20 + draw(1500);
-      both.world->crank_until([&] { return --turns < 0; });
-      if (draw(3) > 0 && !both.chief->ended()) {
-        both.kill_chief();
-        both.start_chief(training);
-      } else if (!both.evaluator->ended()) {
-        both.kill_evaluator();
-        both.start_evaluator(follower);
-      }
-    }
-    CHECK(both.success_of(*both.chief).global_step == 40);
-    const auto result = both.success_of(*both.evaluator);
-    CHECK(result.global_step == 40);
-    const auto records = records_in(*o.files);
-    CHECK(records.count(40) == 1);
-    for (const auto& [step, count] : records)
-      CHECK_MESSAGE(count == 1, "step " << step << " has " << count << " records");
-    for (const auto& [path, count] : exported)
-      CHECK_MESSAGE(count == 1, path << " was exported " << count << " times");
-    REQUIRE(newest_books(o).best);
-    CHECK("/run/model.ckpt-" + std::to_string(newest_books(o).best->id.step) == result.best_checkpoint);
   }
 }
 

@@ -15,10 +15,13 @@
 //   TROUPE_SEARCH_SEEDS=20000 ./dev test 'search faults'  in place of 300
 //   TROUPE_SESSION_SEED=123 ./dev test 'session faults'     in a session that is opened again and again
 //   TROUPE_SESSION_SEEDS=20000 ./dev test 'session faults'  in place of 300
+//   TROUPE_PROCESS_SEED=123 ./dev test 'process faults'     of a chief and an evaluator in two processes
+//   TROUPE_PROCESS_SEEDS=5000 ./dev test 'process faults'   in place of 300
 //
 // With a single seed, TROUPE_MESSAGES_TO=FILE writes every message to a file.
 #include "pipeline/random_faults/checks.hpp"
 #include "pipeline/random_faults/growth_faults.hpp"
+#include "pipeline/random_faults/process_faults.hpp"
 #include "pipeline/random_faults/session_faults.hpp"
 
 #include <doctest/doctest.h>
@@ -161,6 +164,17 @@ TEST_CASE(
   MESSAGE(seen.processes << " processes: " << seen.runs << " runs, " << seen.saves << " saves, " << seen.recoveries
                          << " recoveries, " << seen.steps_taken_back << " steps taken back, " << seen.failures
                          << " failures");
+}
+
+TEST_CASE(
+    "process faults: a chief and an evaluator that are started again end together, and each checkpoint is evaluated "
+    "and exported at most once"
+    * doctest::test_suite("process faults")) {
+  run_drawn("TROUPE_PROCESS_", "process faults", draw_processes);
+  const auto& seen = processes_seen();
+  MESSAGE(seen.happened << " troubles: " << seen.chiefs << " chiefs and " << seen.evaluators << " evaluators, "
+                        << seen.evaluations << " evaluations, " << seen.exports << " exports, " << seen.ended_by_rule
+                        << " ended by a rule");
 }
 
 TEST_CASE("random faults of one seed take the same turns twice") {
