@@ -154,7 +154,7 @@ class session_runs {
   int64_t taken_back_ = 0, recoveries_ = 0;
   uint64_t fact_ = 0;
   fetch_kinds fetches_ = 0;
-  std::optional<int64_t> marked_;  ///< The state whose values are reported.
+  std::optional<int64_t> marked_;             ///< The state whose values are reported.
   std::optional<step_values> values_, told_;  ///< Those of the run's last step; the newest that were told.
 };
 

@@ -72,7 +72,7 @@ struct run_result {
   int64_t steps_run = 0;  ///< Steps of this run: fewer than requested if the job ends before.
   /// By how many steps recoveries have put the job back since the last run ended: this run began so much lower.
   int64_t steps_taken_back = 0;
-  int64_t recoveries = 0;                     ///< Since the last run ended.
+  int64_t recoveries = 0;  ///< Since the last run ended.
   /// What was fetched. A metric is absent before the first progress; other values may be where a stop has cut the run.
   std::map<std::string, tensor> values = {};
 };

@@ -164,9 +164,21 @@ TEST_CASE_FIXTURE(chief_alone,
   CHECK(board->result->has_value());
 }
 
-TEST_CASE_FIXTURE(chief_alone, "restoring to ending: a job that has nothing left to train ends at once") {
+TEST_CASE_FIXTURE(chief_alone,
+                  "restoring to ending: a job that has nothing left to train ends once its checkpoint says so") {
   start();
-  restore_at(100);
+  auto& writer = node(role::checkpoint_writer);
+  SUBCASE("it does") {
+    tell(boss, restored{1, true, {100}, "/m/model.ckpt-100", {{"infeed/0", "batch 100"}}, {{"finished", "true"}}, {}});
+    CHECK(writer.count<late_properties>() == 0);
+  }
+  SUBCASE("the process before failed with its last save") {
+    restore_at(100);
+    REQUIRE(writer.count<late_properties>() == 1);
+    CHECK(writer.last<late_properties>().properties.at("finished") == "true");
+    CHECK_FALSE(board->result);
+    tell(boss, late_properties_kept{1, {100}});
+  }
   REQUIRE(board->result);
   REQUIRE(board->result->has_value());
   CHECK((*board->result)->steps_run == 0);

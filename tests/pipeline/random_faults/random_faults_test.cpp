@@ -16,7 +16,7 @@
 //   TROUPE_SESSION_SEED=123 ./dev test 'session faults'     in a session that is opened again and again
 //   TROUPE_SESSION_SEEDS=20000 ./dev test 'session faults'  in place of 300
 //   TROUPE_PROCESS_SEED=123 ./dev test 'process faults'     of a chief and an evaluator in two processes
-//   TROUPE_PROCESS_SEEDS=5000 ./dev test 'process faults'   in place of 300
+//   TROUPE_PROCESS_SEEDS=5000 ./dev test 'process faults'   in place of 150
 //
 // With a single seed, TROUPE_MESSAGES_TO=FILE writes every message to a file.
 #include "pipeline/random_faults/checks.hpp"
@@ -111,10 +111,10 @@ void run(const family& of) {
 
 /// `variables`: the beginning of their names.
 template <class Recipe>
-void run_drawn(const std::string& variables, const std::string& title, Recipe (*draw)(uint64_t)) {
+void run_drawn(const std::string& variables, const std::string& title, Recipe (*draw)(uint64_t), uint64_t usual = 300) {
   const auto one = from_environment(variables + "SEED");
   const uint64_t first = one.value_or(from_environment(variables + "FIRST").value_or(1));
-  const uint64_t seeds = one ? 1 : from_environment(variables + "SEEDS").value_or(300);
+  const uint64_t seeds = one ? 1 : from_environment(variables + "SEEDS").value_or(usual);
   for (uint64_t seed = first; seed < first + seeds; ++seed) {
     const auto recipe = draw(seed);
     const auto wrong = findings_of(recipe);
@@ -170,7 +170,7 @@ TEST_CASE(
     "process faults: a chief and an evaluator that are started again end together, and each checkpoint is evaluated "
     "and exported at most once"
     * doctest::test_suite("process faults")) {
-  run_drawn("TROUPE_PROCESS_", "process faults", draw_processes);
+  run_drawn("TROUPE_PROCESS_", "process faults", draw_processes, 150);
   const auto& seen = processes_seen();
   MESSAGE(seen.happened << " troubles: " << seen.chiefs << " chiefs and " << seen.evaluators << " evaluators, "
                         << seen.evaluations << " evaluations, " << seen.exports << " exports, " << seen.ended_by_rule
