@@ -317,10 +317,10 @@ static void end_at_once(chief_state& c) {
                            : " has ended "
                                  + c.judgements.ended_before().value_or("early: " + c.judgements.why_ended()));
   c.horizon.end_at(here, job_end::finished);
-  if (goal != here)
-    c.verdicts.finish_is_said(here);  // A job with another goal may go on from there.
-  // A process that failed after its last save has not said that the job finishes there.
-  const bool is_unsaid = c.options.checkpoints && !c.ended_by_rule() && !c.verdicts.says_finish(here);
+  if (goal && *goal < here)
+    c.verdicts.finish_is_said(here);  // There is nothing to say: a job with another goal may go on from there.
+  // A process that failed with its last save has not said that the job finishes there.
+  const bool is_unsaid = c.options.checkpoints && goal == here && !c.ended_by_rule() && !c.verdicts.says_finish(here);
   if ((!c.evaluations.any() && !demands_evaluation(c) && !is_unsaid) || !c.saves.last_commit())
     return end(c);
   c.now = chief_phase::draining;

@@ -81,7 +81,7 @@ def main():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    other = processes.get_context("spawn").Process(target=live, args=(1, port))
+    other = processes.get_context("spawn").Process(target=live, args=(1, port), daemon=True)
     other.start()
     live(0, port)
     other.join()

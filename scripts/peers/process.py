@@ -1,7 +1,10 @@
-"""A process that trains, and measures one of its variants on request (side.py)."""
+"""Processes that train and measure one of their variants on request (side.py): ours beside a peer's, in turns."""
 import json
 import os
+import statistics
 import subprocess
+
+SECONDS = 0.7
 
 
 class Side:
@@ -30,3 +33,25 @@ class Side:
     def end(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+def in_turns(sides, variants, rounds):
+    """The rates of a variant of each side, round by round; each round begins with another side."""
+    told = [[] for _ in sides]
+    for n in range(rounds):
+        order = range(len(sides)) if n % 2 == 0 else reversed(range(len(sides)))
+        for i in order:
+            told[i].append(sides[i].rate(variants[i], SECONDS))
+    return told
+
+
+def print_rates(bench, case, peer, ours, theirs, as_json):
+    """The medians of both, and our rate as a multiple of the peer's in the same round: median, least, greatest."""
+    ratios = [a / b for a, b in zip(ours, theirs)]
+    medians, ratio = (statistics.median(ours), statistics.median(theirs)), statistics.median(ratios)
+    if as_json:
+        print(json.dumps({"bench": bench, "case": case, "unit": "steps/s", "ours": medians[0], "reference": medians[1], "reference_name": peer,
+                          "ratio": ratio, "ratio_min": min(ratios), "ratio_max": max(ratios)}), flush=True)
+    else:
+        print(f"{bench}, {case}: {medians[0]:,.0f} steps/s, {peer} {medians[1]:,.0f}, {ratio:.2f} times as fast "
+              f"({min(ratios):.2f}, {max(ratios):.2f})", flush=True)

@@ -7,20 +7,17 @@ starting values and trains on our batches; nothing is measured unless it comes t
 The sides take turns of about a second.
 """
 import argparse
-import json
 import pathlib
-import statistics
 import sys
 import tempfile
 
-from process import Side
+from process import Side, in_turns, print_rates
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCHES = ROOT / "build" / "release" / "tests" / "bench"
 ROWS = ["784-256-128-10 b128", "LeNet b64", "LSTM 2x128 b32 t32", "784-1024-1024-10 b256"]
 COMPARED_STEPS = 10
 TOLERANCE = 1e-3
-SECONDS = 0.7
 
 
 def measure(row, rounds):
@@ -37,14 +34,10 @@ def measure(row, rounds):
             expected, reached = step.losses["ours"], sides[1].losses["torch-DDP"]
             if not abs(reached - expected) <= TOLERANCE * abs(expected):
                 raise RuntimeError(f"{row}: after {COMPARED_STEPS} steps the loss is {reached:.7g} of torch and {expected:.7g} ours")
-            told = ([], [])
-            for n in range(rounds):
-                for i in (0, 1) if n % 2 == 0 else (1, 0):
-                    told[i].append(sides[i].rate(("ours", "torch-DDP")[i], SECONDS))
+            return in_turns(sides, ("ours", "torch-DDP"), rounds)
         finally:
             for side in sides:
                 side.end()
-    return told
 
 
 def main():
@@ -57,15 +50,7 @@ def main():
         if options.rows and not any(part in row for part in options.rows):
             continue
         ours, theirs = measure(row, options.rounds)
-        ratios = [a / b for a, b in zip(ours, theirs)]
-        medians = statistics.median(ours), statistics.median(theirs)
-        if options.json:
-            print(json.dumps({"bench": "replicas", "case": row, "unit": "steps/s", "ours": medians[0], "reference": medians[1],
-                              "reference_name": "torch DDP", "ratio": statistics.median(ratios), "ratio_min": min(ratios), "ratio_max": max(ratios)}),
-                  flush=True)
-        else:
-            print(f"{row}, two replicas: {medians[0]:,.0f} steps/s, torch DDP {medians[1]:,.0f}, {statistics.median(ratios):.2f} times as fast "
-                  f"({min(ratios):.2f}, {max(ratios):.2f})", flush=True)
+        print_rates("replicas", row, "torch DDP", ours, theirs, options.json)
 
 
 if __name__ == "__main__":

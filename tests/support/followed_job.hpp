@@ -35,9 +35,9 @@ inline std::vector<int64_t> evaluated_in(file_system& files) {
 }
 
 /// How often the event files have a result of each step.
-inline std::map<int64_t, int> records_in(file_system& files) {
+inline std::map<int64_t, int> records_in(file_system& files, bool may_be_torn = false) {
   std::map<int64_t, int> all;
-  for (const auto& e : events_in(files, "/run/eval"))
+  for (const auto& e : events_in(files, "/run/eval", may_be_torn))
     for (const auto& v : e.values)
       if (v.tag == "loss")
         ++all[e.step];

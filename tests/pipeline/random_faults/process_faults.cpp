@@ -64,18 +64,6 @@ class kept_alive {
   std::vector<std::string> hanging_;
 };
 
-/// How often the event files have a result of each step. What a loss of power has torn ends a file.
-std::map<int64_t, int> records_of(file_system& files) {
-  std::map<int64_t, int> all;
-  const auto paths = list_event_logs(files, "/run/eval");
-  for (const auto& path : paths ? *paths : std::vector<std::string>{})
-    if (const auto log = read_whole_log(files, path))
-      for (const auto& e : log->events)
-        for (const auto& v : e.values)
-          all[e.step] += v.tag == "loss" ? 1 : 0;
-  return all;
-}
-
 class process_life {
  public:
   explicit process_life(const process_recipe& r)
@@ -200,7 +188,7 @@ class process_life {
     seen_in_all.ended_by_rule += by_rule ? 1 : 0;
     if (by_rule ? !recipe_.ends_by_rule : chief.global_step != recipe_.max_steps)
       wrong("the job ends at " + std::to_string(chief.global_step));
-    const auto records = records_of(*disk_);
+    const auto records = records_in(*disk_, true);
     seen_in_all.evaluations += std::ssize(records);
     if (!records.contains(chief.global_step))
       wrong("the last checkpoint was not evaluated");

@@ -43,13 +43,7 @@ const reference& reference_of(const session_recipe& r) {
     o.files = memory_disk::make();
     const auto book = std::make_shared<loss_book>();
     o.hooks = {book};
-    auto prepared = prepare(describe_small(o));
-    if (!prepared)
-      throw std::runtime_error(to_text(prepared.error()));
-    simulated_job job{std::move(*prepared), 1};
-    const auto result = job.wait(std::chrono::hours{2});
-    if (!result || !*result)
-      throw std::runtime_error("the undisturbed job failed");
+    run_to_end(o);
     found = {newest_checkpoint(o.files).content, book->losses};
   }
   return found;
