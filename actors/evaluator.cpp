@@ -216,6 +216,13 @@ void evaluator_state::on_rule(const apply_rule& x) {
   self->send(asker, std::move(answer));
 }
 
+void evaluator_state::on_probe(const probe& x) {
+  std::vector<std::string> asked;
+  if (x.records == probe::asks_on)
+    asked = nodes.ask_on(x.number, caf::actor_cast<standing_sink_actor>(self->current_sender()));
+  tell_standing(*this, x, {}, std::move(asked));
+}
+
 void evaluator_state::tell_batches() {
   const auto now = self->clock().now();
   if (now - told < told_every)
@@ -307,6 +314,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
       },
       [&state](const progress& x) { state.on_progress(x); }, [&state](const stream_end& x) { state.on_end(x); },
       [&state](const standing& x) {
+        state.nodes.pass_on(x);
         if (auto silence = state.waiting.on(x))
           state.finish(std::move(silence));
       },
@@ -314,7 +322,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
         if (auto silence = state.waiting.on(x, state.nodes))
           state.finish(std::move(silence));
       },
-      answers_probe(state));
+      [&state](const probe& x) { state.on_probe(x); });
 }
 
 }  // namespace troupe

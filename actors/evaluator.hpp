@@ -69,6 +69,7 @@ struct evaluator_state {
   void on_end(const stream_end& x);
   void on_export(const export_at& x);
   void on_rule(const apply_rule& x);
+  void on_probe(const probe& x);
   /// Shows the hooks a fact. Returns false if one of them threw; the evaluation has then ended.
   bool show_hooks(fact x);
   bool begin_hooks();

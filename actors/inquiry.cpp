@@ -16,6 +16,7 @@ bool inquiry::on(const standing& x) {
   if (x.number != number_ || std::find(asked_.begin(), asked_.end(), x.who) == asked_.end())
     return false;
   answers_[x.who] = x;
+  asked_.insert(asked_.end(), x.asked.begin(), x.asked.end());
   return answers_.size() == asked_.size();
 }
 

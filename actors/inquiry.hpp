@@ -14,6 +14,7 @@ class inquiry {
   static constexpr uint64_t inquiries_max = 4;
   /// An actor with several inquiries numbers them apart: from 0, 1 and so on.
   explicit inquiry(uint64_t first = 0) : number_(first) {}
+  uint64_t number() const { return number_; }
   /// Begins an inquiry and returns its number, which the question carries. Answers to older inquiries are dropped.
   uint64_t begin(std::vector<std::string> asked);
   /// Whether this node still has an earlier question before it: another one would only lengthen its mailbox.
@@ -24,7 +25,7 @@ class inquiry {
   void forget(const std::string& who) { owing_.erase(who); }
   void withdraw() { asked_.clear(); }
   bool pending() const { return !asked_.empty(); }
-  /// Adds an answer. Returns true once all nodes have answered.
+  /// Adds an answer. Returns true once all nodes have answered, with those that they have asked in their turn.
   bool on(const standing& x);
   const std::vector<std::string>& asked() const { return asked_; }
   const std::map<std::string, standing>& answers() const { return answers_; }

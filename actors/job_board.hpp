@@ -29,6 +29,14 @@ struct run_end {
   std::optional<error> failure = {};          ///< Why the run has failed although the job has not.
 };
 
+/// The answer to a request for variables of a session.
+struct reading {
+  uint64_t number = 0;  ///< Of the request.
+  int64_t step = 0;     ///< The state that they are of.
+  std::map<std::string, tensor> values = {};
+  std::optional<error> failure = {};  ///< Why there are none.
+};
+
 /// Implementations hold a lock no longer than a copy takes.
 class job_board {
  public:
@@ -37,6 +45,7 @@ class job_board {
   virtual void event(const job_event& what) = 0;
   virtual void report(const job_report& now) = 0;  ///< The answer to a request for it.
   virtual void run_ended(run_end x) = 0;  ///< Of a session. What an end says is complete: no call follows before it.
+  virtual void variables(reading x) = 0;  ///< Of a session.
   /// The last call. Every actor of the job except the chief has ended; an error has notes with the names of those that
   /// did not.
   virtual void finished(expected<train_result> result) = 0;

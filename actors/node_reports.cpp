@@ -13,7 +13,7 @@ bool ask_for_reports(caf::local_actor& driver, const roster& nodes, inquiry& rep
     if (who.handle)
       asked.push_back(who.name);
   const bool any = !asked.empty();
-  const probe what{reporting.begin(std::move(asked))};
+  const probe what{reporting.begin(std::move(asked)), probe::asks_on};
   for (const auto& who : nodes.members())
     if (who.handle && !reporting.owes(who.name)) {
       reporting.sent_to(who.name);
@@ -38,17 +38,19 @@ actor_report report_of(const std::string& name, std::string_view role, const act
   return r;
 }
 
-std::vector<actor_report> reports_of(const roster& nodes, inquiry& reporting) {
+std::vector<actor_report> reports_of(const checked_plan& plan, node_id driver, inquiry& reporting) {
   std::vector<actor_report> all;
   for (const auto& who : reporting.asked()) {
-    const auto& members = nodes.members();
-    const auto m = std::find_if(members.begin(), members.end(), [&who](const member& x) { return x.name == who; });
-    if (m == members.end())
+    const auto& nodes = plan->nodes;
+    const auto n = std::find_if(nodes.begin(), nodes.end(), [&who](const plan_node& x) { return x.name == who; });
+    if (n == nodes.end())
       continue;  // It ended meanwhile, with its iteration.
     const auto answer = reporting.answers().find(who);
     const bool answered = answer != reporting.answers().end();
-    all.push_back(report_of(who, to_string(m->what), answered ? answer->second.spent : activity_counts{}));
+    all.push_back(report_of(who, to_string(n->what), answered ? answer->second.spent : activity_counts{}));
     all.back().answered = answered;
+    if (n->driver != driver)
+      all.back().driver = plan.at(n->driver).name;
   }
   reporting.withdraw();
   return all;

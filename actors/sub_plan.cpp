@@ -1,6 +1,7 @@
 #include "actors/sub_plan.hpp"
 
 #include "actors/connections.hpp"
+#include "actors/node_reports.hpp"
 
 #include <caf/local_actor.hpp>
 #include <caf/send.hpp>
@@ -61,6 +62,23 @@ void sub_plan::ask(uint64_t number) const {
   tell_all<role::outfeed>(probe{number});
 }
 
+std::vector<std::string> sub_plan::ask_on(uint64_t number, standing_sink_actor asker) {
+  report_ = number;
+  report_to_ = std::move(asker);
+  ask_for_reports(*driver_, nodes_, reporting_);
+  return reporting_.asked();
+}
+
+void sub_plan::pass_on(const standing& x) {
+  const bool is_of_report = reporting_.pending() && x.number == reporting_.number();
+  reporting_.on(x);
+  if (!is_of_report)
+    return;
+  auto passed = x;
+  passed.number = report_;
+  caf::send_as(caf::actor_cast<caf::actor>(driver_), report_to_, std::move(passed));
+}
+
 std::vector<std::string> sub_plan::names() const {
   std::vector<std::string> all;
   for (const auto what : roles)
@@ -78,6 +96,8 @@ void sub_plan::end_nodes() {
   agents_.give_up();
   if (!all.empty())
     agents_.end(all);
+  for (const auto& m : nodes_.members())
+    reporting_.forget(m.name);
   nodes_ = {};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "actors/agents.hpp"
+#include "actors/inquiry.hpp"
 
 #include <caf/fwd.hpp>
 
@@ -28,6 +29,11 @@ class sub_plan {
   /// Asks each node how far it is. `driver` gets the answers, each with one of these names.
   void ask(uint64_t number) const;
   std::vector<std::string> names() const;
+  /// Asks the nodes in their turn, as a report of the driver's own driver wants it, and returns whom. A node that still
+  /// owes an answer is not asked again.
+  std::vector<std::string> ask_on(uint64_t number, standing_sink_actor asker);
+  /// Passes an answer on, if it is one to that question.
+  void pass_on(const standing& x);
   /// Ends the nodes; a later `start` starts new ones.
   void end_nodes();
 
@@ -40,6 +46,9 @@ class sub_plan {
   agents agents_;
   roster nodes_;
   int32_t attempt_ = 0;
+  inquiry reporting_{1};
+  uint64_t report_ = 0;  ///< The number of that report.
+  standing_sink_actor report_to_;
 };
 
 }  // namespace troupe

@@ -63,7 +63,7 @@ expected<std::vector<duty>> duties_of(const cluster& c, const run_config& config
   add(duty::checkpoints, task->is_chief && trigger->enabled());
   add(duty::chief_hooks, task->is_chief);
   add(duty::step_counter, measures && logs);
-  add(duty::summaries, measures && config.save_summary_steps > 0);
+  add(duty::summaries, measures && (config.save_summary_secs || config.save_summary_steps > 0));
   add(duty::input, true);
   add(duty::user_hooks, true);
   add(duty::step_limit, bounded);

@@ -14,9 +14,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-error closed_text() { return {errc::state, "the session is closed"}; }
-error no_session() { return {errc::state, "the handle holds no session: it was moved from"}; }
-
 bool can_be_cured(const error& e) { return e.category == errc::aborted || e.category == errc::unavailable; }
 
 /// Marks that a thread uses the session, unless another one does.
@@ -49,10 +46,11 @@ run_port::value_names names_of(const std::shared_ptr<prepared_job>& job) {
 struct session::impl {
   session_options options;
   std::shared_ptr<run_port> port;
-  bool saves = false, records = false, has_run_hooks = false, recovers = true;
+  bool saves = false, has_run_hooks = false, recovers = true;
   std::shared_ptr<running_job> running;
+  std::shared_ptr<session_view> view;  ///< Of `running`.
   coordinator beside;
-  session_loops loops{beside, running};
+  session_loops loops{beside};
   std::atomic<bool> busy = false, closed = false, stops = false;
   int64_t taken_back = 0, recoveries = 0;  ///< Since the last run ended, also those during other calls.
 
@@ -114,7 +112,7 @@ struct session::impl {
   /// Of a run that has failed only the recoveries during it are known.
   expected<made> run(const run_request& x, bool tells_hooks, bool repeats) {
     if (closed)
-      return fail(closed_text());
+      return fail(closed_session());
     const user here{busy};
     if (!here)
       return fail(errc::state, "another thread is in a call of this session: one at a time makes runs and saves");
@@ -151,6 +149,7 @@ struct session::impl {
     for (const auto& name : x.what.fetches)
       if (const auto found = end->values.find(name); found != end->values.end())
         all.result.values.insert(*found);
+    view->ended(all.result);
     return all;
   }
 };
@@ -165,8 +164,10 @@ session& session::operator=(session&& other) noexcept {
   return *this;
 }
 session::~session() {
-  if (impl_ && !impl_->closed)
-    impl_->loops.end(impl_->grace(), impl_->options.log);
+  if (!impl_ || impl_->closed)
+    return;
+  impl_->loops.end(impl_->grace(), impl_->options.log);
+  impl_->view->close();
 }
 
 expected<session> open_by(launcher& by, expected<training_job> settled, const session_options& options,
@@ -185,7 +186,7 @@ expected<session> open_by(launcher& by, expected<training_job> settled, const se
   const auto port = settled->session->port;
   auto made = std::make_unique<session::impl>(options, port, services);
   made->saves = settled->basis.config.saves();
-  made->records = settled->basis.config.summary_steps > 0 || settled->session->records();
+  const bool records = settled->basis.config.records() || settled->session->notes_end;
   for (const auto& h : settled->hooks)
     made->has_run_hooks = made->has_run_hooks || dynamic_cast<const run_hook*>(h.get());
   settled->basis.processors = by.processors();
@@ -199,6 +200,8 @@ expected<session> open_by(launcher& by, expected<training_job> settled, const se
       fed.push_back(c);
   port->bring(std::move(fed), (*prepared)->datasets.front().batch_rows);
   made->running = by.train(std::move(*prepared));
+  made->view = std::make_shared<session_view>(made->running, port, records);
+  made->loops.watch(made->view);
   if (const auto ready = made->running->ready({})) {
     made->stops = ready->stops;
   } else {
@@ -237,7 +240,7 @@ expected<std::string> session::save() {
   if (!impl_)
     return fail(no_session());
   if (impl_->closed)
-    return fail(closed_text());
+    return fail(closed_session());
   if (!impl_->saves)
     return fail(errc::failed_precondition,
                 "this session saves nothing: give a chief's session a model_dir, and a "
@@ -274,22 +277,18 @@ coordinator session::beside() {
 }
 
 void session::loop(const std::string& name, std::optional<std::chrono::milliseconds> every,
-                   std::function<expected<void>(const job_progress& now)> f) {
+                   std::function<expected<void>(const loop_context& now)> f) {
   if (impl_ && !impl_->closed)
     impl_->loops.begin({name, every, std::move(f)});
 }
 
+expected<variable_values> session::variables(const std::vector<std::string>& names,
+                                             std::chrono::milliseconds patience) {
+  return impl_ ? impl_->view->variables(names, patience, false) : expected<variable_values>{fail(no_session())};
+}
+
 expected<void> session::summarise(const std::map<std::string, double>& values, std::optional<int64_t> step) {
-  if (!impl_)
-    return fail(no_session());
-  if (impl_->closed)
-    return fail(closed_text());
-  if (!impl_->records)
-    return fail(errc::state,
-                "this session has no event file: give a chief's session a model_dir, and a "
-                "save_summary_steps above 0");
-  impl_->port->add_values({step.value_or(impl_->running->progress().step), values});
-  return {};
+  return impl_ ? impl_->view->summarise(values, step) : expected<void>{fail(no_session())};
 }
 
 job_progress session::progress() const { return impl_ ? impl_->running->progress() : job_progress{}; }
@@ -298,8 +297,9 @@ expected<train_result> session::close() {
   if (!impl_)
     return fail(no_session());
   if (impl_->closed.exchange(true))
-    return fail(closed_text());
+    return fail(closed_session());
   impl_->loops.end(impl_->grace(), impl_->options.log);
+  impl_->view->close();
   const auto cause = impl_->failure_beside();
   if (!impl_->stops)  // Otherwise it ends already, and may still recover while it does.
     impl_->running->stop(stop_reason::request);

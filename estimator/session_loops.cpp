@@ -4,6 +4,9 @@
 
 namespace troupe {
 
+/// How often a loop that has seen the end of the job looks again, if nobody closes the session.
+static constexpr std::chrono::hours after_the_end{1};
+
 session_loops::~session_loops() {
   for (auto& t : threads_)
     if (t.handle.joinable())
@@ -13,10 +16,18 @@ session_loops::~session_loops() {
 void session_loops::start(const session_loop& x) {
   auto ended = std::make_shared<std::atomic<bool>>(false);
   auto here = std::make_shared<coordinator::membership>(together_.enlist(x.name));
-  // The thread shares the job: one that is left behind may still look at it.
-  const auto work = [x, job = job_, together = together_, here, ended]() mutable {
-    static_cast<void>(together.loop([&] { return x.f(job->progress()); }, {.every = x.every}));
-    job.reset();
+  // The thread shares the view: one that is left behind may still look at the job.
+  const auto work = [x, view = view_, together = together_, here, ended]() mutable {
+    const auto call = [&]() -> expected<void> {
+      const loop_context now{*view};
+      auto done = x.f(now);
+      if (done || !now.has_seen_end())
+        return done;
+      together.wait_for_stop(after_the_end);
+      return {};
+    };
+    static_cast<void>(together.loop(call, {.every = x.every}));
+    view.reset();
     ended->store(true);
     here->leave();
   };
@@ -36,12 +47,15 @@ void session_loops::begin(session_loop x) {
 
 void session_loops::begin_again() {
   const std::lock_guard lock{guard_};
+  view_->end_loops(false);
   for (const auto& x : all_)
     start(x);
 }
 
 void session_loops::end(std::chrono::milliseconds grace, const std::function<void(const std::string&)>& log) {
   static_cast<void>(together_.request_stop());
+  if (view_)
+    view_->end_loops(true);
   static_cast<void>(together_.join({.grace = grace, .ignore_live = true, .log = log}));
   std::vector<thread> all;
   {

@@ -1,9 +1,7 @@
 // The loops beside the runs of a session, each on a thread of its own.
 #pragma once
 
-#include "pipeline/launch/launcher.hpp"
-
-#include <troupe/coordinator.hpp>
+#include "estimator/session_view.hpp"
 
 #include <atomic>
 #include <mutex>
@@ -14,15 +12,15 @@ namespace troupe {
 struct session_loop {
   std::string name;
   std::optional<std::chrono::milliseconds> every;
-  std::function<expected<void>(const job_progress& now)> f;
+  std::function<expected<void>(const loop_context& now)> f;
 };
 
 class session_loops {
  public:
-  /// The job is that of the time when a loop begins.
-  session_loops(coordinator together, std::shared_ptr<running_job>& job) : together_(std::move(together)), job_(job) {}
+  explicit session_loops(coordinator together) : together_(std::move(together)) {}
   ~session_loops();
 
+  void watch(std::shared_ptr<session_view> view) { view_ = std::move(view); }
   void begin(session_loop x);
   /// Stops and awaits the loops, and the threads of the program that have enlisted. Those that have not ended in time
   /// are named in `log` and left behind.
@@ -37,7 +35,7 @@ class session_loops {
   void start(const session_loop& x);
 
   coordinator together_;
-  std::shared_ptr<running_job>& job_;
+  std::shared_ptr<session_view> view_;
   std::mutex guard_;  ///< Of the two lists.
   std::vector<session_loop> all_;
   std::vector<thread> threads_;

@@ -193,10 +193,7 @@ expected<void> make_session(training_job& job, const session_options& options, c
   if (!options.feeds.empty())
     job.input = with_fed_rows(job.input, options.feeds, plan.port);
   const auto files = job.basis.files;
-  if (job.basis.config.model_dir && options.is_chief) {
-    plan.summary_secs = services.summary_secs;
-    plan.notes_end = services.notes_end;
-  }
+  plan.notes_end = services.notes_end && job.basis.config.model_dir && options.is_chief;
   if (options.is_chief) {
     job.hooks.insert(job.hooks.begin(), options.chief_hooks.begin(), options.chief_hooks.end());
     if (options.checkpoint)
@@ -218,6 +215,7 @@ expected<void> make_session(training_job& job, const session_options& options, c
     config.save_steps.reset();
     config.save_secs.reset();
     config.summary_steps = 0;
+    config.summary_secs.reset();
     job.basis.start = nullptr;
     job.saving_listeners.clear();  // Saving is the chief's.
     job.keep_best.reset();

@@ -11,7 +11,6 @@ namespace troupe {
 
 /// What a supervisor adds to a session.
 struct session_services {
-  std::optional<double> summary_secs = {};
   bool notes_end = false;
   bool recovers = true;                    ///< Work beside the runs that is preempted is a recovery.
   std::optional<coordinator> beside = {};  ///< Of that work, in place of the session's own.

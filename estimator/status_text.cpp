@@ -36,10 +36,12 @@ std::map<std::string, double> metrics_in(const json_text::entry& e) {
 
 actor_report actor_in(const json_text::entry& e) {
   e.require_members(
-      {"name", "role", "answered", "busy_seconds", "waiting_seconds", "messages", "bytes", "queued", "queued_max"});
+      {"name", "role", "answered", "busy_seconds", "waiting_seconds", "messages", "bytes", "queued", "queued_max"},
+      {"driver"});
   e.at("waiting_seconds").require_members({"input", "peers", "room", "arena", "horizon"});
   actor_report a{.name = e.at("name").text(),
                  .role = e.at("role").text(),
+                 .driver = e.has("driver") ? e.at("driver").text() : std::string{},
                  .answered = e.at("answered").boolean(),
                  .busy_seconds = e.at("busy_seconds").number()};
   const auto waits = e.at("waiting_seconds");

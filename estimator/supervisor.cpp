@@ -30,6 +30,7 @@ expected<void> set_services(training_job& job, const supervisor_options& options
   config.save_steps.reset();
   config.save_secs.reset();
   config.summary_steps = 0;
+  config.summary_secs.reset();
   if (!options.is_chief)
     return {};
   if (!config.model_dir) {
@@ -38,6 +39,8 @@ expected<void> set_services(training_job& job, const supervisor_options& options
   }
   if (const auto secs = options.save_model_secs.value_or(600); secs > 0)
     config.save_secs = secs;
+  if (const auto secs = options.save_summaries_secs.value_or(120); secs > 0)
+    config.summary_secs = secs;
   return {};
 }
 
@@ -52,9 +55,6 @@ expected<train_result> supervise(launcher& by, expected<training_job> settled, c
   if (auto right = set_services(*settled, options); !right)
     return fail(right.error());
   session_services services{.notes_end = true, .recovers = false};
-  if (const auto secs = options.save_summaries_secs.value_or(120);
-      secs > 0 && options.is_chief && settled->basis.config.model_dir)
-    services.summary_secs = secs;
   services.beside = together;
   together.clear_stop();
   auto opened = open_by(by, std::move(settled),
@@ -121,7 +121,7 @@ void supervisor::request_stop(std::optional<error> cause) {
 bool supervisor::wait_for_stop(std::chrono::milliseconds patience) { return impl_->together.wait_for_stop(patience); }
 
 void supervisor::loop(const std::string& name, std::optional<std::chrono::milliseconds> every,
-                      std::function<expected<void>(const job_progress& now)> f) {
+                      std::function<expected<void>(const loop_context& now)> f) {
   const std::lock_guard lock{impl_->guard};
   if (impl_->open)
     impl_->open->loop(name, every, std::move(f));

@@ -5,14 +5,23 @@
 #include <troupe/session.hpp>
 #include <troupe/troupe.hpp>
 
+#include <cmath>
 #include <iostream>
 
 namespace tr = troupe;
+using namespace std::chrono_literals;
 
 namespace {
 
 double number(const tr::tensor& x) {
   return x.type() == tr::dtype::float32 ? static_cast<double>(x.as<float>()[0]) : x.as<double>()[0];
+}
+
+double norm(const tr::tensor& x) {
+  double squares = 0;
+  for (const float v : x.as<float>())
+    squares += static_cast<double>(v) * static_cast<double>(v);
+  return std::sqrt(squares);
 }
 
 }  // namespace
@@ -34,6 +43,14 @@ int main(int argc, char** argv) {
     std::cout << "step " << run->step << ": loss " << number(run->values.at("loss")) << "\n";
   }
   // README ends
+  // loop begins
+  session->loop("norm", 100ms, [](const tr::loop_context& now) -> tr::expected<void> {
+    const auto found = now.variables({"dnn/hiddenlayer_0/kernel"});
+    if (!found)
+      return tr::fail(found.error());
+    return now.summarise({{"norm of the first layer", norm(found->values.begin()->second)}}, found->step);
+  });
+  // loop ends
   // step begins
   const auto stepped = session->run_step_fn([](tr::step_context& step) -> tr::expected<void> {
     const auto before = step.run({.what = {.fetches = {"loss"}}});

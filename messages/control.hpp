@@ -316,9 +316,10 @@ typename Inspector::result_type inspect(Inspector& f, deadline& x) {
 /// it done with its time?
 struct probe {
   enum recording : uint8_t {
-    keeps = 0,   ///< Goes on as it is.
-    begins = 1,  ///< Records its time for a trace from here on; there is no answer.
-    ends = 2,    ///< The answer has what was recorded.
+    keeps = 0,    ///< Goes on as it is.
+    begins = 1,   ///< Records its time for a trace from here on; there is no answer.
+    ends = 2,     ///< The answer has what was recorded.
+    asks_on = 3,  ///< As `keeps`, and a node that drives others asks them in its turn.
   };
   uint64_t number = 0;
   uint8_t records = keeps;
@@ -358,10 +359,12 @@ struct standing {
   std::vector<std::pair<std::string, int64_t>> counts;
   activity_counts spent = {};        ///< Since the start of the actor.
   activity_recording recorded = {};  ///< If the question ended a recording.
+  /// The nodes that it has asked in its turn: it passes their answers on, with the same number.
+  std::vector<std::string> asked = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, standing& x) {
-  return f(caf::meta::type_name("standing"), x.number, x.who, x.counts, x.spent, x.recorded);
+  return f(caf::meta::type_name("standing"), x.number, x.who, x.counts, x.spent, x.recorded, x.asked);
 }
 
 /// A request of the user to a running job.

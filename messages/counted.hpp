@@ -90,11 +90,12 @@ inline constexpr size_t recorded_spans_max = 8'192;
 
 /// Answers `probe`, unless that only begins a recording.
 template <class State>
-void tell_standing(State& state, const probe& x, std::vector<std::pair<std::string, int64_t>> counts = {}) {
+void tell_standing(State& state, const probe& x, std::vector<std::pair<std::string, int64_t>> counts = {},
+                   std::vector<std::string> asked = {}) {
   const auto now = now_ns_of(state);
   if (x.records == probe::begins)
     return state.spent.record(now, recorded_spans_max, x.first - 1, x.end);
-  standing told{x.number, state.options.name, std::move(counts), state.spent.counts(now)};
+  standing told{x.number, state.options.name, std::move(counts), state.spent.counts(now), {}, std::move(asked)};
   if (x.records == probe::ends)
     told.recorded = state.spent.recorded(now);
   state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()), std::move(told));

@@ -53,6 +53,7 @@ struct request;
 struct restore;
 struct retire;
 struct rewind;
+struct read_variables;
 struct record_credit;
 struct run;
 struct run_until;
@@ -94,6 +95,7 @@ struct standing;
 struct started;
 struct state_shown;
 struct state_taken;
+struct variables_read;
 struct verdict_seen;
 
 }  // namespace troupe
@@ -153,6 +155,7 @@ CAF_ADD_TYPE_ID(troupe, (troupe::probe))
 CAF_ADD_TYPE_ID(troupe, (troupe::proceed))
 CAF_ADD_TYPE_ID(troupe, (troupe::progress))
 CAF_ADD_TYPE_ID(troupe, (troupe::pull))
+CAF_ADD_TYPE_ID(troupe, (troupe::read_variables))
 CAF_ADD_TYPE_ID(troupe, (troupe::record))
 CAF_ADD_TYPE_ID(troupe, (troupe::released))
 CAF_ADD_TYPE_ID(troupe, (troupe::step_report))
@@ -183,6 +186,7 @@ CAF_ADD_TYPE_ID(troupe, (troupe::state_taken))
 CAF_ADD_TYPE_ID(troupe, (troupe::stop))
 CAF_ADD_TYPE_ID(troupe, (troupe::stream_end))
 CAF_ADD_TYPE_ID(troupe, (troupe::unlease))
+CAF_ADD_TYPE_ID(troupe, (troupe::variables_read))
 CAF_ADD_TYPE_ID(troupe, (troupe::verdict_seen))
 CAF_ADD_TYPE_ID(troupe, (troupe::wake))
 

@@ -27,14 +27,14 @@
   f(abandon) f(all_applied) f(answered) f(applied) f(apply_rule) f(begin) f(cancel) f(connect_parts) f(connect_reader) \
       f(connect_records) f(connect_reducer) f(connect_reports) f(connect_source) f(deadline) f(end_nodes)              \
           f(evaluate_at) f(fact) f(finish_log) f(flush) f(halt) f(hooks_ended) f(hooks_ready) f(leave) f(name_missing) \
-              f(name_newest) f(name_values) f(note) f(prepare_plan) f(probe) f(proceed) f(pull) f(record_credit)       \
-                  f(request) f(restore) f(retire) f(rewind) f(run) f(run_until) f(scale_rate) f(set_loop) f(settle)    \
-                      f(show_state) f(stand_in) f(start_nodes) f(stop) f(unlease) f(wake)
+              f(name_newest) f(name_values) f(note) f(prepare_plan) f(probe) f(proceed) f(pull) f(read_variables)      \
+                  f(record_credit) f(request) f(restore) f(retire) f(rewind) f(run) f(run_until) f(scale_rate)         \
+                      f(set_loop) f(settle) f(show_state) f(stand_in) f(start_nodes) f(stop) f(unlease) f(wake)
 #define TROUPE_EACH_FACT(f)                                                                                        \
   f(batches_evaluated) f(commit_seen) f(committed) f(departed) f(evaluated) f(export_at) f(exported) f(failure)    \
       f(flushed) f(gone) f(halted) f(input_failed) f(input_warned) f(late_properties) f(late_properties_kept)      \
           f(log_replaced) f(newest) f(prepared) f(progress) f(released) f(restored) f(rule_applied) f(save_failed) \
-              f(standing) f(started) f(state_shown) f(state_taken) f(verdict_seen)
+              f(standing) f(started) f(state_shown) f(state_taken) f(variables_read) f(verdict_seen)
 
 // The templates for a message by itself, for one in a mailbox, and for a value known only by its type's number.
 #define TROUPE_INSTANCES(which, message)                                                         \

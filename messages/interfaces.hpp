@@ -78,7 +78,8 @@ using replica_actor = block_sink_actor::extend<caf::reacts_to<pull>,   // Credit
                                                caf::reacts_to<halt>,   // The attempt has failed: compute no further;
                                                                        // answered by `halted`.
                                                caf::reacts_to<probe>,  // Answered by `standing`.
-                                               caf::reacts_to<wake>,   // All replicas have come to the phase.
+                                               caf::reacts_to<read_variables>,  // Answered by `variables_read`.
+                                               caf::reacts_to<wake>,            // All replicas have come to the phase.
                                                caf::reacts_to<gradient_sum>,  // The sum to apply, or the reason why no
                                                                               // replica applies it.
                                                caf::reacts_to<all_applied>,   // Every replica has applied the step to
@@ -230,6 +231,8 @@ using chief_actor = caf::typed_actor<caf::reacts_to<started>,   // Nodes have be
                                      caf::reacts_to<hooks_ended>,    // The hooks have seen the end.
                                      caf::reacts_to<request>,    // A save, a stop or an abort, from the user or a hook.
                                      caf::reacts_to<run_until>,  // The caller of a session moves its gate.
-                                     caf::reacts_to<deadline>>;  // From itself: check the waits.
+                                     caf::reacts_to<read_variables>,  // The caller of a session wants variables.
+                                     caf::reacts_to<variables_read>,  // A replica's answer to `read_variables`.
+                                     caf::reacts_to<deadline>>;       // From itself: check the waits.
 
 }  // namespace troupe

@@ -34,4 +34,37 @@ typename Inspector::result_type inspect(Inspector& f, run_until& x) {
   return f(caf::meta::type_name("run_until"), x.number, x.what, x.count, x.fetches, x.tells_hooks, x.repeats, x.cause);
 }
 
+/// From the handle of a session to the chief, which passes it on to a replica: send copies of these variables and
+/// slots, all of one state. `number` tells requests apart; one without names takes that request back.
+struct read_variables {
+  int32_t attempt = 0;  ///< Of the chief's; the handle knows none.
+  uint64_t number = 0;
+  std::vector<std::string> names;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, read_variables& x) {
+  return f(caf::meta::type_name("read_variables"), x.attempt, x.number, x.names);
+}
+
+/// The answer, sent as soon as the replica stands between two steps: state `step`, and the values in the order of the
+/// names; or why there are none.
+struct variables_read {
+  int32_t attempt = 0;
+  uint64_t number = 0;
+  int64_t step = 0;
+  std::vector<tensor> values;
+  std::optional<error> failure = {};
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, variables_read& x) {
+  bool failed = x.failure.has_value();
+  error failure = x.failure.value_or(error{});
+  auto load = [&]() -> caf::error {
+    x.failure = failed ? std::optional<error>{failure} : std::nullopt;
+    return caf::none;
+  };
+  return f(caf::meta::type_name("variables_read"), x.attempt, x.number, x.step, x.values, failed, failure,
+           caf::meta::load_callback(load));
+}
+
 }  // namespace troupe

@@ -46,6 +46,8 @@ using state_owner_actor = caf::typed_actor<caf::reacts_to<state_part>>;  // A pa
 using state_source_actor = caf::typed_actor<caf::reacts_to<state_taken>>;  // Credit: a part has been written; another
                                                                            // one may follow.
 
+using variables_sink_actor = caf::typed_actor<caf::reacts_to<variables_read>>;  // Variables of one state.
+
 using gradient_sink_actor = caf::typed_actor<caf::reacts_to<gradient_part>,  // One replica's gradient of a step.
                                              caf::reacts_to<applied>>;  // One replica has applied a step to its slice.
 

@@ -38,7 +38,7 @@ double share_of(const actor_report& a, size_t which) {
 const actor_report* busiest(const job_report& r, std::initializer_list<std::string_view> roles) {
   const actor_report* found = nullptr;
   for (const auto& a : r.actors)
-    if (a.answered && std::find(roles.begin(), roles.end(), a.role) != roles.end()
+    if (a.answered && a.driver.empty() && std::find(roles.begin(), roles.end(), a.role) != roles.end()
         && (!found || share_of(a, busy) > share_of(*found, busy)))
       found = &a;
   return found;
@@ -47,7 +47,7 @@ const actor_report* busiest(const job_report& r, std::initializer_list<std::stri
 /// The end of a sentence about a lack: who of these roles could have given it.
 std::string at_work(const job_report& r, std::initializer_list<std::string_view> roles) {
   for (const auto& a : r.actors)
-    if (!a.answered && std::find(roles.begin(), roles.end(), a.role) != roles.end())
+    if (!a.answered && a.driver.empty() && std::find(roles.begin(), roles.end(), a.role) != roles.end())
       return ", and " + a.name + " does not answer: it is in the midst of its work.";
   const auto* who = busiest(r, roles);
   return who ? ", and " + who->name + " is at work " + percent(share_of(*who, busy)) + " of it." : ".";
@@ -104,7 +104,7 @@ job_report since(const job_report& later, const job_report& earlier) {
 std::string bound_by(const job_report& r) {
   std::vector<const actor_report*> replicas;
   for (const auto& a : r.actors)
-    if (a.role == "replica" && a.answered && a.seconds() > 0)
+    if (a.role == "replica" && a.driver.empty() && a.answered && a.seconds() > 0)
       replicas.push_back(&a);
   if (std::any_of(r.actors.begin(), r.actors.end(), [](const actor_report& a) { return a.role == "follower"; }))
     return "This process evaluates what another one trains: that one says what bounds the job.";
@@ -179,6 +179,8 @@ std::string to_json(const job_report& r) {
   for (const auto& a : r.actors) {
     json one{{"name", a.name},   {"role", a.role},     {"answered", a.answered},    {"messages", a.messages},
              {"bytes", a.bytes}, {"queued", a.queued}, {"queued_max", a.queued_max}};
+    if (!a.driver.empty())
+      one["driver"] = a.driver;
     one["busy_seconds"] = json_text::as_json(a.busy_seconds);
     for (size_t i = input; i < shares.size(); ++i)
       one["waiting_seconds"][std::string{shares[i].name}] = json_text::as_json(shares[i].seconds(a));

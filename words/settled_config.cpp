@@ -32,7 +32,9 @@ expected<settled_config> resolve_config(const run_config& c) {
       .recompute = c.recompute};
   if (!c.model_dir)
     return s;
-  s.summary_steps = c.save_summary_steps;
+  s.summary_secs = c.save_summary_secs;
+  if (!s.summary_secs)
+    s.summary_steps = c.save_summary_steps;
   if (trigger->steps.value_or(0) > 0)
     s.save_steps = trigger->steps;
   if (trigger->secs.value_or(0) > 0)

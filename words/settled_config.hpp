@@ -23,7 +23,8 @@ struct settled_config {
   std::optional<double> save_secs = {};
   int32_t keep_checkpoint_max = 5;  ///< 0: all are kept.
   double keep_checkpoint_every_n_hours = 10000;
-  int64_t summary_steps = 0;  ///< 0: no summaries; always 0 without a model directory.
+  int64_t summary_steps = 0;  ///< 0: none by steps; always 0 without a model directory.
+  std::optional<double> summary_secs = {};  ///< Seconds between summaries, in place of steps.
   int64_t log_steps = 0;      ///< 0: nothing is logged.
   loop_length loop = 100;
   bool log_perplexity = false;
@@ -39,6 +40,8 @@ struct settled_config {
   bool recompute = false;
 
   bool saves() const noexcept { return save_steps || save_secs; }
+  /// Whether the job writes summaries.
+  bool records() const noexcept { return summary_steps > 0 || summary_secs; }
   friend bool operator==(const settled_config&, const settled_config&) = default;
 };
 

@@ -393,6 +393,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
       hears(state, on_evaluated), hears(state, on_exported), hears(state, on_rule_applied),
       hears(state, on_record_credit), hears(state, on_verdict_seen), hears(state, on_hooks_ready),
       hears(state, on_answered), hears(state, on_hooks_ended), hears(state, on_request), hears(state, on_run_until),
+      hears(state, on_read_variables), hears(state, on_variables_read),
       [&state](const deadline& x) { on_deadline(state, x); });
 }
 

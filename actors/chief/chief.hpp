@@ -122,6 +122,8 @@ struct chief_state : attempt_books {
   told_facts told;
   job_results results;
   session_runs session;  ///< Of a job that its caller moves.
+  /// The variables that its threads wait for, by the number of the request.
+  std::map<uint64_t, std::vector<std::string>> readings;
   user_wishes wishes;
   wait_timer<chief_actor::stateful_pointer<chief_state>, chief_wait> waiting;
 

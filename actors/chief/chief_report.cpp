@@ -18,7 +18,8 @@ void ask_for_report(chief_state& c) {
 
 void show_report(chief_state& c) {
   c.disarm(chief_wait::report);
-  job_report all{.seconds = c.seconds(), .step = c.horizon.reached(), .actors = reports_of(c.nodes, c.reporting)};
+  job_report all{
+      .seconds = c.seconds(), .step = c.horizon.reached(), .actors = reports_of(c.plan(), c.options.id, c.reporting)};
   all.actors.push_back(report_of(c.options.name, to_string(role::chief), c.spent.counts(now_ns_of(c))));
   c.options.board->report(all);
 }

@@ -8,11 +8,47 @@ namespace troupe {
 
 using stage = session_runs::stage;
 
+static constexpr size_t readings_max = 64;  ///< Requests for variables that wait at once.
+
 static bool hears_of_runs(const chief_state& c) {
   return c.callbacks() && c.facts.runs && c.session.call().tells_hooks;
 }
 
 void on_run_until(chief_state& c, const run_until& x) { c.session.asks(x); }
+
+/// To the first replica: in a job of one model it reads the variables for all.
+static void pass_on(chief_state& c, read_variables x) {
+  x.attempt = c.attempt;
+  for (const auto& m : c.nodes.members())
+    if (m.what == role::replica && m.handle)
+      return c.self->send(caf::actor_cast<replica_actor>(m.handle), std::move(x));
+}
+
+void on_read_variables(chief_state& c, const read_variables& x) {
+  if (x.names.empty()) {
+    if (c.readings.erase(x.number) == 0)
+      return;
+  } else if (c.readings.size() >= readings_max) {
+    return c.options.board->variables(
+        {.number = x.number,
+         .failure = error{errc::resource_exhausted,
+                          std::to_string(readings_max) + " requests for variables wait already"}});
+  } else {
+    c.readings[x.number] = x.names;
+  }
+  if (c.trains())
+    pass_on(c, x);
+}
+
+void on_variables_read(chief_state& c, const variables_read& x) {
+  const auto wanted = c.readings.extract(x.number);
+  if (!wanted)
+    return;
+  reading news{.number = x.number, .step = x.step, .failure = x.failure};
+  for (size_t i = 0; i < x.values.size(); ++i)
+    news.values[wanted.mapped()[i]] = x.values[i];
+  c.options.board->variables(std::move(news));
+}
 
 /// What was fetched, by name, of a call that ends at `step`.
 static std::map<std::string, tensor> values_of(const chief_state& c, int64_t step) {
@@ -67,6 +103,8 @@ void session_begins(chief_state& c) {
     end_call(c, c.session.ended_at());  // The hooks have heard of that run; its steps are told to the next one.
   if (c.session.begin_attempt(c.horizon.began_at()))
     end_call(c, c.horizon.began_at());
+  for (const auto& [number, names] : c.readings)
+    pass_on(c, {0, number, names});
 }
 
 static void begin_call(chief_state& c) {

@@ -91,6 +91,8 @@ void tell_growth(chief_state& c);
 
 // -- chief_session.cpp: a job that its caller moves
 void on_run_until(chief_state& c, const run_until& x);
+void on_read_variables(chief_state& c, const read_variables& x);
+void on_variables_read(chief_state& c, const variables_read& x);
 void arm_next_record(chief_state& c);
 /// Hooks are told that an attempt begins at `step`.
 void tell_created(chief_state& c, int64_t step);

@@ -136,6 +136,15 @@ constexpr lateness lateness_of<run_until>() {
   return {late::heard, late::dropped};
 }
 template <>
+constexpr lateness lateness_of<read_variables>() {
+  return {late::heard, late::dropped};
+}
+/// The next attempt asks again.
+template <>
+constexpr lateness lateness_of<variables_read>() {
+  return {late::dropped, late::dropped};
+}
+template <>
 constexpr lateness lateness_of<request>() {
   return {late::heard, late::dropped};
 }

@@ -210,8 +210,9 @@ void follower_state::on_standing(const standing& x) {
 
 void follower_state::show_report() {
   waiting.disarm(follower_wait::report);
-  job_report all{
-      .seconds = seconds(), .step = seen && seen->found ? seen->id.step : 0, .actors = reports_of(nodes, reporting)};
+  job_report all{.seconds = seconds(),
+                 .step = seen && seen->found ? seen->id.step : 0,
+                 .actors = reports_of(*options.nodes.plan, options.nodes.driver, reporting)};
   all.actors.push_back(report_of(name, name, spent.counts(now_ns_of(*this))));
   options.board->report(all);
 }

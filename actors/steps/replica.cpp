@@ -175,8 +175,8 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
             state, x,
             {{"received", received}, {"granted", state.until}, {"computed", computed}, {"applied", state.step}});
       },
-      [&state](const wake& x) { state.on_wake(x); }, [&state](const gradient_sum& x) { state.on_sum(x); },
-      [&state](const all_applied& x) { state.on_all_applied(x); },
+      [&state](const read_variables& x) { state.on_read_variables(x); }, [&state](const wake& x) { state.on_wake(x); },
+      [&state](const gradient_sum& x) { state.on_sum(x); }, [&state](const all_applied& x) { state.on_all_applied(x); },
       [&state](const released& x) { state.on_released(x); }, [&state](const state_part& x) { state.on_state_part(x); },
       [&state](const proceed& x) {
         if (x.attempt == state.attempt)

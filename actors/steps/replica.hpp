@@ -141,9 +141,11 @@ struct replica_state {
   /// For what the current step waits: of the reducer, or of the other replicas in a collective.
   enum class wait : uint8_t { none, sum, all_applied, gathered, summed, applied } waiting = wait::none;
   std::optional<collective_seat> seat = {};  ///< In a collective.
-  int target = 0;                            ///< The arena that the current step writes to.
-  std::vector<const std::byte*> feeds;       ///< Of batch `step`, one for each component; set by `look_at_blocks`.
-  std::vector<int64_t> strides;              ///< Bytes from one batch of a block to the next.
+  /// Requests for variables that came while a step was under way.
+  std::vector<std::pair<variables_sink_actor, read_variables>> readings;
+  int target = 0;                       ///< The arena that the current step writes to.
+  std::vector<const std::byte*> feeds;  ///< Of batch `step`, one for each component; set by `look_at_blocks`.
+  std::vector<int64_t> strides;         ///< Bytes from one batch of a block to the next.
 
   step_report pending;        ///< The next report.
   bool has_values = false;    ///< Whether the engine holds the outputs of step - 1.
@@ -169,6 +171,7 @@ struct replica_state {
   void on_scale_rate(const scale_rate& x);
   void on_wake(const wake& x);
   void on_set_loop(const set_loop& x);
+  void on_read_variables(const read_variables& x);
 
   void advance();
   bool can_fire() const;
@@ -208,6 +211,7 @@ struct replica_state {
   void lend();                     ///< Sends the part for a save, once for each state.
   /// Sends this replica's slice of the current arena, which is lent until the receiver releases it.
   void send_part(part_use use);
+  void read();  ///< Answers those who want variables.
 
   // replica_reports.cpp: reports, credit and the end
   void stop_at(step_status status, error cause);

@@ -38,6 +38,7 @@ void replica_state::on_begin(const begin& x) {
   lent[0] = lent[1] = std::nullopt;
   last_part = last_watch = switches_at = std::nullopt;
   waiting = wait::none;
+  readings.clear();
   if (seat)
     seat->begin(attempt, self->address());
   pending = {};
@@ -97,6 +98,7 @@ void replica_state::on_halt(const halt& x) {
     return;
   ended = true;
   halted_attempt = x.attempt;
+  readings.clear();
   // From here on the owners of the stores write the arenas: a sum that is still on its way is not applied.
   waiting = wait::none;
   if (seat)

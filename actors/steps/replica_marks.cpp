@@ -93,4 +93,31 @@ void replica_state::send_part(part_use use) {
   self->send(peers.parts, std::move(part));
 }
 
+void replica_state::on_read_variables(const read_variables& x) {
+  if (x.attempt != attempt || halted_attempt == attempt)
+    return;
+  if (x.names.empty()) {
+    std::erase_if(readings, [&](const auto& r) { return r.second.number == x.number; });
+    return;
+  }
+  readings.emplace_back(caf::actor_cast<variables_sink_actor>(self->current_sender()), x);
+  read();
+}
+
+/// Between two steps of this replica the arena belongs to no update: others apply the next one only once they have the
+/// gradient of this one.
+void replica_state::read() {
+  if (waiting != wait::none)
+    return;
+  for (const auto& [reader, wanted] : std::exchange(readings, {})) {
+    variables_read found{wanted.attempt, wanted.number, step, {}};
+    for (size_t i = 0; i < wanted.names.size() && !found.failure; ++i)
+      if (auto value = options.engine->variable(wanted.names[i], current))
+        found.values.push_back(std::move(*value));
+      else
+        found.failure = std::move(value.error());
+    self->send(reader, std::move(found));
+  }
+}
+
 }  // namespace troupe

@@ -181,6 +181,7 @@ void replica_state::finish_step() {
     send_report();
   if (block_done)
     give_credit(credit_rule::if_grown);
+  read();
 }
 
 bool replica_state::begins_loop() {

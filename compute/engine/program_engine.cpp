@@ -229,6 +229,22 @@ class program_engine final : public step_engine {
     return all;
   }
 
+  expected<tensor> variable(const std::string& name, int arena) const override {
+    const auto entry = layout().find(name);
+    if (entry < 0)
+      return fail(errc::not_found, "the model has no variable or slot '" + name + "'");
+    if (layout().entries()[static_cast<size_t>(entry)].carried)
+      return fail(errc::invalid_argument,
+                  "'" + name + "' is a carried state, of which each replica writes its rows by itself");
+    const auto here = options_.store->view(arena, entry);
+    try {
+      return tensor::copy_of(here.type(), here.dims(), {here.data(), static_cast<size_t>(here.byte_size())});
+    } catch (const std::bad_alloc&) {
+      return fail(errc::resource_exhausted,
+                  "no memory for a copy of '" + name + "', " + std::to_string(here.byte_size()) + " bytes");
+    }
+  }
+
   int arenas() const override { return options_.store->arenas(); }
 
   void initialise(uint64_t seed) override { options_.store->initialise(seed); }

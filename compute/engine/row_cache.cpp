@@ -95,6 +95,9 @@ class cached_engine final : public step_engine {
   }
   bool finite(const tensor& sum) const override { return computed_->finite(sum); }
   std::vector<stored_piece> pieces(int arena) const override { return computed_->pieces(arena); }
+  expected<tensor> variable(const std::string& name, int arena) const override {
+    return computed_->variable(name, arena);
+  }
   int arenas() const override { return computed_->arenas(); }
 
  private:

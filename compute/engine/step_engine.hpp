@@ -113,6 +113,9 @@ class step_engine {
   virtual bool finite(const tensor& sum) const = 0;
   /// This replica's slice of `arena`, slots included. Nothing is copied.
   virtual std::vector<stored_piece> pieces(int arena) const = 0;
+  /// A copy of a whole variable or slot in `arena`, which nobody may write meanwhile. Errors: not_found;
+  /// invalid_argument: a carried state; resource_exhausted.
+  virtual expected<tensor> variable(const std::string& name, int arena) const = 0;
   /// The number of arenas: 1 or 2.
   virtual int arenas() const = 0;
 

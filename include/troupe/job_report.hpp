@@ -20,6 +20,8 @@ namespace troupe {
 struct actor_report {
   std::string name = {};  ///< "replica/0"
   std::string role = {};  ///< "replica"
+  /// The evaluator whose node it is; empty: it is one of the training.
+  std::string driver = {};
   /// False: it did not answer within a second, since it is in the midst of a long step, read or write; the rest is 0.
   bool answered = true;
   double busy_seconds = 0;  ///< Handling messages: computing, reading, writing, calling user code.

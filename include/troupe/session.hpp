@@ -77,6 +77,34 @@ struct run_result {
   std::map<std::string, tensor> values = {};
 };
 
+/// Variables of a session, as they are between two steps.
+struct variable_values {
+  int64_t step = 0;                           ///< The state that they are of.
+  std::map<std::string, tensor> values = {};  ///< Copies, by name.
+};
+
+class session_view;
+
+/// What a loop beside the runs sees of the session (`session::loop`). Valid during one call of its function; the calls
+/// are those of `session`.
+class TROUPE_API loop_context {
+ public:
+  job_progress progress() const;
+  /// The last run that has ended, with what it fetched. Before there is one, of 0 steps.
+  run_result last_run() const;
+  expected<variable_values> variables(const std::vector<std::string>& names,
+                                      std::chrono::milliseconds patience = std::chrono::minutes{10}) const;
+  expected<void> summarise(const std::map<std::string, double>& values, std::optional<int64_t> step = {}) const;
+
+  explicit loop_context(const session_view& v) noexcept : view_(v) {}
+  /// Whether `variables` has failed because the job had ended, or the session ends its loops.
+  bool has_seen_end() const noexcept { return seen_end_; }
+
+ private:
+  const session_view& view_;
+  mutable bool seen_end_ = false;
+};
+
 /// What a step function may do (`session::run_step_fn`).
 class TROUPE_API step_context {
  public:
@@ -131,9 +159,16 @@ class TROUPE_API session {
   /// that was moved from, one that has stopped.
   coordinator beside();
   /// Calls `f` on a thread of its own, at once and then every so often, until the session closes or an error of it
-  /// stops all. Without `every`, back to back.
+  /// stops all. Without `every`, back to back. Where `variables` has told `f` of the end of the job or of the loops,
+  /// the error that it returns is none.
   void loop(const std::string& name, std::optional<std::chrono::milliseconds> every,
-            std::function<expected<void>(const job_progress& now)> f);
+            std::function<expected<void>(const loop_context& now)> f);
+  /// Copies of these variables and slots ("dense/kernel", "dense/kernel/Adam"), all of the newest state, also while a
+  /// run is under way. Any thread. While the job recovers it is waited for. Errors: not_found naming one;
+  /// invalid_argument: a carried state (`graph::state`), or no name; deadline_exceeded; resource_exhausted: no memory,
+  /// or 64 requests wait already; state: the job has ended.
+  expected<variable_values> variables(const std::vector<std::string>& names,
+                                      std::chrono::milliseconds patience = std::chrono::minutes{10});
   /// Writes values that the program has computed to the event file, of state `step` or of where the job stands. Any
   /// thread, a loop for one. They are written with the next record or checkpoint, or at the end. state: there is no
   /// event file.

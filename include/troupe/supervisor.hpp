@@ -51,7 +51,7 @@ class TROUPE_API supervisor {
   bool wait_for_stop(std::chrono::milliseconds patience);
   /// Within `managed_session`: as `session::loop`.
   void loop(const std::string& name, std::optional<std::chrono::milliseconds> every,
-            std::function<expected<void>(const job_progress& now)> f);
+            std::function<expected<void>(const loop_context& now)> f);
   /// Within `managed_session`: writes values that the program has computed, of `step` or of where the job stands.
   /// state: there is no event file.
   expected<void> summary_computed(const std::map<std::string, double>& values, std::optional<int64_t> step = {});

@@ -56,6 +56,11 @@ class running_job {
   /// Asks for that and waits for the end of it, as long as the chief's deadlines allow; one call at a time. Absent: the
   /// job has its result.
   virtual std::optional<run_end> call(const session_call& x) = 0;
+  /// Of a session: copies of these variables, all of one state. Absent: the job has its result, the deadline passed, or
+  /// the caller gave up, which is asked after each `look_again`.
+  virtual std::optional<reading> read(const std::vector<std::string>& names, std::chrono::milliseconds deadline,
+                                      const std::function<bool()>& given_up) = 0;
+  virtual void look_again() = 0;
 };
 
 /// The handle of a running evaluation, used by one thread. Its destructor ends the actors and waits for them, at most

@@ -322,10 +322,7 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.steps = training.steps;
   options.checkpoints = job.plan.saves();
   options.session = training.session != nullptr;
-  if (training.session) {
-    options.copies = training.session->copies;
-    options.summary_secs = training.session->summary_secs;
-  }
+  options.copies = training.session && training.session->copies;
   options.directory = config.model_dir.value_or("");
   options.save_steps = config.save_steps;
   options.save_secs = config.save_secs;
@@ -336,6 +333,7 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   if (job.books)
     options.planned_from = job.books->id;
   options.summary_steps = config.summary_steps;
+  options.summary_secs = config.summary_secs;
   for (const auto& e : training.evaluations)
     options.evaluations.push_back(settings_of(e));
   options.judged = judgements_of(job, training.evaluations, training.stop_early, training.keep_best);

@@ -11,6 +11,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -47,6 +48,29 @@ class board final : public job_board {
       run_ = std::move(x);
     }
     listener_->changed();
+  }
+  /// Dropped if nobody waits for it any more.
+  void variables(reading x) override {
+    {
+      std::lock_guard lock{guard_};
+      if (const auto wanted = readings_.find(x.number); wanted != readings_.end())
+        wanted->second = std::move(x);
+    }
+    listener_->changed();
+  }
+  /// Threads that wait look at what they wait for.
+  void wake() { listener_->changed(); }
+  void expect_reading(uint64_t number) {
+    std::lock_guard lock{guard_};
+    readings_[number];
+  }
+  bool has_reading(uint64_t number) const {
+    std::lock_guard lock{guard_};
+    return readings_.at(number).has_value();
+  }
+  std::optional<reading> take_reading(uint64_t number) {
+    std::lock_guard lock{guard_};
+    return std::move(readings_.extract(number).mapped());
   }
   std::optional<run_end> take_run_end(uint64_t number) {
     std::lock_guard lock{guard_};
@@ -112,6 +136,7 @@ class board final : public job_board {
   int64_t reports_ = 0;
   std::multiset<int64_t> awaited_;
   std::optional<run_end> run_;
+  std::map<uint64_t, std::optional<reading>> readings_;  ///< Those that are awaited.
   std::optional<expected<train_result>> result_;
   std::shared_ptr<job_listener> listener_;
 };
@@ -201,11 +226,25 @@ class launched_job final : public running_job {
     world_->wait_until([this] { return board_->has_run_end(calls_) || board_->has_result(); }, {});
     return board_->take_run_end(calls_);
   }
+  std::optional<reading> read(const std::vector<std::string>& names, std::chrono::milliseconds deadline,
+                              const std::function<bool()>& given_up) override {
+    const auto number = ++readings_;
+    board_->expect_reading(number);
+    caf::anon_send(chief_, read_variables{0, number, names});
+    const auto over = [&] { return board_->has_reading(number) || board_->has_result() || given_up(); };
+    world_->wait_until(over, deadline);
+    auto found = board_->take_reading(number);
+    if (!found)
+      caf::anon_send(chief_, read_variables{0, number, {}});
+    return found;
+  }
+  void look_again() override { board_->wake(); }
 
  private:
   using head_actor = caf::typed_actor<caf::reacts_to<request>>;
 
   uint64_t calls_ = 0;
+  std::atomic<uint64_t> readings_ = 0;
   chief_deadlines deadlines_;
   std::shared_ptr<hook_calls> hook_thread_;  ///< Null if the job calls no hooks.
   std::shared_ptr<job_world> world_;
@@ -228,6 +267,11 @@ class failed_job final : public running_job {
   bool reach(int64_t, std::optional<std::chrono::milliseconds>) override { return true; }
   std::optional<run_end> ready(std::optional<std::chrono::milliseconds>) override { return {}; }
   std::optional<run_end> call(const session_call&) override { return {}; }
+  std::optional<reading> read(const std::vector<std::string>&, std::chrono::milliseconds,
+                              const std::function<bool()>&) override {
+    return {};
+  }
+  void look_again() override {}
 
  private:
   error cause_;

@@ -62,7 +62,7 @@ struct planning {
     options.reducers = job.reducers;
     options.replicas = config.replicas;
     options.input_mode = config.input_mode;
-    options.summaries = config.summary_steps > 0 || (job.session && job.session->records());
+    options.summaries = config.records() || (job.session && job.session->notes_end);
     options.hooks = has_hooks(job);
     options.watches = job.judged_elsewhere;
     auto done = read(job.input).map([&](std::string text) { options.dataset = std::move(text); });

@@ -84,12 +84,9 @@ class run_port;
 struct session_plan {
   /// The first values of a job without a checkpoint, made of those that it would have; null: these.
   std::function<expected<start_values::values>(layouts groups, uint64_t seed, start_values::values given)> start = {};
-  std::optional<double> summary_secs = {};  ///< Seconds between two records, in place of `summary_steps`.
-  bool notes_end = false;                   ///< The event file says that the job ends.
+  bool notes_end = false;  ///< There is an event file in any case, and it says that the job ends.
   /// It saves nothing, and each attempt begins with what `start` finds.
   bool copies = false;
-  /// Whether the job has an event file without `summary_steps`.
-  bool records() const noexcept { return summary_secs || notes_end; }
   std::shared_ptr<run_port> port = {};  ///< Never null.
 };
 

@@ -107,7 +107,7 @@ class search_nodes {
 
   /// `evaluated` makes the model of an evaluation; `reports`: with the metrics that builders report.
   expected<void> make(const std::function<model(bool reports)>& evaluated) {
-    const bool summaries = config_.summary_steps > 0;
+    const bool summaries = config_.records();
     // The nodes that live on into the next iteration come first, so that they have the same numbers in all plans.
     chief_ = add_.number();
     const auto writer = add_.number(), summary_writer = add_.number(), callbacks = add_.number();

@@ -92,8 +92,8 @@ TEST_CASE("a loop beside the runs sees the progress, its error stops all and is 
   auto s = session::open(small_estimator(directory / "a"), small_training(endless));
   REQUIRE(s);
   std::atomic<int64_t> seen = 0, calls = 0;
-  s->loop("watch", 1ms, [&](const job_progress& now) -> expected<void> {
-    seen = now.step;
+  s->loop("watch", 1ms, [&](const loop_context& now) -> expected<void> {
+    seen = now.progress().step;
     ++calls;
     return {};
   });
@@ -101,7 +101,7 @@ TEST_CASE("a loop beside the runs sees the progress, its error stops all and is 
   while (seen < 20)
     std::this_thread::yield();
   std::atomic<bool> fails = false;
-  s->loop("table", {}, [&](const job_progress&) -> expected<void> {
+  s->loop("table", {}, [&](const loop_context&) -> expected<void> {
     if (fails)
       return fail(errc::not_found, "no such table");
     std::this_thread::yield();
@@ -120,6 +120,62 @@ TEST_CASE("a loop beside the runs sees the progress, its error stops all and is 
   CHECK(newest_step(directory / "a") == 21);
 }
 
+TEST_CASE(
+    "a loop sees the last run and variables of one state while a run is under way, and writes to the event file") {
+  temporary_directory directory;
+  auto e = small_estimator(directory / "a");
+  e.config.replicas = 2;
+  e.config.save_summary_steps = 100;
+  auto s = session::open(e, small_training(endless));
+  REQUIRE(s);
+  constexpr int64_t steps = 500;
+  std::atomic<int64_t> within = 0, runs_seen = 0;
+  std::atomic<bool> wrong = false;
+  s->loop("norm", {}, [&](const loop_context& now) -> expected<void> {
+    const auto last = now.last_run();
+    const auto all = now.variables({"dense/kernel", "dense/kernel/Adam"});
+    if (!all)
+      return fail(all.error());
+    wrong = wrong || all->values.size() != 2 || all->step < last.step
+            || (last.steps_run > 0 && !last.values.contains("loss"));
+    runs_seen = std::max<int64_t>(runs_seen, last.step);
+    within += all->step % steps != 0 ? 1 : 0;
+    return now.summarise({{"norm", 1.5}}, all->step);
+  });
+  for (int64_t run = 1; runs_seen == 0 || within < 3; ++run) {
+    const auto made = s->run({.what = {.fetches = {"loss"}}, .steps = steps});
+    REQUIRE_MESSAGE(made.has_value(), why(made));
+    CHECK(made->step == steps * run);
+  }
+  CHECK_FALSE(wrong);
+  CHECK(s->variables({}).error().category == errc::invalid_argument);
+  CHECK(s->close());
+}
+
+TEST_CASE("a loop that fails because the job has ended is no failure of the session") {
+  temporary_directory directory;
+  auto s = session::open(small_estimator(directory / "a"), small_training(5));
+  REQUIRE(s);
+  std::atomic<int> ends = 0, calls = 0;
+  s->loop("norm", {}, [&](const loop_context& now) -> expected<void> {
+    ++calls;
+    const auto all = now.variables({"dense/kernel"});
+    if (all)
+      return {};
+    CHECK(all.error().category == errc::state);
+    ++ends;
+    return fail(all.error());
+  });
+  REQUIRE(s->run({.steps = 5}));
+  while (ends == 0)
+    std::this_thread::yield();
+  const auto result = s->close();
+  REQUIRE_MESSAGE(result.has_value(), why(result));
+  CHECK(result->global_step == 5);
+  CHECK(ends == 1);
+  CHECK(calls > 0);
+}
+
 TEST_CASE("loops whose error is a preemption begin again after the recovery, and work that does not end is named") {
   temporary_directory directory;
   std::vector<std::string> lines;
@@ -132,7 +188,7 @@ TEST_CASE("loops whose error is a preemption begin again after the recovery, and
   REQUIRE(s->save());
   REQUIRE(s->run({.steps = 5}));
   std::atomic<int> calls = 0;
-  s->loop("feeder", 1h, [&](const job_progress&) -> expected<void> {
+  s->loop("feeder", 1h, [&](const loop_context&) -> expected<void> {
     return ++calls == 1 ? expected<void>{fail(errc::aborted, "preempted")} : expected<void>{};
   });
   while (!s->beside().should_stop())
@@ -159,7 +215,7 @@ TEST_CASE("a session that was moved from answers every call") {
   CHECK(s->save().error().category == errc::state);
   CHECK(s->beside().should_stop());
   CHECK(s->beside().join().error().category == errc::state);
-  s->loop("none", {}, [](const job_progress&) -> expected<void> { return {}; });
+  s->loop("none", {}, [](const loop_context&) -> expected<void> { return {}; });
   s->request_stop();
   CHECK(s->summarise({}).error().category == errc::state);
   CHECK(s->close().error().category == errc::state);

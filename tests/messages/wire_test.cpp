@@ -139,6 +139,7 @@ template <> record sample(simulation&) {
   return {27, 56, 57, {{summary_value::kind::text, "notes", 0.5, counts, tensor::of<uint8_t>({1, 2, 1}, {3, 4}),
             "words"}}, {{"ensemble/t0_a", {{.tag = "loss", .scalar = 0.25}}}}};
 }
+template <> read_variables sample(simulation&) { return {157, 158, {"dense/kernel", "dense/bias"}}; }
 template <> record_credit sample(simulation&) { return {28, 58, node_id{3}}; }
 template <> released sample(simulation&) { return {18, 45}; }
 template <> step_report sample(simulation&) {
@@ -181,7 +182,8 @@ template <> standing sample(simulation&) {
           "infeed/0",
           {{"sent", 71}, {"granted", 72}},
           {73, {74, 75, 76, 77, 78}, 79, 80, 81, 82},
-          {{"block"}, {open, ended}, 152}};
+          {{"block"}, {open, ended}, 152},
+          {"evaluator/infeed/0", "evaluator/replica/0"}};
 }
 template <> state_part sample(simulation&) {
   return {91, 92, {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}}, true, 93};
@@ -192,6 +194,7 @@ template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble(), 
 template <> late_properties sample(simulation&) { return {96, {97, 98}, {{"ended", "early"}}}; }
 template <> late_properties_kept sample(simulation&) { return {99, {100, 101}}; }
 template <> unlease sample(simulation&) { return {{53, 90}}; }
+template <> variables_read sample(simulation&) { return {159, 160, 161, {floats()}, trouble()}; }
 template <> verdict_seen sample(simulation&) {
   return {true, true, {142, 143}, 0.5, {144, 145}, "a rule", "a reason", "what is ignored"};
 }

@@ -58,6 +58,33 @@ TEST_CASE("every actor of a job on threads reports, and its times add up to its 
   CHECK(late.error().category == errc::state);
 }
 
+TEST_CASE("the nodes of an evaluation report through their evaluator, and do not count for what bounds the job") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    simulated_job job{prepare_small({.max_steps = 40, .evaluates = true}), seed};
+    REQUIRE(job.crank_until([&] { return !job.progress().evaluations.empty(); }));
+    const auto report = job.report(std::chrono::minutes{1});
+    REQUIRE(report.has_value());
+    std::map<std::string, std::string> driven;
+    for (const auto& a : report->actors)
+      if (!a.driver.empty()) {
+        CHECK(a.answered);
+        CHECK(a.driver == "evaluator");
+        CHECK(a.messages > 0);
+        driven[a.name] = a.role;
+      }
+    CHECK(driven
+          == std::map<std::string, std::string>{
+              {"evaluator/infeed/0", "infeed"}, {"evaluator/outfeed", "outfeed"}, {"evaluator/replica/0", "replica"}});
+    auto without = *report;
+    std::erase_if(without.actors, [](const actor_report& a) { return !a.driver.empty(); });
+    CHECK(bound_by(without) == bound_by(*report));
+    const auto again = job.report(std::chrono::minutes{1});
+    REQUIRE(again.has_value());
+    CHECK(again->actors.size() == report->actors.size());
+  }
+}
+
 TEST_CASE("reports change no bit of a job, and no order of its messages but their own") {
   small_job_options o{.max_steps = 40, .replicas = 2, .evaluates = true};
   const auto expected_state = undisturbed(o);

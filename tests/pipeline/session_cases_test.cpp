@@ -269,6 +269,24 @@ TEST_CASE(
   CHECK(zero.error().category == errc::invalid_argument);
 }
 
+TEST_CASE("summaries by seconds are of the first step, and of the next one that is made after each period") {
+  const small_job_options o{.max_steps = 65};
+  std::vector<job_event> events;
+  run_session(configured(o, {.model_dir = "/run", .save_summary_steps = 1, .save_summary_secs = 100}), &events, 40s);
+  const auto seconds = events.back().seconds;
+  REQUIRE(seconds > 800);
+  steps recorded;
+  for (const auto& e : events_in(*o.files, "/run"))
+    for (const auto& v : e.values)
+      if (v.tag == "loss")
+        recorded.push_back(e.step);
+  REQUIRE_FALSE(recorded.empty());
+  CHECK(recorded.front() == 1);
+  CHECK(std::is_sorted(recorded.begin(), recorded.end()));
+  CHECK(std::ssize(recorded) >= 4);
+  CHECK(static_cast<double>(std::ssize(recorded)) <= seconds / 100 + 1);
+}
+
 TEST_CASE(
     "[SUP-53] losses .5, .4, .45, .41 at steps 10 to 40 end a job that may go 20 steps without a better one at 40; the "
     "best is at 20") {

@@ -339,4 +339,45 @@ TEST_CASE("[SUP-24] a step function that asks to stop ends cleanly, and one that
   }
 }
 
+TEST_CASE("variables of the state where a session stands are those that a checkpoint of it has") {
+  const small_job_options o{.max_steps = 12, .save_steps = 3, .replicas = 2, .recovers = 10};
+  simulated_session s{o};
+  std::vector<std::string> names;
+  for (const int64_t steps : {3, 1, 5}) {
+    s.run(steps);
+    if (steps == 1)
+      s.kill("replica/0");
+    REQUIRE(s->save());
+    const auto saved = newest_checkpoint(o.files).content;
+    names.clear();
+    for (const auto& t : saved.tensors)
+      if (t.name != "global_step")
+        names.push_back(t.name);
+    REQUIRE(names.size() > 4);
+    const auto found = s->variables(names);
+    REQUIRE_MESSAGE(found, (found ? "" : to_text(found.error())));
+    CHECK(found->step == saved.id.step);
+    REQUIRE(found->values.size() == names.size());
+    for (const auto& t : saved.tensors)
+      if (t.name != "global_step")
+        CHECK_MESSAGE(found->values.at(t.name) == t.value, t.name);
+  }
+  const auto unknown = s->variables({names.front(), "dense/kernl"});
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().message == "the model has no variable or slot 'dense/kernl'");
+  s.close();
+  CHECK(s->variables(names).error().message == "the session is closed");
+}
+
+TEST_CASE("a caller who waits for variables of a job that does not answer is told what the job does") {
+  const small_job_options o{.max_steps = 12};
+  simulated_session s{o};
+  s.run(2);
+  s.hang("replica/0");
+  const auto found = s->variables({"dense/kernel"}, 5s);
+  REQUIRE_FALSE(found);
+  CHECK(found.error().category == errc::deadline_exceeded);
+  CHECK(found.error().message == "the job is training and has not read the variables within 5000 ms");
+}
+
 }  // namespace troupe::test

@@ -309,7 +309,7 @@ TEST_CASE(
     std::vector<int64_t> calls;
     REQUIRE(sv.scope([&](session& s) -> expected<void> {
       REQUIRE(sv.steps_for(s, 10));
-      s.loop("five", 5s, [&](const job_progress&) -> expected<void> {
+      s.loop("five", 5s, [&](const loop_context&) -> expected<void> {
         calls.push_back(of_loop->seconds());
         return calls.size() == 3 ? sv.together.request_stop() : expected<void>{};
       });

@@ -13,6 +13,8 @@ namespace troupe::test {
 struct shown_job final : job_board {
   void run_ended(run_end x) override { runs.push_back(std::move(x)); }
   std::vector<run_end> runs;
+  void variables(reading x) override { readings.push_back(std::move(x)); }
+  std::vector<reading> readings;
   void status(const job_progress& now) override {
     if (phases.empty() || phases.back() != now.now)
       phases.push_back(now.now);
@@ -37,7 +39,7 @@ using stand_in_node = recorder<begin, departed, retire, troupe::run, rewind, hal
                                connect_reports, connect_reader, connect_source, connect_reducer, connect_records, leave,
                                restore, troupe::stand_in, abandon, name_missing, name_newest, name_values, settle,
                                unlease, late_properties, snapshot_part, gone, flush, evaluate_at, export_at, apply_rule,
-                               request, note, troupe::record, finish_log, fact, show_state, scale_rate>;
+                               request, note, troupe::record, finish_log, fact, show_state, scale_rate, read_variables>;
 
 /// An agent that starts a stand-in for every node.
 struct agent_of_stand_ins : fake_agent {

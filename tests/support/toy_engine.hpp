@@ -105,6 +105,11 @@ class toy_engine final : public step_engine {
                                         reinterpret_cast<const std::byte*>(memory_->arena[arena].get() + first)};
     return {{"toy/state", {memory_->width}, first, true, tensor{dtype::float32, {last - first}, at}}};
   }
+  expected<tensor> variable(const std::string& name, int arena) const override {
+    if (name != "toy/state")
+      return fail(errc::not_found, "no variable named '" + name + "'");
+    return tensor::of<float>({memory_->width}, {memory_->arena[arena].get(), static_cast<size_t>(memory_->width)});
+  }
   int arenas() const override { return arena_count; }
   int arena_count = 2;
   void initialise(uint64_t seed) override {

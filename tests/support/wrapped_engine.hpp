@@ -40,6 +40,7 @@ class wrapped_engine : public step_engine {
   }
   bool finite(const tensor& sum) const override { return inner_->finite(sum); }
   std::vector<stored_piece> pieces(int arena) const override { return inner_->pieces(arena); }
+  expected<tensor> variable(const std::string& name, int arena) const override { return inner_->variable(name, arena); }
   int arenas() const override { return inner_->arenas(); }
   void initialise(uint64_t seed) override { inner_->initialise(seed); }
   expected<void> assign(const std::string& name, int64_t first, const tensor& elements) override {

@@ -49,6 +49,23 @@ TEST_CASE("a replica for which the others wait is told from a reduction that is 
            "of it.");
 }
 
+TEST_CASE("who works for an evaluation does not bound the job, and is told by its driver") {
+  auto other = actor_of("evaluator/replica/0", 1, {.input = 9});
+  other.role = "replica";
+  other.driver = "evaluator";
+  auto silent = actor_of("evaluator/infeed/0", 0, {});
+  silent.role = "infeed";
+  silent.driver = "evaluator";
+  silent.answered = false;
+  const auto all = job_of(
+      {actor_of("infeed/0", 9, {.room = 1}), actor_of("replica/0", 4, {.input = 6}), other, silent});
+  CHECK(bound_by(all)
+        == "The data bound the job: replicas wait for batches 60 % of the time, and infeed/0 is at work 90 % of it.");
+  const auto json = nlohmann::json::parse(to_json(all));
+  CHECK(json.at("actors").at(2).at("driver") == "evaluator");
+  CHECK_FALSE(json.at("actors").at(1).contains("driver"));
+}
+
 TEST_CASE("replicas that have not answered, or are not there, are said to be so") {
   auto silent = actor_of("replica/0", 0, {});
   silent.answered = false;

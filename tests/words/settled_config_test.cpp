@@ -18,6 +18,7 @@ TEST_CASE("without a model directory nothing is saved or summarised, whatever th
   CHECK(settled({}) == settled_config{.log_steps = 100});
   CHECK_FALSE(settled({.save_checkpoints_steps = 5}).saves());
   CHECK(settled({.save_summary_steps = 7}).summary_steps == 0);
+  CHECK_FALSE(settled({.save_summary_secs = 7}).records());
 }
 
 TEST_CASE(
@@ -29,6 +30,15 @@ TEST_CASE(
   CHECK_FALSE(settled({.model_dir = "m", .save_checkpoints_steps = 5}).save_secs);
   CHECK_FALSE(settled({.model_dir = "m", .save_checkpoints_steps = std::nullopt}).saves());
   CHECK_FALSE(settled({.model_dir = "m", .save_checkpoints_secs = 0}).saves());
+}
+
+TEST_CASE("summaries by seconds take the place of those by steps") {
+  const auto by_time = settled({.model_dir = "m", .save_summary_secs = 7.5});
+  CHECK(by_time.summary_secs == 7.5);
+  CHECK(by_time.summary_steps == 0);
+  CHECK(by_time.records());
+  CHECK_FALSE(settled({.model_dir = "m"}).summary_secs);
+  CHECK(resolve_config({.save_summary_secs = 0}).error().message == "save_summary_secs must be above 0, not 0");
 }
 
 TEST_CASE("gradient shards are as many as replicas unless given, and no number is taken for another one") {

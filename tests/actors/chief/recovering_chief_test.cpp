@@ -238,4 +238,54 @@ TEST_CASE("training goes on only once the hooks have heard that the job has reco
   CHECK(c.node(role::replica).count<troupe::run>() > 0);
 }
 
+namespace {
+
+struct recovering_session : chief_alone {
+  recovering_session() {
+    options.session = true;
+    options.recovery = {.attempts_max = 3, .first_delay_secs = 1};
+    train();
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(recovering_session, "who waits for variables while the job recovers gets those of the next attempt") {
+  const auto wanted = [&] { return node(role::replica).count<read_variables>(); };
+  tell(boss, read_variables{0, 1, {"a", "b"}});
+  REQUIRE(wanted() == 1);
+  CHECK(node(role::replica).last<read_variables>().attempt == 1);
+  kill(role::replica);
+  answer_flush();
+  tell(boss, variables_read{1, 7, 0, {}});  // Nobody has asked for it.
+  tell(boss, save_failed{1, 0, error{errc::aborted, "lacks a part"}});
+  tell(boss, halted{1, 3_node});
+  answer_flush();
+  let_pass(std::chrono::seconds{2});
+  tell(boss, read_variables{0, 2, {"c"}});
+  CHECK(wanted() == 0);
+  tell(boss, restored{2, false, {0}, "", {}, {}, {}});
+  REQUIRE(phase() == job_progress::phase::training);
+  CHECK(wanted() == 2);
+  const auto value = tensor::scalar(1.5f);
+  tell(boss, variables_read{1, 1, 0, {value, value}});
+  CHECK_MESSAGE(board->readings.empty(), "an answer of the attempt that failed");
+  tell(boss, variables_read{2, 1, 0, {value, value}});
+  tell(boss, variables_read{2, 2, 0, {}, error{errc::not_found, "there is no 'c'"}});
+  REQUIRE(board->readings.size() == 2);
+  CHECK(board->readings[0].number == 1);
+  CHECK(board->readings[0].values == std::map<std::string, tensor>{{"a", value}, {"b", value}});
+  CHECK(board->readings[1].failure->message == "there is no 'c'");
+  for (uint64_t n = 100; n < 200; ++n) {
+    tell(boss, read_variables{0, n, {"taken back"}});
+    tell(boss, read_variables{0, n, {}});
+  }
+  CHECK(node(role::replica).last<read_variables>().names.empty());
+  for (uint64_t n = 3; n < 3 + 65; ++n)
+    tell(boss, read_variables{0, n, {"a"}});
+  REQUIRE(board->readings.size() == 3);
+  CHECK(board->readings[2].number == 3 + 64);
+  CHECK(board->readings[2].failure->category == errc::resource_exhausted);
+}
+
 }  // namespace troupe::test

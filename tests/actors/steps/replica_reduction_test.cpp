@@ -214,4 +214,42 @@ TEST_CASE_FIXTURE(two_replicas, "a replica that is woken for nothing goes on wai
   CHECK(engines[0]->applied == first_steps(3));
 }
 
+TEST_CASE_FIXTURE(two_replicas, "variables are read between two steps, and those of a step under way once it is made") {
+  auto reader = record<variables_read>();
+  const auto from = reader.as<variables_sink_actor>();
+  const auto ask = [&](uint64_t number, std::vector<std::string> names) {
+    tell_as(from, workers[1], read_variables{1, number, std::move(names)});
+  };
+  grant(7);
+  ask(1, {"toy/state"});
+  REQUIRE(reader.count<variables_read>() == 1);
+  CHECK(reader.last<variables_read>().step == 0);
+  feed(0, 0, 4);
+  feed(1, 0, 7);
+  REQUIRE(engines[1]->computed == first_steps(5));
+  ask(2, {"toy/state"});
+  ask(9, {"toy/state"});
+  ask(9, {});  // It is taken back.
+  CHECK_MESSAGE(reader.count<variables_read>() == 1, "the step is under way");
+  feed(0, 4, 3);
+  REQUIRE(reader.count<variables_read>() == 2);
+  const auto& found = reader.last<variables_read>();
+  CHECK(found.number == 2);
+  CHECK_MESSAGE(found.step == 5, "at the end of that step, though others follow at once");
+  REQUIRE(found.values.size() == 1);
+  const auto values = found.values.front().as<float>();
+  CHECK(std::vector<float>{values.begin(), values.end()} == toy_state(found.step));
+  ask(3, {"toy/state", "toy/slot"});
+  CHECK(reader.last<variables_read>().failure->category == errc::not_found);
+  SUBCASE("one of a step that is never made is left to the next attempt") {
+    grant(9);
+    feed(1, 7, 2);
+    ask(4, {"toy/state"});
+    for (auto& w : workers)
+      tell_as(record<halted>().as<halted_sink_actor>(), w, halt{1});
+    ask(5, {"toy/state"});
+    CHECK(reader.count<variables_read>() == 3);
+  }
+}
+
 }  // namespace troupe::test

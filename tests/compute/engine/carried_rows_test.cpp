@@ -308,4 +308,19 @@ TEST_CASE("a state that is not finite is the fault, with its row") {
   CHECK(to_string(*fault) == "row 5 of the batch has nan in the carried state run");
 }
 
+TEST_CASE("a variable is copied whole by any replica, and a carried state, whose rows others write, is not") {
+  summing two{2, 2};
+  CHECK(two.step(0) == step_status::ok);
+  for (const auto& engine : two.engines) {
+    const auto w = engine->variable("w", 0);
+    REQUIRE(w);
+    CHECK(*w == tensor::of<float>({1}, {1}));
+    CHECK(engine->variable("v", 0).error().category == errc::not_found);
+    const auto run = engine->variable("run", 0);
+    REQUIRE_FALSE(run);
+    CHECK(run.error().category == errc::invalid_argument);
+    CHECK(has(run.error().message, "'run' is a carried state"));
+  }
+}
+
 }  // namespace troupe::test

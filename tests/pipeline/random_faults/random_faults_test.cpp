@@ -163,7 +163,7 @@ TEST_CASE(
   const auto& seen = sessions_seen();
   MESSAGE(seen.processes << " processes: " << seen.runs << " runs, " << seen.saves << " saves, " << seen.recoveries
                          << " recoveries, " << seen.steps_taken_back << " steps taken back, " << seen.failures
-                         << " failures");
+                         << " failures, " << seen.readings << " readings");
 }
 
 TEST_CASE(

@@ -17,9 +17,12 @@ session_tally seen_in_all;
 // -- the undisturbed job -----------------------------------------------------------
 
 struct reference {
-  checkpoint_content state;               ///< At its end.
-  std::map<int64_t, tensor> losses = {};  ///< By the state that the step led to.
+  checkpoint_content state;                  ///< At its end.
+  std::map<int64_t, tensor> losses = {};     ///< By the state that the step led to.
+  std::map<int64_t, tensor> variables = {};  ///< `read_name` by the state.
 };
+
+const std::string read_name = "dense/kernel";
 
 struct loss_book final : hook {
   std::map<int64_t, tensor> losses = {};
@@ -45,6 +48,12 @@ const reference& reference_of(const session_recipe& r) {
     o.hooks = {book};
     run_to_end(o);
     found = {newest_checkpoint(o.files).content, book->losses};
+    o.files = memory_disk::make();
+    o.hooks.clear();
+    simulated_session s{o};
+    for (int64_t step = 0; !s->should_stop(); step = s.run().step)
+      found.variables[step] = s->variables({read_name})->values.at(read_name);
+    s.close();
   }
   return found;
 }
@@ -173,6 +182,7 @@ class session_life {
       case 0: save(); break;
       case 1: step_alone(); break;
       case 2: stay_away(); break;
+      case 3: read(); break;
       default: run(caller_.between(1, 6), caller_.in_percent(60)); break;
     }
   }
@@ -279,6 +289,23 @@ class session_life {
       wrong("a save at " + std::to_string(at_) + " is " + *saved);
     if (!power_lost_ && newest_step(disk_) < step)
       wrong(*saved + " is not on the disk");
+  }
+
+  void read() {
+    const auto found = (*session_)->variables({read_name});
+    if (!found) {
+      if (!troubled_)
+        wrong("variables were not read, and nothing had happened: " + to_text(found.error()));
+      return;
+    }
+    ++seen_in_all.readings;
+    const auto& known = reference_of(recipe_).variables;
+    const auto right = known.find(found->step);
+    if (found->step > at_ || (right == known.end() && found->step != recipe_.max_steps))
+      wrong("variables were read of state " + std::to_string(found->step) + ", and the session stands at "
+            + std::to_string(at_));
+    else if (right != known.end() && !(found->values.at(read_name) == right->second))
+      wrong("the variables of state " + std::to_string(found->step) + " are others");
   }
 
   void close() {

@@ -56,7 +56,7 @@ std::vector<std::string> findings_of(const session_recipe& r);
 
 /// What all stories have shown, so that no kind of them is left out unseen.
 struct session_tally {
-  int64_t runs = 0, saves = 0, recoveries = 0, steps_taken_back = 0, failures = 0, processes = 0;
+  int64_t runs = 0, saves = 0, recoveries = 0, steps_taken_back = 0, failures = 0, processes = 0, readings = 0;
 };
 const session_tally& sessions_seen();
 
