@@ -23,9 +23,9 @@ struct settled_config {
   std::optional<double> save_secs = {};
   int32_t keep_checkpoint_max = 5;  ///< 0: all are kept.
   double keep_checkpoint_every_n_hours = 10000;
-  int64_t summary_steps = 0;  ///< 0: none by steps; always 0 without a model directory.
+  int64_t summary_steps = 0;                ///< 0: none by steps; always 0 without a model directory.
   std::optional<double> summary_secs = {};  ///< Seconds between summaries, in place of steps.
-  int64_t log_steps = 0;      ///< 0: nothing is logged.
+  int64_t log_steps = 0;                    ///< 0: nothing is logged.
   loop_length loop = 100;
   bool log_perplexity = false;
   troupe::train_metrics train_metrics = troupe::train_metrics::logged;

@@ -44,7 +44,7 @@ struct run_config {
   std::optional<uint64_t> seed = {};  ///< Seed of all draws (tf_random_seed). None: 0.
   int64_t save_summary_steps = 100;   ///< Steps between summaries; 0: no summaries.
   /// Seconds between summaries, in place of `save_summary_steps`: the first is of the first step, each other one of the
-  /// next step that is made.
+  /// next step that is granted, less than a second later.
   std::optional<double> save_summary_secs = {};
   /// Steps (or seconds) between checkpoints: at most one of the two has a value. If neither is set, every 600 s. If one
   /// is set to none or 0 and the other has no value, there are no checkpoints. A crash costs what was trained since.

@@ -182,8 +182,8 @@ TEST_CASE(
     "its own") {
   // These bindings do not compile with a new member until it is counted here.
   [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19,
-                                c20, c21, c22, c23, c24, c25, c26] = defaults_of<run_config>();
-  CHECK(rows<run_config>() == 26);
+                                c20, c21, c22, c23, c24, c25, c26, c27] = defaults_of<run_config>();
+  CHECK(rows<run_config>() == 27);
   [[maybe_unused]] const auto& [t1, t2, t3, t4, t5, t6, input_of_train, hooks, listeners, rules,
                                 best] = defaults_of<train_spec>();
   CHECK(rows<train_spec>() == 6);

@@ -57,7 +57,7 @@ struct option_fields<run_config> {
       TROUPE_FIELD(model_dir, "checkpoints are kept here, and gone on from"),
       TROUPE_FIELD(seed, "of initial values, shuffles and dropout"),
       TROUPE_FIELD(save_summary_steps, "steps between two summaries; 0: none", field_range::at_least(0)),
-      TROUPE_FIELD(save_summary_secs, "or seconds", field_range::above_number(0)),
+      TROUPE_FIELD(save_summary_secs, "or seconds between two summaries", field_range::above_number(0)),
       TROUPE_FIELD(save_checkpoints_steps, "steps between two checkpoints", field_range::at_least(0)),
       TROUPE_FIELD(save_checkpoints_secs, "or seconds", field_range::at_least(0)),
       TROUPE_FIELD(keep_checkpoint_max, "how many checkpoints are kept; 0: all", field_range::at_least(0)),
