@@ -35,8 +35,7 @@ TROUPE_API model linear_model(linear_model_options options, TROUPE_AT);
 struct dnn_linear_combined_model_options {
   std::vector<int64_t> hidden_units = {};  ///< As in dnn_model, like all fields without a comment.
   troupe::head head = {};
-  /// Its rule updates the dense layers; its other fields apply to both parts. The default rates are those of the
-  /// Estimator's combined models, far below those of its separate ones.
+  /// Its rule updates the dense layers; its other fields are for both parts. Rates as the Estimator's combined models.
   troupe::optimizer optimizer = adagrad{.rate = 0.001f};
   /// Updates the linear part, unless a variable group of `optimizer` does. Absent: FTRL, rate min(0.005, 1/√features).
   std::optional<update_rule> linear_rule = {};
@@ -56,8 +55,6 @@ struct baseline_model_options {
 /// The same logits for every example, the variable `baseline/bias` [logits], which starts at 0: it learns how frequent
 /// the labels are, and is the result that other models should exceed. It takes features of any kind and ignores them.
 TROUPE_API model baseline_model(baseline_model_options options, TROUPE_AT);
-
-// -- one head each ---------------------------------------------------------------
 
 struct dnn_classifier_options {
   std::vector<int64_t> hidden_units = {};

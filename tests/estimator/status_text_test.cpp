@@ -86,7 +86,7 @@ TEST_CASE("the text of a status says where the job is and how old that is, and t
   CHECK(has(text, "process 4711 on here, just now\n"));
   CHECK(has(text, "evaluation: accuracy 0.5\n"));
   CHECK(has(text, "train: loss 0.125\n"));
-  CHECK(has(text, "infeed/0   in the midst of a long step, read or write\n"));
+  CHECK(has(text, "infeed/0             in the midst of a long step, read or write\n"));
   s.progress.committed_step = -1;
   s.progress.paused = true;
   s.report.actors.clear();
