@@ -36,6 +36,12 @@ static bool is_for_hooks(const chief_state& c, int64_t step) {
   return c.gates.shows(step) || (c.gates.shows_last() && c.horizon.end() == step);
 }
 
+/// Whether they were shown it by an attempt before this one, which began at it and has no values of it. Only a run of a
+/// session that ends there at once marks it again.
+static bool is_known_to_hooks(const chief_state& c, int64_t step) {
+  return step == c.horizon.began_at() && c.gates.shows(step) && c.told.watch.value_or(-1) >= step;
+}
+
 static mark_kinds marks_of(fetch_kinds fetches) {
   return (fetches & fetch_observed) != 0 ? mark_watch | mark_observe : mark_watch;
 }
@@ -160,7 +166,7 @@ void on_progress(chief_state& c, const progress& x) {
   for (const auto& values : x.watched) {
     tell_loops(values.step);
     c.session.watched(values);
-    if (!c.callbacks() || (c.session.on() && !is_for_hooks(c, values.step)))
+    if (!c.callbacks() || (c.session.on() && (!is_for_hooks(c, values.step) || is_known_to_hooks(c, values.step))))
       continue;
     c.tell_progress();
     fact f;

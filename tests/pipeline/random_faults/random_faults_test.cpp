@@ -166,6 +166,15 @@ TEST_CASE(
                          << " failures, " << seen.readings << " readings");
 }
 
+TEST_CASE("a run that is stopped where the job has just recovered does not show hooks that state again"
+          * doctest::test_suite("session faults")) {
+  for (const uint64_t seed : {10732, 17320}) {
+    CAPTURE(seed);
+    const auto wrong = findings_of(draw_session(seed));
+    CHECK_MESSAGE(wrong.empty(), (wrong.empty() ? "" : wrong.front()));
+  }
+}
+
 TEST_CASE(
     "process faults: a chief and an evaluator that are started again end together, and each checkpoint is evaluated "
     "and exported at most once"
