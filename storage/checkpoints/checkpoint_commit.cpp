@@ -1,6 +1,7 @@
 #include "storage/checkpoints/checkpoint_files.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store_impl.hpp"
+#include "storage/checkpoints/judged.hpp"
 #include "storage/encodings/crc32c.hpp"
 
 #include <algorithm>
@@ -133,10 +134,20 @@ expected<bool> checkpoint_store::impl::remove_doomed(checkpoint_id id) {
   return removed;
 }
 
-void checkpoint_store::impl::sweep(commit_result& result) {
+bool checkpoint_store::impl::may_be_judged_best(checkpoint_id id) const {
+  const auto said = load_judged(*fs, directory);
+  if (!said)
+    return said.error().category != errc::not_found && said.error().category != errc::data_loss
+           && said.error().category != errc::unimplemented;
+  return said->best && said->best->at.id == id && has_checkpoint(*fs, directory, said->best->at).value_or(true);
+}
+
+void checkpoint_store::impl::sweep(commit_result& result, bool judged_too) {
   const auto dropped = doomed;
   for (const auto& [id, changed] : dropped) {
-    if (const auto removed = remove_doomed(id); !removed)
+    if (!judged_too && may_be_judged_best(id))
+      result.held.push_back(id);
+    else if (const auto removed = remove_doomed(id); !removed)
       result.warnings.push_back(checkpoint_name(id) + " could not be deleted: " + removed.error().message);
     else
       (*removed ? result.deleted : result.held).push_back(id);

@@ -233,7 +233,7 @@ expected<void> checkpoint_store::release(checkpoint_id id) {
   if (--held->second > 0)
     return {};
   impl_->leases.erase(held);
-  if (!impl_->doomed.contains(id))
+  if (!impl_->doomed.contains(id) || impl_->may_be_judged_best(id))
     return {};
   return impl_->remove_doomed(id).map([](bool) {});
 }
