@@ -135,6 +135,8 @@ expected<bool> checkpoint_store::impl::remove_doomed(checkpoint_id id) {
 }
 
 bool checkpoint_store::impl::may_be_judged_best(checkpoint_id id) const {
+  if (const auto there = fs->info(join_path(directory, std::string{judged_file})); !there)
+    return there.error().category != errc::not_found;
   const auto said = load_judged(*fs, directory);
   if (!said)
     return said.error().category != errc::not_found && said.error().category != errc::data_loss

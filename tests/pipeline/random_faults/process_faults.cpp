@@ -34,6 +34,11 @@ class kept_alive {
     if (handle())
       is_chief_ ? both_.kill_chief() : both_.kill_evaluator();
   }
+  /// A process exits once its job has ended, whatever its nodes do: they hold no lock any more.
+  void exit_if_ended() {
+    if (!hanging_.empty() && !runs())
+      release();
+  }
   bool kill_node(const std::string& node) { return runs() && both_.world->kill(named(node)); }
   bool throw_in(const std::string& node) { return runs() && both_.world->throw_in(named(node)); }
   void hang(const std::string& node) {
@@ -74,13 +79,17 @@ class process_life {
     start_evaluator();
     for (const auto& t : recipe_.troubles) {
       auto turns = t.turns;
-      both_.world->crank_until([&] { return --turns < 0 || (chief_.has_succeeded() && evaluator_.has_succeeded()); });
+      both_.world->crank_until([&] {
+        exit_if_ended();
+        return --turns < 0 || both_have_succeeded();
+      });
       bring(t);
       ++seen_in_all.happened;
       keep_alive();
     }
     for (int rounds = 0; rounds < 20 && !both_have_succeeded(); ++rounds) {
       both_.world->wait_until([&] { return !chief_.runs() || !evaluator_.runs(); }, 24h);
+      exit_if_ended();
       if (chief_.has_succeeded() && evaluator_.runs())
         both_.world->wait_until([&] { return !evaluator_.runs(); }, 24h);
       if (evaluator_.has_succeeded() && chief_.runs())
@@ -101,6 +110,7 @@ class process_life {
 
  private:
   void wrong(std::string what) { wrong_.push_back(std::move(what)); }
+  void exit_if_ended() { chief_.exit_if_ended(), evaluator_.exit_if_ended(); }
   bool both_have_succeeded() { return chief_.has_succeeded() && evaluator_.has_succeeded(); }
 
   keep_best best() const { return {.goal = {.metric = "loss", .smaller_is_better = recipe_.smaller_is_better}}; }

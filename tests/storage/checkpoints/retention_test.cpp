@@ -1,4 +1,5 @@
 #include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/checkpoints/judged.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
@@ -182,6 +183,47 @@ TEST_CASE("opening removes a dead writer's temporary files and headless shards, 
   CHECK(names_in(*fs) == crowded);
   open_store(fs);
   CHECK(names_in(*fs) == wanted);
+}
+
+TEST_CASE(
+    "what an evaluator has named the best outlives the list until the books name it, but not a person's removal") {
+  const auto fs = memory_file_system();
+  auto store = open_store(fs, {.keep_checkpoint_max = 1});
+  commit(*store, 1);
+  const auto meant = judged_checkpoint_of(*fs, "/m", {1});
+  REQUIRE(meant);
+  REQUIRE(write_judged(*fs, "/m", {.best = judged::best_so_far{*meant, 0.5}}));
+  commit(*store, 2);
+  CHECK(store->listed() == ids({2}));
+  CHECK(there(*fs, 1));
+  SUBCASE("the books name it") {
+    REQUIRE(store->keep(checkpoint_id{1}));
+    CHECK(store->listed() == ids({1, 2}));
+    commit(*store, 3);
+    CHECK(store->listed() == ids({1, 3}));
+    CHECK_FALSE(there(*fs, 2));
+  }
+  SUBCASE("another one is better") {
+    REQUIRE(write_judged(*fs, "/m", {.best = judged::best_so_far{{{2}, 1}, 0.25}}));
+    commit(*store, 3);
+    CHECK_FALSE(there(*fs, 1));
+    CHECK_MESSAGE(!there(*fs, 2), "the directory has another checkpoint of that step");
+  }
+  SUBCASE("a person removes it") {
+    const checkpoint_id one{1};
+    REQUIRE(store->remove({&one, 1}, false));
+    CHECK_FALSE(there(*fs, 1));
+  }
+  SUBCASE("a file that is damaged names none") {
+    REQUIRE(write_file_atomically(*fs, "/m", "judged.json", "{"));
+    commit(*store, 3);
+    CHECK_FALSE(there(*fs, 1));
+  }
+  SUBCASE("a lease that ends does not delete it") {
+    store->lease({1});
+    REQUIRE(store->release({1}));
+    CHECK(there(*fs, 1));
+  }
 }
 
 }  // namespace troupe
