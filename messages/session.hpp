@@ -52,19 +52,13 @@ struct variables_read {
   int32_t attempt = 0;
   uint64_t number = 0;
   int64_t step = 0;
-  std::vector<tensor> values;
-  std::optional<error> failure = {};
+  bool ok = true;
+  std::vector<tensor> values = {};
+  error cause = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, variables_read& x) {
-  bool failed = x.failure.has_value();
-  error failure = x.failure.value_or(error{});
-  auto load = [&]() -> caf::error {
-    x.failure = failed ? std::optional<error>{failure} : std::nullopt;
-    return caf::none;
-  };
-  return f(caf::meta::type_name("variables_read"), x.attempt, x.number, x.step, x.values, failed, failure,
-           caf::meta::load_callback(load));
+  return f(caf::meta::type_name("variables_read"), x.attempt, x.number, x.step, x.ok, x.values, x.cause);
 }
 
 }  // namespace troupe

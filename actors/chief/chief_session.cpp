@@ -44,7 +44,9 @@ void on_variables_read(chief_state& c, const variables_read& x) {
   const auto wanted = c.readings.extract(x.number);
   if (!wanted)
     return;
-  reading news{.number = x.number, .step = x.step, .failure = x.failure};
+  reading news{.number = x.number, .step = x.step};
+  if (!x.ok)
+    news.failure = x.cause;
   for (size_t i = 0; i < x.values.size(); ++i)
     news.values[wanted.mapped()[i]] = x.values[i];
   c.options.board->variables(std::move(news));

@@ -211,7 +211,7 @@ struct replica_state {
   void lend();                     ///< Sends the part for a save, once for each state.
   /// Sends this replica's slice of the current arena, which is lent until the receiver releases it.
   void send_part(part_use use);
-  void read();  ///< Answers those who want variables.
+  void serve_readings();  ///< Answers those who want variables, unless a step is under way.
 
   // replica_reports.cpp: reports, credit and the end
   void stop_at(step_status status, error cause);

@@ -101,21 +101,24 @@ void replica_state::on_read_variables(const read_variables& x) {
     return;
   }
   readings.emplace_back(caf::actor_cast<variables_sink_actor>(self->current_sender()), x);
-  read();
+  serve_readings();
 }
 
 /// Between two steps of this replica the arena belongs to no update: others apply the next one only once they have the
 /// gradient of this one.
-void replica_state::read() {
+void replica_state::serve_readings() {
   if (waiting != wait::none)
     return;
   for (const auto& [reader, wanted] : std::exchange(readings, {})) {
-    variables_read found{wanted.attempt, wanted.number, step, {}};
-    for (size_t i = 0; i < wanted.names.size() && !found.failure; ++i)
-      if (auto value = options.engine->variable(wanted.names[i], current))
+    variables_read found{wanted.attempt, wanted.number, step};
+    for (size_t i = 0; i < wanted.names.size() && found.ok; ++i) {
+      auto value = options.engine->variable(wanted.names[i], current);
+      found.ok = value.has_value();
+      if (value)
         found.values.push_back(std::move(*value));
       else
-        found.failure = std::move(value.error());
+        found.cause = std::move(value.error());
+    }
     self->send(reader, std::move(found));
   }
 }

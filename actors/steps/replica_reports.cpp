@@ -20,7 +20,7 @@ void replica_state::stop_at(step_status status, error cause) {
   send_report();
   said = stream_end{attempt, options.id, step, std::move(cause), kind};
   self->send(peers.outfeed, *said);
-  read();
+  serve_readings();
 }
 
 void replica_state::send_report() {

@@ -181,7 +181,7 @@ void replica_state::finish_step() {
     send_report();
   if (block_done)
     give_credit(credit_rule::if_grown);
-  read();
+  serve_readings();
 }
 
 bool replica_state::begins_loop() {

@@ -20,7 +20,7 @@ struct supervisor_options {
   std::function<expected<void>(parameter_access&)> init_fn = {};                ///< As in `session_options`.
   std::function<std::vector<std::string>(const parameter_access&)> ready = {};  ///< As in `session_options`.
   /// Seconds between two records of summaries and of the rate: the first of the first step, and each of the next step
-  /// that is made. 0: none. Absent: 120. Seconds between two checkpoints. 0: none at all. Absent: 600. `state` where
+  /// that is granted. 0: none. Absent: 120. Seconds between two checkpoints. 0: none at all. Absent: 600. `state` where
   /// given and not 0 beside the chief.
   std::optional<double> save_summaries_secs = {}, save_model_secs = {};
   double recovery_wait_secs = 30;    ///< As in `session_options`.

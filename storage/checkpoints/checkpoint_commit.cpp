@@ -134,20 +134,29 @@ expected<bool> checkpoint_store::impl::remove_doomed(checkpoint_id id) {
   return removed;
 }
 
-bool checkpoint_store::impl::may_be_judged_best(checkpoint_id id) const {
+expected<std::optional<checkpoint_id>> checkpoint_store::impl::judged_best() const {
+  using found = std::optional<checkpoint_id>;
   if (const auto there = fs->info(join_path(directory, std::string{judged_file})); !there)
-    return there.error().category != errc::not_found;
+    return there.error().category == errc::not_found ? expected<found>{} : fail(there.error());
   const auto said = load_judged(*fs, directory);
+  if (!said && (said.error().category == errc::data_loss || said.error().category == errc::unimplemented))
+    return found{};  // No words of an evaluator that this program understands.
   if (!said)
-    return said.error().category != errc::not_found && said.error().category != errc::data_loss
-           && said.error().category != errc::unimplemented;
-  return said->best && said->best->at.id == id && has_checkpoint(*fs, directory, said->best->at).value_or(true);
+    return fail(said.error());
+  if (!said->best)
+    return found{};
+  return has_checkpoint(*fs, directory, said->best->at).map([&](bool is_there) {
+    return is_there ? found{said->best->at.id} : found{};
+  });
 }
 
-void checkpoint_store::impl::sweep(commit_result& result, bool judged_too) {
+void checkpoint_store::impl::sweep(commit_result& result, std::span<const checkpoint_id> chosen) {
   const auto dropped = doomed;
+  if (dropped.empty())
+    return;
+  const auto best = judged_best();
   for (const auto& [id, changed] : dropped) {
-    if (!judged_too && may_be_judged_best(id))
+    if ((!best || *best == id) && !contains(chosen, id))
       result.held.push_back(id);
     else if (const auto removed = remove_doomed(id); !removed)
       result.warnings.push_back(checkpoint_name(id) + " could not be deleted: " + removed.error().message);

@@ -66,7 +66,7 @@ expected<commit_result> checkpoint_store::remove(std::span<const checkpoint_id> 
   }
   s.doomed = std::move(doomed);
   commit_result result;
-  s.sweep(result, true);
+  s.sweep(result, ids);
   return result;
 }
 

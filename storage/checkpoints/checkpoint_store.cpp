@@ -233,7 +233,9 @@ expected<void> checkpoint_store::release(checkpoint_id id) {
   if (--held->second > 0)
     return {};
   impl_->leases.erase(held);
-  if (!impl_->doomed.contains(id) || impl_->may_be_judged_best(id))
+  if (!impl_->doomed.contains(id))
+    return {};
+  if (const auto best = impl_->judged_best(); !best || *best == id)
     return {};
   return impl_->remove_doomed(id).map([](bool) {});
 }

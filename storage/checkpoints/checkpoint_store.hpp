@@ -43,7 +43,8 @@ struct checkpoint_store_options {
 struct commit_result {
   std::string prefix;                  ///< For a commit: "<dir>/model.ckpt-1200".
   std::vector<checkpoint_id> deleted;  ///< Checkpoints whose files were deleted.
-  /// Checkpoints that will be deleted at a later commit, since readers hold leases on them.
+  /// Checkpoints that will be deleted at a later commit, since readers hold leases on them, or an evaluator in another
+  /// process has named them the best.
   std::vector<checkpoint_id> held;
   std::vector<std::string> warnings;  ///< For example that an old checkpoint could not be deleted.
 };

@@ -60,12 +60,12 @@ struct checkpoint_store::impl {
   expected<void> write_files(const checkpoint_content& content);
   /// Deletes a doomed checkpoint. Returns false while a reader holds it.
   expected<bool> remove_doomed(checkpoint_id id);
-  /// Whether an evaluator in another process may have named it the best (judged.hpp): its hold may go with that process
-  /// before the books name the checkpoint. A file that cannot be read now may name any.
-  bool may_be_judged_best(checkpoint_id id) const;
-  /// Deletes the doomed checkpoints that nobody holds. `judged_too`: also one that may be judged the best, since a
-  /// person has chosen it.
-  void sweep(commit_result& result, bool judged_too = false);
+  /// The checkpoint that an evaluator in another process has named the best (judged.hpp). Its hold may go with that
+  /// process before the books name it. Error: the file cannot be read now, and may name any.
+  expected<std::optional<checkpoint_id>> judged_best() const;
+  /// Deletes the doomed checkpoints that nobody holds, but not the one that was judged the best, unless a person has
+  /// chosen it.
+  void sweep(commit_result& result, std::span<const checkpoint_id> chosen = {});
 
   expected<std::unique_ptr<checkpoint_reader>> read(checkpoint_id id) const;
   /// Returns `missing`, or failed_precondition if a TensorFlow checkpoint has that name.

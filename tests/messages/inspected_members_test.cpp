@@ -48,8 +48,6 @@ template <>
 constexpr size_t taken_apart<error> = 1;  // A flag: it has a step.
 template <>
 constexpr size_t taken_apart<begin> = 1;  // A flag: it has a position.
-template <>
-constexpr size_t taken_apart<variables_read> = 1;  // A flag: it has a failure.
 
 // The last member is a handle, which `members_of` cannot count, since it can be made of too many types.
 template <>

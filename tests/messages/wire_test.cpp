@@ -194,7 +194,7 @@ template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble(), 
 template <> late_properties sample(simulation&) { return {96, {97, 98}, {{"ended", "early"}}}; }
 template <> late_properties_kept sample(simulation&) { return {99, {100, 101}}; }
 template <> unlease sample(simulation&) { return {{53, 90}}; }
-template <> variables_read sample(simulation&) { return {159, 160, 161, {floats()}, trouble()}; }
+template <> variables_read sample(simulation&) { return {159, 160, 161, false, {floats()}, trouble()}; }
 template <> verdict_seen sample(simulation&) {
   return {true, true, {142, 143}, 0.5, {144, 145}, "a rule", "a reason", "what is ignored"};
 }

@@ -257,7 +257,7 @@ TEST_CASE_FIXTURE(recovering_session, "who waits for variables while the job rec
   CHECK(node(role::replica).last<read_variables>().attempt == 1);
   kill(role::replica);
   answer_flush();
-  tell(boss, variables_read{1, 7, 0, {}});  // Nobody has asked for it.
+  tell(boss, variables_read{1, 7, 0});  // Nobody has asked for it.
   tell(boss, save_failed{1, 0, error{errc::aborted, "lacks a part"}});
   tell(boss, halted{1, 3_node});
   answer_flush();
@@ -268,10 +268,10 @@ TEST_CASE_FIXTURE(recovering_session, "who waits for variables while the job rec
   REQUIRE(phase() == job_progress::phase::training);
   CHECK(wanted() == 2);
   const auto value = tensor::scalar(1.5f);
-  tell(boss, variables_read{1, 1, 0, {value, value}});
+  tell(boss, variables_read{1, 1, 0, true, {value, value}});
   CHECK_MESSAGE(board->readings.empty(), "an answer of the attempt that failed");
-  tell(boss, variables_read{2, 1, 0, {value, value}});
-  tell(boss, variables_read{2, 2, 0, {}, error{errc::not_found, "there is no 'c'"}});
+  tell(boss, variables_read{2, 1, 0, true, {value, value}});
+  tell(boss, variables_read{2, 2, 0, false, {}, error{errc::not_found, "there is no 'c'"}});
   REQUIRE(board->readings.size() == 2);
   CHECK(board->readings[0].number == 1);
   CHECK(board->readings[0].values == std::map<std::string, tensor>{{"a", value}, {"b", value}});

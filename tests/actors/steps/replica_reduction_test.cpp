@@ -240,7 +240,7 @@ TEST_CASE_FIXTURE(two_replicas, "variables are read between two steps, and those
   const auto values = found.values.front().as<float>();
   CHECK(std::vector<float>{values.begin(), values.end()} == toy_state(found.step));
   ask(3, {"toy/state", "toy/slot"});
-  CHECK(reader.last<variables_read>().failure->category == errc::not_found);
+  CHECK(reader.last<variables_read>().cause.category == errc::not_found);
   SUBCASE("one of a step that is never made is left to the next attempt") {
     grant(9);
     feed(1, 7, 2);

@@ -187,7 +187,7 @@ TEST_CASE("opening removes a dead writer's temporary files and headless shards, 
 
 TEST_CASE(
     "what an evaluator has named the best outlives the list until the books name it, but not a person's removal") {
-  const auto fs = memory_file_system();
+  const auto fs = faulty_file_system::around(memory_file_system());
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
   commit(*store, 1);
   const auto meant = judged_checkpoint_of(*fs, "/m", {1});
@@ -209,6 +209,14 @@ TEST_CASE(
     CHECK_FALSE(there(*fs, 1));
     CHECK_MESSAGE(!there(*fs, 2), "the directory has another checkpoint of that step");
   }
+  SUBCASE("a person removes another one") {
+    commit(*store, 3);
+    commit(*store, 4);
+    const checkpoint_id newest{4};
+    REQUIRE(store->remove({&newest, 1}, true));
+    CHECK(there(*fs, 1));
+    CHECK_FALSE(there(*fs, 4));
+  }
   SUBCASE("a person removes it") {
     const checkpoint_id one{1};
     REQUIRE(store->remove({&one, 1}, false));
@@ -218,6 +226,18 @@ TEST_CASE(
     REQUIRE(write_file_atomically(*fs, "/m", "judged.json", "{"));
     commit(*store, 3);
     CHECK_FALSE(there(*fs, 1));
+  }
+  SUBCASE("a file that cannot be read may name any, until it can be") {
+    REQUIRE(write_judged(*fs, "/m", {}));
+    fs->inject({.category = errc::unavailable,
+                .reason = "input/output error",
+                .path_contains = "judged.json",
+                .for_ever = true});
+    commit(*store, 3);
+    CHECK(there(*fs, 1));
+    CHECK(there(*fs, 2));
+    fs->heal();
+    CHECK(commit(*store, 4).deleted == ids({1, 2, 3}));
   }
   SUBCASE("a lease that ends does not delete it") {
     store->lease({1});
