@@ -123,8 +123,10 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
       out.readers.push_back({.edge = edge});
   }
   state.exposed.resize(state.outs.size());
-  if (options.collective)
+  if (options.collective) {
     state.seat.emplace(options.collective, options.index, options.looks);
+    options.engine->share_squares(options.collective->squares());
+  }
   state.options = std::move(options);
   return counted<replica_actor>(
       state, [&state](const block& x) { state.on_block(x); }, [&state](const end_of_data& x) { state.on_end(x); },

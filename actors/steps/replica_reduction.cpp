@@ -82,7 +82,7 @@ void replica_state::meet() {
     }
     if (waiting == wait::gathered) {
       waiting = wait::summed;
-      seat->sum();
+      seat->sum([this](gradient_view sum) { options.engine->measure(sum); });
     } else {
       waiting = wait::applied;
       apply(seat->total());

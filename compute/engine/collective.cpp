@@ -19,13 +19,14 @@ void pause() {
 
 }  // namespace
 
-expected<std::shared_ptr<collective>> collective::plan(std::shared_ptr<const parameter_layout> layout,
-                                                       int32_t replicas) {
+expected<std::shared_ptr<collective>> collective::plan(std::shared_ptr<const parameter_layout> layout, int32_t replicas,
+                                                       int64_t norm_chunks) {
   auto slices = gradient_reduction::plan_slices(layout, replicas);
   if (!slices)
     return fail(slices.error());
   std::shared_ptr<collective> made{new collective{replicas}};
   made->slices_ = std::move(*slices);
+  made->squares_.resize(static_cast<size_t>(norm_chunks));
   made->total_ = made->slices_.front().total();
   return made;
 }
@@ -44,10 +45,13 @@ void collective_seat::gather(step_outcome made, tensor gradient) {
   come();
 }
 
-void collective_seat::sum() {
+void collective_seat::sum(const std::function<void(gradient_view)>& measure) {
   auto& slice = shared_->slices_[replica_];
   slice.add(shared_->parts_);
-  shared_->summed_[replica_] = slice.is_finite();
+  const bool finite = slice.is_finite();
+  if (measure && finite)
+    measure(slice.view());
+  shared_->summed_[replica_] = finite;
   come();
 }
 

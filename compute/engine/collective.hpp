@@ -2,7 +2,7 @@
 //
 //   replica r:  gather ──────────► sum ───────────────────► apply ─────────► step + 1
 //               what it computed   slice r of all parts,    slice r of the
-//                                  checked                  update
+//                                  checked and measured     update
 //
 // A phase is over when all replicas are there. Nothing here waits: a replica looks for a short time, then goes to
 // sleep, which is to return to its mailbox, and whoever sees the phase over is told whom to wake. Halts, stops and
@@ -14,16 +14,20 @@
 
 #include <any>
 #include <atomic>
+#include <functional>
 
 namespace troupe {
 
 /// Data and atomics that the replicas of a group share.
 class collective {
  public:
-  /// resource_exhausted: there is no memory for the sum.
-  static expected<std::shared_ptr<collective>> plan(std::shared_ptr<const parameter_layout> layout, int32_t replicas);
+  /// `norm_chunks`: as the engines say. resource_exhausted: there is no memory for the sum.
+  static expected<std::shared_ptr<collective>> plan(std::shared_ptr<const parameter_layout> layout, int32_t replicas,
+                                                    int64_t norm_chunks = 0);
 
   int32_t replicas() const noexcept { return static_cast<int32_t>(places_.size()); }
+  /// The sums of squares of a step's gradient (`step_engine::share_squares`), which live as long as this.
+  std::span<double> squares() noexcept { return squares_; }
 
  private:
   friend class collective_seat;
@@ -44,6 +48,7 @@ class collective {
   std::vector<uint8_t> summed_;  ///< Whether its slice of the sum is finite.
   std::vector<tensor> parts_;
   std::vector<gradient_reduction> slices_;
+  std::vector<double> squares_;  ///< Each is written by the replica in whose slice its chunk begins.
   tensor total_;
 };
 
@@ -64,8 +69,9 @@ class collective_seat {
   /// Comes to the phase `gathered` of a step. `gradient` is that of the whole layout, shared until the next step, and
   /// is not read unless the status is ok.
   void gather(step_outcome made, tensor gradient);
-  /// In `gathered`, once all are there and all are well: adds this replica's slice, and comes to the phase `summed`.
-  void sum();
+  /// In `gathered`, once all are there and all are well: adds this replica's slice, lets `measure` read it if it is
+  /// finite, and comes to the phase `summed`.
+  void sum(const std::function<void(gradient_view)>& measure = {});
   /// In `summed`, once all are there and the sum is finite, when this replica has applied its slice: comes to
   /// `applied`.
   void apply();

@@ -26,8 +26,10 @@ class gradient_reduction {
   /// The same in two parts, for several replicas: `add` writes where `total` is, which never moves.
   void add(std::span<const tensor> parts);
   tensor total() const { return {dtype::uint8, {layout().gradient_bytes()}, levels_.front()}; }
+  /// Of a slice, with all bits of touched rows: the sum of the slice alone, before the others are added.
+  gradient_view view() const { return {levels_.front().get(), bits_.front().get()}; }
   /// Whether every element of the last sum of several parts is finite; of a slice, every element of the slice.
-  bool is_finite() const { return troupe::is_finite(*layout_, slice_, {levels_.front().get(), bits_.front().get()}); }
+  bool is_finite() const { return troupe::is_finite(*layout_, slice_, view()); }
 
  private:
   using buffers = std::vector<std::shared_ptr<std::byte>>;

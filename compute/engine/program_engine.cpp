@@ -8,6 +8,7 @@
 #include "compute/parameters/assign_range.hpp"
 #include "words/buffer_pool.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
@@ -99,9 +100,12 @@ class program_engine final : public step_engine {
 
   tensor gradient() const override { return sums_.total(layout()); }
 
+  int64_t norm_chunks() const override { return current_->norm_chunks(); }
+  void share_squares(std::span<double> squares) override { squares_ = squares; }
+  void measure(gradient_view sum) override { current_->measure(slice_, sum, squares_); }
   void apply(int64_t step, const tensor& sum, int from, int to) override {
-    current_->apply(own(step), slice_, sum.data(), options_.store->arena(from), options_.store->arena(to),
-                    rate_factor_);
+    current_->apply(own(step), slice_, sum.data(), options_.store->arena(from), options_.store->arena(to), rate_factor_,
+                    squares_);
   }
   void scale_rate(double factor) override { rate_factor_ = factor; }
   void carry(int arena) override { carried_.carry(*current_, arena); }
@@ -338,13 +342,12 @@ class program_engine final : public step_engine {
   expected<void> find_inputs() {
     const auto& delivered = options_.delivered;
     for (const auto& wanted : current_->inputs()) {
-      size_t at = 0;
-      while (at < delivered.size() && delivered[at].name != wanted.name)
-        ++at;
-      if (at == delivered.size())
+      const auto at = std::find_if(delivered.begin(), delivered.end(),
+                                   [&](const auto& c) { return c.name == wanted.name; });
+      if (at == delivered.end())
         return fail(errc::key_missing, "the model is fed " + wanted.name + ", which the dataset does not have");
-      order_.push_back(at);
-      row_bytes_.push_back(delivered[at].row_bytes());
+      order_.push_back(static_cast<size_t>(at - delivered.begin()));
+      row_bytes_.push_back(at->row_bytes());
     }
     return {};
   }
@@ -359,6 +362,7 @@ class program_engine final : public step_engine {
   carried_rows carried_;
   called_tensors called_;
   std::pair<int64_t, int64_t> slice_;
+  std::span<double> squares_;  ///< Of the collective's; empty: `apply` measures.
   double rate_factor_ = 1;
   int32_t local_shards_ = 1;
   int64_t rows_ = 0;
@@ -379,11 +383,8 @@ class program_engine final : public step_engine {
 
 expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_options options) {
   auto engine = std::make_unique<program_engine>(std::move(options));
-  if (auto ready = engine->prepare(); !ready)
-    return fail(ready.error());
-  if (auto found = engine->find_inputs(); !found)
-    return fail(found.error());
-  return engine;
+  auto ready = engine->prepare().and_then([&] { return engine->find_inputs(); });
+  return ready ? expected<std::unique_ptr<step_engine>>{std::move(engine)} : fail(ready.error());
 }
 
 expected<parameter_layout> layout_of(const model_graph& built, int64_t rows) {

@@ -74,6 +74,9 @@ class cached_engine final : public step_engine {
     return computed_->gradients(step, whole, arena);
   }
   tensor gradient() const override { return computed_->gradient(); }
+  int64_t norm_chunks() const override { return computed_->norm_chunks(); }
+  void share_squares(std::span<double> squares) override { computed_->share_squares(squares); }
+  void measure(gradient_view sum) override { computed_->measure(sum); }
   void apply(int64_t step, const tensor& sum, int from, int to) override { computed_->apply(step, sum, from, to); }
   void scale_rate(double factor) override { computed_->scale_rate(factor); }
   step_status evaluate(int64_t step, const batch_feeds& in, int arena) override {

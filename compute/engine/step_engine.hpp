@@ -60,6 +60,13 @@ class step_engine {
   virtual step_status expose(int64_t step, const batch_feeds& in, int arena) = 0;
   /// The result of the last `gradients`. It shares the engine's memory, which the next call overwrites.
   virtual tensor gradient() const = 0;
+  /// Train: how many sums of squares clipping by norm needs; 0 without it.
+  virtual int64_t norm_chunks() const { return 0; }
+  /// Train: `apply` takes these sums, so many, from here on. The replicas share them: each measures its slice of a
+  /// step's sum before any of them applies it. Without them each reads all slices.
+  virtual void share_squares(std::span<double> squares) { static_cast<void>(squares); }
+  /// Train: writes the sums of squares of this replica's slice, which must be complete.
+  virtual void measure(gradient_view sum) { static_cast<void>(sum); }
   /// Train: applies this replica's slice of the update, from one arena to another or in place. `sum` is over all
   /// replicas.
   virtual void apply(int64_t step, const tensor& sum, int from, int to) = 0;

@@ -12,6 +12,7 @@ namespace troupe {
 namespace {
 
 constexpr int64_t line = 64;
+constexpr double not_measured = -1;  ///< No sum of squares.
 
 /// The update of rows that do not occur, under a rule that skips them: only the moving average changes.
 struct unmoved {};
@@ -49,7 +50,8 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
     if (!range.assigned && range.slots.size() != slots_of(o, range.rule).size())
       return fail(errc::invalid_argument, "the store has not the slots of " + to_text(o));
   const variable_groups groups{o.groups};
-  const bool each_alone = o.clip.norm > 0 || o.clip.global_norm > 0 || any_needs_whole_variables(o);
+  const bool clips_norms = o.clip.norm > 0 || o.clip.global_norm > 0;
+  const bool each_alone = clips_norms || any_needs_whole_variables(o);
   for (const auto& e : layout.entries()) {
     if (e.gradient_offset < 0 || !e.trainable)
       continue;
@@ -73,44 +75,76 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
     else if (s.first < s.last)
       u.segments_.push_back(s);
   }
+  u.flat_bytes_ = layout.flat_bytes();
+  if (clips_norms)
+    for (auto& s : u.segments_) {
+      s.chunk_bytes = norm_chunk * (u.ranges_[s.range].type == dtype::float64 ? 8 : 4);
+      s.first_chunk = u.norm_chunks_;
+      u.norm_chunks_ += (s.last - s.first + s.chunk_bytes - 1) / s.chunk_bytes;
+    }
   return u;
 }
 
-/// Σ g² of elements after clipping by value.
+/// Σ g² over bytes [first, last) of a variable's chunk, after clipping by value.
 template <class T>
-double planned_update::clipped_squares(const segment& s, const std::byte* gradient) const {
+double planned_update::clipped_squares(const segment& s, int64_t first, int64_t last, gradient_view gradient) const {
   const double limit = optimizer_.clip.value > 0 ? static_cast<double>(optimizer_.clip.value)
                                                  : std::numeric_limits<double>::infinity();
   constexpr auto size = static_cast<int64_t>(sizeof(T));
-  const T* g = reinterpret_cast<const T*>(gradient + s.first);
+  const T* g = reinterpret_cast<const T*>(gradient.values + first);
   const auto squares = [g, limit](int64_t i) {
     const double value = std::min(std::max(static_cast<double>(g[i]), -limit), limit);
     return value * value;
   };
   if (!s.rows)
-    return chunked_sum((s.last - s.first) / size, squares);
+    return chunked_sum((last - first) / size, squares);
   chunked_total sum;
-  for_touched_lines(*s.rows, gradient, {s.first, s.last}, [&](int64_t first, int64_t last) {
-    sum.add((first - s.first) / size, (last - s.first) / size, squares);
-  });
+  const auto* const touched = reinterpret_cast<const uint64_t*>(gradient.bits + (s.rows->bits - flat_bytes_));
+  for_touched_lines(*s.rows, touched, {first, last},
+                    [&](int64_t from, int64_t to) { sum.add((from - first) / size, (to - first) / size, squares); });
   return sum.total();
 }
 
-void planned_update::prepare(std::pair<int64_t, int64_t> slice, const std::byte* gradient) {
-  const auto& clip = optimizer_.clip;
-  if (clip.norm == 0 && clip.global_norm == 0)
+double planned_update::chunk_squares(const segment& s, int64_t first, int64_t last, gradient_view gradient) const {
+  return ranges_[s.range].type == dtype::float64 ? clipped_squares<double>(s, first, last, gradient)
+                                                 : clipped_squares<float>(s, first, last, gradient);
+}
+
+void planned_update::measure(std::pair<int64_t, int64_t> slice, gradient_view gradient,
+                             std::span<double> squares) const {
+  assert(std::ssize(squares) == norm_chunks_);
+  if (norm_chunks_ == 0)
     return;
-  double squares = 0;
+  for (const auto& s : segments_) {
+    const int64_t before = std::max<int64_t>(0, slice.first - s.first);
+    for (int64_t chunk = (before + s.chunk_bytes - 1) / s.chunk_bytes;; ++chunk) {
+      const int64_t first = s.first + chunk * s.chunk_bytes, last = std::min(first + s.chunk_bytes, s.last);
+      if (first >= std::min(s.last, slice.second))
+        break;
+      squares[static_cast<size_t>(s.first_chunk + chunk)] = last <= slice.second
+                                                                ? chunk_squares(s, first, last, gradient)
+                                                                : not_measured;
+    }
+  }
+}
+
+void planned_update::prepare(gradient_view gradient, std::span<const double> squares) {
+  assert(std::ssize(squares) == norm_chunks_);
+  if (norm_chunks_ == 0)
+    return;
+  const auto& clip = optimizer_.clip;
+  double all = 0;
   for (auto& s : segments_) {
-    if (clip.global_norm == 0 && (s.last <= slice.first || slice.second <= s.first))
-      continue;
-    const double sum = ranges_[s.range].type == dtype::float64 ? clipped_squares<double>(s, gradient)
-                                                               : clipped_squares<float>(s, gradient);
+    double sum = 0;
+    auto measured = squares.begin() + s.first_chunk;
+    for (int64_t first = s.first; first < s.last; first += s.chunk_bytes, ++measured)
+      sum += *measured == not_measured ? chunk_squares(s, first, std::min(first + s.chunk_bytes, s.last), gradient)
+                                       : *measured;
     s.gradient_scale = scale_to(clip.norm, std::sqrt(sum));
-    squares += sum * s.gradient_scale * s.gradient_scale;
+    all += sum * s.gradient_scale * s.gradient_scale;
   }
   if (clip.global_norm > 0)
-    for (const double scale = scale_to(clip.global_norm, std::sqrt(squares)); auto& s : segments_)
+    for (const double scale = scale_to(clip.global_norm, std::sqrt(all)); auto& s : segments_)
       s.gradient_scale *= scale;
 }
 

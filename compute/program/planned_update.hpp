@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compute/optimizers/update.hpp"
-#include "compute/parameters/parameter_store.hpp"
+#include "compute/parameters/flat_gradient.hpp"
 
 namespace troupe {
 
@@ -13,11 +13,18 @@ class planned_update {
   /// invalid_argument: an optimizer that is not valid, or a layout without its slots.
   static expected<planned_update> of(const optimizer& o, const parameter_layout& layout);
 
-  /// Computes the norms that the update of bytes [slice) needs, from the whole gradient vector, which must be complete.
-  /// Each variable's norm is summed in a fixed order of its own, so it has the same bits however the vector is sliced.
-  void prepare(std::pair<int64_t, int64_t> slice, const std::byte* gradient);
-  /// Updates the prepared slice, or a part of it that begins and ends at a multiple of 64 bytes. Threads may update
-  /// different parts at the same time. `rate_factor` multiplies the learning rate of every rule, and weight decay that
+  /// How many sums of squares clipping by norm needs, one for each chunk (norms.hpp) of each variable; 0 without it.
+  /// They are added in a fixed order, so that a norm has the same bits however the gradient is sliced.
+  int64_t norm_chunks() const noexcept { return norm_chunks_; }
+  /// Writes the sums of the chunks that begin in bytes [slice) of the gradient vector, whole lines of 64 bytes, which
+  /// must be complete; a chunk that ends beyond them is left to `prepare`. Threads may measure different slices at the
+  /// same time.
+  void measure(std::pair<int64_t, int64_t> slice, gradient_view gradient, std::span<double> squares) const;
+  /// Computes by how much `apply` scales each variable's gradient, from `squares`, which slices of the whole gradient
+  /// vector were measured to. Not needed without chunks.
+  void prepare(gradient_view gradient, std::span<const double> squares);
+  /// Updates bytes [slice), which begin and end at a multiple of 64. Threads may update different slices at the same
+  /// time. `rate_factor` multiplies the learning rate of every rule, and weight decay that
   /// is proportional to it.
   void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from,
              std::byte* to, double rate_factor = 1) const;
@@ -28,7 +35,8 @@ class planned_update {
   /// Adjacent variables that are updated alike. A variable with a sparse gradient is a segment of its own.
   struct segment {
     size_t range = 0;
-    int64_t first = 0, last = 0;  ///< Bytes of the gradient vector.
+    int64_t first = 0, last = 0;               ///< Bytes of the gradient vector.
+    int64_t chunk_bytes = 0, first_chunk = 0;  ///< Of its norm: the size of its chunks, and the index of the first.
     double rate_factor = 1, weight_decay = 0, gradient_scale = 1;
     std::optional<sparse_rows> rows;
   };
@@ -39,8 +47,9 @@ class planned_update {
   };
 
   const update_rule& rule_of(const segment& s) const { return rule_at(optimizer_, ranges_[s.range].rule); }
+  double chunk_squares(const segment& s, int64_t first, int64_t last, gradient_view gradient) const;
   template <class T>
-  double clipped_squares(const segment& s, const std::byte* gradient) const;
+  double clipped_squares(const segment& s, int64_t first, int64_t last, gradient_view gradient) const;
   /// The whole lines of 64 bytes [first, last) as a range to update.
   template <class T>
   update_range<T> range(const segment& s, int64_t first, int64_t last, const places& at) const;
@@ -56,6 +65,8 @@ class planned_update {
   optimizer optimizer_;
   std::vector<gradient_range> ranges_;
   std::vector<segment> segments_;
+  int64_t norm_chunks_ = 0;
+  int64_t flat_bytes_ = 0;  ///< Of the layout: where the bits of touched rows begin.
 };
 
 }  // namespace troupe

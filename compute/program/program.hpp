@@ -80,11 +80,15 @@ class program {
 
   /// Like the free function `is_finite`, but divided among the pool: each thread checks the part that it will update.
   bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) const;
+  /// Train: sums of squares that clipping by norm needs, and how many (planned_update.hpp); without them nothing is
+  /// measured. Programs that apply slices of one update each measure theirs.
+  int64_t norm_chunks() const noexcept;
+  void measure(std::pair<int64_t, int64_t> slice, gradient_view gradient, std::span<double> squares) const;
   /// Applies the optimizer's update for bytes [slice) of the gradient vector, which must be complete. Reads variables
   /// and slots from `from` and writes them to `to` (the same base: in place). `rate_factor` multiplies the learning
-  /// rate of every rule.
+  /// rate of every rule. `squares`: of the whole gradient vector; empty: they are measured here.
   void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from,
-             std::byte* to, double rate_factor = 1);
+             std::byte* to, double rate_factor = 1, std::span<const double> squares = {});
 
   /// The loss of the last run, unscaled by S, as float64.
   double loss() const noexcept;

@@ -194,11 +194,27 @@ error program::last_error() const {
   return e;
 }
 
+int64_t program::norm_chunks() const noexcept { return impl_->update.norm_chunks(); }
+
+void program::measure(std::pair<int64_t, int64_t> slice, gradient_view gradient, std::span<double> squares) const {
+  if (squares.empty())
+    return;
+  const flush_denormals tiny_is_zero;
+  impl_->share_out(slice, [&](int64_t first, int64_t last) {
+    impl_->update.measure({first, last}, gradient, squares);
+  });
+}
+
 void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from,
-                    std::byte* to, double rate_factor) {
+                    std::byte* to, double rate_factor, std::span<const double> squares) {
   const flush_denormals tiny_is_zero;
   const auto& update = impl_->update;
-  impl_->update.prepare(slice, gradient);
+  if (update.norm_chunks() > 0) {
+    const gradient_view whole{gradient, gradient + impl_->flat_bytes};
+    if (squares.empty())
+      measure({0, impl_->flat_bytes}, whole, impl_->squares);
+    impl_->update.prepare(whole, squares.empty() ? std::span<const double>{impl_->squares} : squares);
+  }
   if (!update.divides())
     return update.apply(step, slice, gradient, from, to, rate_factor);
   impl_->share_out(slice, [&](int64_t first, int64_t last) {

@@ -347,7 +347,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   if (count > 1 && planned.mode == mode::train) {
     const std::shared_ptr<const parameter_layout> shared{program.parameters, &program.parameters->layout()};
     if (job.plan.edges_from(replicas.front()->id, edge_kind::gradient).empty())
-      return collective::plan(shared, count).map([&](auto meeting) {
+      return collective::plan(shared, count, engine.norm_chunks()).map([&](auto meeting) {
         program.collective = std::move(meeting);
         return std::move(program);
       });

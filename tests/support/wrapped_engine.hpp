@@ -22,6 +22,9 @@ class wrapped_engine : public step_engine {
     return inner_->expose(step, in, arena);
   }
   tensor gradient() const override { return inner_->gradient(); }
+  int64_t norm_chunks() const override { return inner_->norm_chunks(); }
+  void share_squares(std::span<double> squares) override { inner_->share_squares(squares); }
+  void measure(gradient_view sum) override { inner_->measure(sum); }
   void apply(int64_t step, const tensor& sum, int from, int to) override { inner_->apply(step, sum, from, to); }
   void scale_rate(double factor) override { inner_->scale_rate(factor); }
   void carry(int arena) override { inner_->carry(arena); }

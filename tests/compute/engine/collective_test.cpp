@@ -1,5 +1,6 @@
 #include "compute/engine/collective.hpp"
 
+#include "compute/program/planned_update.hpp"
 #include "tests/compute/model_fixture.hpp"
 
 #include <troupe/nn.hpp>
@@ -84,6 +85,42 @@ TEST_CASE("slices that replicas add, of looked-up rows too, are the sum that a r
       CHECK(slices[0].total() == whole.sum(parts));
     }
   }
+}
+
+TEST_CASE("replicas that measure their own slices, of looked-up rows too, clip to the bits of one that reads all") {
+  drawn_gradients gradients;
+  const auto& layout = *gradients.layout;
+  for (const optimizer& o : {optimizer{.rule = momentum{}, .clip = {.global_norm = 0.01f}},
+                             optimizer{.rule = momentum{}, .clip = {.value = 1e-4f, .norm = 0.001f}}})
+    for (const int32_t count : {2, 3, 4, 5, 8}) {
+      CAPTURE(count);
+      auto slices = *gradient_reduction::plan_slices(gradients.layout, count);
+      std::vector<tensor> parts;
+      for (int32_t r = 0; r < count; ++r)
+        parts.push_back(gradients.of(r, 1));
+      auto one = *planned_update::of(o, layout), shared = *planned_update::of(o, layout);
+      REQUIRE(one.norm_chunks() > 1);
+      std::vector<double> squares(static_cast<size_t>(one.norm_chunks())), by_slices = squares;
+      for (int32_t r = 0; r < count; ++r) {
+        slices[static_cast<size_t>(r)].add(parts);
+        shared.measure(layout.slice(r, count), slices[static_cast<size_t>(r)].view(), by_slices);
+      }
+      const tensor sum = slices[0].total();
+      const auto whole = whole_gradient(layout, sum.data());
+      one.measure({0, layout.flat_bytes()}, whole, squares);
+      CHECK(std::none_of(squares.begin(), squares.end(), [](double x) { return x < 0; }));
+      CHECK_MESSAGE(std::count_if(by_slices.begin(), by_slices.end(), [](double x) { return x < 0; }) < count,
+                    "only chunks that lie in two slices are left");
+      one.prepare(whole, squares);
+      shared.prepare(whole, by_slices);
+      const auto a = *parameter_store::create(layout, 1), b = *parameter_store::create(layout, 1);
+      a->initialise(2), b->initialise(2);
+      const std::vector<std::byte> before(a->arena(0), a->arena(0) + layout.arena_bytes());
+      one.apply(0, {0, layout.flat_bytes()}, sum.data(), a->arena(0), a->arena(0));
+      shared.apply(0, {0, layout.flat_bytes()}, sum.data(), b->arena(0), b->arena(0));
+      CHECK(std::memcmp(a->arena(0), b->arena(0), static_cast<size_t>(layout.arena_bytes())) == 0);
+      CHECK_FALSE(std::memcmp(a->arena(0), before.data(), before.size()) == 0);
+    }
 }
 
 TEST_CASE("a slice is finite or not by its own elements") {

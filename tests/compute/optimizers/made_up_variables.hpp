@@ -58,10 +58,15 @@ struct made_up {
           reinterpret_cast<float*>(gradient.get() + e.gradient_offset)[i] = static_cast<float>(v);
     }
   }
+  /// Slices are measured by themselves, the last one first, as replicas do that share the sums.
   void apply(int64_t step, int replicas = 1) {
+    std::vector<double> squares(static_cast<size_t>(update.norm_chunks()));
+    const auto whole = whole_gradient(layout, gradient.get());
+    for (int r = replicas - 1; r >= 0; --r)
+      update.measure(layout.slice(r, replicas), whole, squares);
+    update.prepare(whole, squares);
     for (int r = replicas - 1; r >= 0; --r) {
       const auto slice = layout.slice(r, replicas);
-      update.prepare(slice, gradient.get());
       update.apply(step, slice, gradient.get(), store->arena(0), store->arena(0));
     }
   }
