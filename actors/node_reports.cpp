@@ -35,6 +35,8 @@ actor_report report_of(const std::string& name, std::string_view role, const act
   r.bytes = spent.bytes;
   r.queued = spent.queued;
   r.queued_max = spent.queued_max;
+  r.mailbox = spent.mailbox;
+  r.mailbox_max = spent.mailbox_max;
   return r;
 }
 

@@ -35,9 +35,9 @@ std::map<std::string, double> metrics_in(const json_text::entry& e) {
 }
 
 actor_report actor_in(const json_text::entry& e) {
-  e.require_members(
-      {"name", "role", "answered", "busy_seconds", "waiting_seconds", "messages", "bytes", "queued", "queued_max"},
-      {"driver"});
+  e.require_members({"name", "role", "answered", "busy_seconds", "waiting_seconds", "messages", "bytes", "queued",
+                     "queued_max", "mailbox", "mailbox_max"},
+                    {"driver"});
   e.at("waiting_seconds").require_members({"input", "peers", "room", "arena", "horizon"});
   actor_report a{.name = e.at("name").text(),
                  .role = e.at("role").text(),
@@ -51,6 +51,8 @@ actor_report actor_in(const json_text::entry& e) {
   a.bytes = e.at("bytes").integer();
   a.queued = e.at("queued").integer();
   a.queued_max = e.at("queued_max").integer();
+  a.mailbox = e.at("mailbox").integer();
+  a.mailbox_max = e.at("mailbox_max").integer();
   return a;
 }
 

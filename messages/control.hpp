@@ -333,7 +333,7 @@ typename Inspector::result_type inspect(Inspector& f, probe& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, activity_counts& x) {
   return f(caf::meta::type_name("activity_counts"), x.busy_ns, x.waiting_ns[0], x.waiting_ns[1], x.waiting_ns[2],
-           x.waiting_ns[3], x.waiting_ns[4], x.messages, x.bytes, x.queued, x.queued_max);
+           x.waiting_ns[3], x.waiting_ns[4], x.messages, x.bytes, x.queued, x.queued_max, x.mailbox, x.mailbox_max);
 }
 
 template <class Inspector>

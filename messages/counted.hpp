@@ -22,6 +22,13 @@ int64_t now_ns_of(const State& state) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(state.self->clock().now().time_since_epoch()).count();
 }
 
+/// Messages that wait behind the one at hand. What has arrived since the actor last looked at its mailbox, a few
+/// messages ago, comes with the next look: it costs no atomic operation to ask.
+template <class State>
+int64_t mailbox_of(const State& state) {
+  return static_cast<int64_t>(state.self->mailbox().queue().total_task_size());
+}
+
 /// Bytes of the tensors that a message brings.
 template <class M>
 int64_t tensor_bytes(const M& x) {
@@ -44,7 +51,7 @@ class counted_turn {
   counted_turn(State& state, int64_t bytes, const std::type_info& message) : state_(state) {
     const auto now = now_ns_of(state);
     look_at_step(now);
-    state.spent.work(now, bytes, message);
+    state.spent.work(now, bytes, message, mailbox_of(state));
   }
   counted_turn(const counted_turn&) = delete;
   counted_turn& operator=(const counted_turn&) = delete;

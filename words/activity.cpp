@@ -48,12 +48,14 @@ void activity::record_span(int64_t now_ns) {
   recording_.spans.push_back(s);
 }
 
-void activity::work(int64_t now_ns, int64_t bytes, const std::type_info& message) {
+void activity::work(int64_t now_ns, int64_t bytes, const std::type_info& message, int64_t mailbox) {
   account(now_ns);
   works_ = true;
   message_ = &message;
   ++counts_.messages;
   counts_.bytes += bytes;
+  counts_.mailbox = mailbox;
+  counts_.mailbox_max = std::max(counts_.mailbox_max, mailbox);
 }
 
 void activity::wait(int64_t now_ns, wait_cause cause, int64_t queued) {

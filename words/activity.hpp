@@ -30,6 +30,8 @@ struct activity_counts {
   int64_t bytes = 0;                                 ///< Of tensors in these messages.
   int64_t queued = 0;                                ///< What has arrived and is not used yet, such as batches.
   int64_t queued_max = 0;                            ///< The most since the start.
+  int64_t mailbox = 0;                               ///< Messages that waited behind the last one handled.
+  int64_t mailbox_max = 0;                           ///< The most since the start.
 
   int64_t waiting_for(wait_cause cause) const { return waiting_ns[static_cast<size_t>(cause)]; }
   int64_t total_ns() const;
@@ -59,8 +61,8 @@ class activity {
  public:
   /// The actor is started, and waits for a grant.
   explicit activity(int64_t now_ns = 0) : since_(now_ns) {}
-  /// A message of type `message` that brings `bytes` of tensors begins to be handled.
-  void work(int64_t now_ns, int64_t bytes = 0, const std::type_info& message = typeid(void));
+  /// A message of type `message` that brings `bytes` of tensors begins to be handled, and `mailbox` more wait.
+  void work(int64_t now_ns, int64_t bytes = 0, const std::type_info& message = typeid(void), int64_t mailbox = 0);
   /// It has been handled. `queued`: see activity_counts.
   void wait(int64_t now_ns, wait_cause cause, int64_t queued = 0);
   /// The handler itself waits, and then goes on with its message.

@@ -156,7 +156,8 @@ std::string to_text(const job_report& r) {
   std::string text = padded("", width, false);
   for (const auto& s : shares)
     text += padded(s.name, column, true);
-  text += padded("messages", column + 2, true) + padded("MB", column, true) + padded("queued", column, true) + "\n";
+  text += padded("messages", column + 2, true) + padded("MB", column, true) + padded("queued", column, true)
+          + padded("mailbox", column, true) + "\n";
   for (const auto& a : r.actors) {
     text += padded(a.name, width, false);
     if (!a.answered) {
@@ -167,7 +168,7 @@ std::string to_text(const job_report& r) {
       text += padded(percent(share_of(a, i)), column, true);
     text += padded(std::to_string(a.messages), column + 2, true)
             + padded(std::to_string(a.bytes / 1'000'000), column, true) + padded(std::to_string(a.queued), column, true)
-            + "\n";
+            + padded(std::to_string(a.mailbox_max), column, true) + "\n";
   }
   return text + bound_by(r) + "\n";
 }
@@ -177,8 +178,15 @@ std::string to_json(const job_report& r) {
   json all{{"seconds", json_text::as_json(r.seconds)}, {"step", r.step}, {"bound_by", bound_by(r)}};
   all["actors"] = json::array();
   for (const auto& a : r.actors) {
-    json one{{"name", a.name},   {"role", a.role},     {"answered", a.answered},    {"messages", a.messages},
-             {"bytes", a.bytes}, {"queued", a.queued}, {"queued_max", a.queued_max}};
+    json one{{"name", a.name},
+             {"role", a.role},
+             {"answered", a.answered},
+             {"messages", a.messages},
+             {"bytes", a.bytes},
+             {"queued", a.queued},
+             {"queued_max", a.queued_max},
+             {"mailbox", a.mailbox},
+             {"mailbox_max", a.mailbox_max}};
     if (!a.driver.empty())
       one["driver"] = a.driver;
     one["busy_seconds"] = json_text::as_json(a.busy_seconds);
@@ -211,6 +219,8 @@ std::string to_prometheus(const job_report& r) {
        [](const actor_report& a) { return a.bytes; });
   each("troupe_actor_queued", kind::gauge, "Batches that have arrived and are not used yet.",
        [](const actor_report& a) { return a.queued; });
+  each("troupe_actor_mailbox", kind::gauge, "Messages that have arrived and are not handled yet.",
+       [](const actor_report& a) { return a.mailbox; });
   return all.text();
 }
 

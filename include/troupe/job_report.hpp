@@ -35,10 +35,12 @@ struct actor_report {
     double total() const { return input + peers + room + arena + horizon; }
     friend bool operator==(const waits&, const waits&) = default;
   } waiting_seconds = {};
-  int64_t messages = 0;    ///< Handled.
-  int64_t bytes = 0;       ///< Of the tensors in them.
-  int64_t queued = 0;      ///< Batches that have arrived and are not used yet.
-  int64_t queued_max = 0;  ///< The most since the actor was started.
+  int64_t messages = 0;     ///< Handled.
+  int64_t bytes = 0;        ///< Of the tensors in them.
+  int64_t queued = 0;       ///< Batches that have arrived and are not used yet.
+  int64_t queued_max = 0;   ///< The most since the actor was started.
+  int64_t mailbox = 0;      ///< Messages that had arrived and were not handled when it answered.
+  int64_t mailbox_max = 0;  ///< The most since the actor was started.
 
   double seconds() const { return busy_seconds + waiting_seconds.total(); }
   friend bool operator==(const actor_report&, const actor_report&) = default;
@@ -52,7 +54,7 @@ struct job_report {
   friend bool operator==(const job_report&, const job_report&) = default;
 };
 
-/// What came after `earlier`, actor by actor; `queued` and `queued_max` are those of `later`. An actor that was started
+/// What came after `earlier`, actor by actor; queues and mailboxes are those of `later`. An actor that was started
 /// meanwhile is there with all of its time.
 TROUPE_API job_report since(const job_report& later, const job_report& earlier);
 

@@ -27,6 +27,8 @@ job_status a_status() {
   a.bytes = 8;
   a.queued = 1;
   a.queued_max = 2;
+  a.mailbox = 3;
+  a.mailbox_max = 4;
   s.report.actors = {a,
                      {.name = "infeed/0", .role = "infeed", .answered = false},
                      {.name = "evaluator/replica/0", .role = "replica", .driver = "evaluator"}};

@@ -24,6 +24,16 @@ TEST_CASE("work and waits of an actor add up to the time since its start") {
   CHECK(now.queued_max == 3);
 }
 
+TEST_CASE("of the messages that wait in a mailbox the last count and the greatest are kept") {
+  activity a;
+  for (const int64_t waiting : {2, 5, 1}) {
+    a.work(0, 0, typeid(void), waiting);
+    a.wait(0, wait_cause::input);
+  }
+  CHECK(a.counts(0).mailbox == 1);
+  CHECK(a.counts(0).mailbox_max == 5);
+}
+
 TEST_CASE("a wait within a handler is not counted as work, and the rest of the handler is") {
   activity a;
   a.work(0);

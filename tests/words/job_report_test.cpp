@@ -88,12 +88,14 @@ TEST_CASE("the difference of two reports has what came between, and all of an ac
   second.seconds = 14;
   second.actors[0].messages = 15;
   second.actors[0].queued = 3;
+  second.actors[0].mailbox_max = 6;
   const auto part = since(second, first);
   CHECK(part.seconds == 4);
   CHECK(part.actors[0].busy_seconds == 0.5);
   CHECK(part.actors[0].waiting_seconds == waits{.input = 3});
   CHECK(part.actors[0].messages == 5);
   CHECK(part.actors[0].queued == 3);
+  CHECK(part.actors[0].mailbox_max == 6);
   CHECK(part.actors[1] == second.actors[1]);
   second.actors[1] = actor_of("infeed/0", 4, {.room = 100});  // Longer than the one before, and yet another one.
   CHECK(since(second, first).actors[1] == second.actors[1]);
@@ -104,15 +106,18 @@ TEST_CASE("the table has a line for each actor, with shares in percent") {
   one.messages = 12;
   one.bytes = 3'400'000;
   one.queued = 2;
+  one.mailbox_max = 5;
   CHECK(to_text(job_of({one}))
-        == "              busy    input    peers     room    arena  horizon   messages       MB   queued\n"
-           "replica/0     25 %     75 %      0 %      0 %      0 %      0 %         12        3        2\n"
+        == "              busy    input    peers     room    arena  horizon   messages       MB   queued  mailbox\n"
+           "replica/0     25 %     75 %      0 %      0 %      0 %      0 %         12        3        2        5\n"
            "The data bound the job: replicas wait for batches 75 % of the time.\n");
 }
 
 TEST_CASE("the JSON of a report has every field, and what bounds the job") {
   auto one = actor_of("replica/0", 2.5, {.input = 7.5, .arena = 0.25});
   one.queued_max = 4;
+  one.mailbox = 1;
+  one.mailbox_max = 6;
   const auto all = nlohmann::json::parse(to_json(job_of({one})));
   CHECK(all.at("seconds") == 10);
   CHECK(all.at("step") == 100);
@@ -125,6 +130,8 @@ TEST_CASE("the JSON of a report has every field, and what bounds the job") {
   CHECK(a.at("waiting_seconds").at("input") == 7.5);
   CHECK(a.at("waiting_seconds").at("arena") == 0.25);
   CHECK(a.at("queued_max") == 4);
+  CHECK(a.at("mailbox") == 1);
+  CHECK(a.at("mailbox_max") == 6);
 }
 
 TEST_CASE("Prometheus gets a value for each actor and cause") {
@@ -134,6 +141,7 @@ TEST_CASE("Prometheus gets a value for each actor and cause") {
   CHECK(text.find("\ntroupe_actor_waiting_seconds_total{actor=\"replica/0\",for=\"input\"} 7.5\n")
         != std::string::npos);
   CHECK(text.find("\ntroupe_actor_messages_total{actor=\"replica/0\"} 0\n") != std::string::npos);
+  CHECK(text.find("\ntroupe_actor_mailbox{actor=\"replica/0\"} 0\n") != std::string::npos);
 }
 
 }  // namespace troupe::test
