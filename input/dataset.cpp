@@ -7,6 +7,7 @@ namespace troupe {
 dataset_iterator::~dataset_iterator() = default;
 std::vector<std::string> dataset_iterator::warnings() const { return {}; }
 std::optional<int64_t> dataset_iterator::source_rows() const { return std::nullopt; }
+expected<lent_batches> dataset_iterator::lend(int64_t) { return lent_batches{}; }
 void dataset_iterator::last_rows(std::span<int64_t>) const {}
 dataset_stage::~dataset_stage() = default;
 int64_t dataset_stage::streams() const noexcept { return 0; }

@@ -99,6 +99,7 @@ struct infeed_state {
   void tell_failure(error cause, int64_t at);
 
   // infeed_reading.cpp
+  using buffers = std::vector<std::shared_ptr<const std::byte>>;  ///< One for each component.
   bool rests() const { return retires_at && *retires_at <= step; }
   int64_t read_up_to(int64_t state) const { return std::min(state, retires_at.value_or(state)); }
   error of_own_data(const std::string& why, const error& cause) const;
@@ -108,21 +109,20 @@ struct infeed_state {
   void warn(std::string text);
   int64_t rows_of_step() const { return options.batches_per_step * source->batch_rows(); }
   void read_block(int64_t count);
+  /// Sends batches as they lie in the memory of the source. False: the next one has to be read.
+  bool lend_block(int64_t count, int64_t batch_bytes);
   /// The first batch for which a reader has no room.
   int64_t first_without_room() const;
   /// Reads one step's batches into `into`, which has room for all of them. Returns the number of rows; only the last
   /// batch of the data has fewer.
   expected<int64_t> read_step(const std::vector<std::byte*>& into, const std::stop_token& stop);
   /// `memory` has room for `planned` batches.
-  void send_block(int64_t first, int64_t count, int64_t planned, int64_t rows,
-                  const std::vector<std::shared_ptr<std::byte>>& memory);
-  void deal_block(int64_t first, int64_t count, int64_t planned, int64_t rows,
-                  const std::vector<std::shared_ptr<std::byte>>& memory);
+  void send_block(int64_t first, int64_t count, int64_t planned, int64_t rows, const buffers& memory);
+  void deal_block(int64_t first, int64_t count, int64_t planned, int64_t rows, const buffers& memory);
   /// In memory for `count` batches from `first` on, the place of batch `at`: one after the other for each reader.
   int64_t place_of(int64_t at, int64_t first, int64_t count) const;
   batch_share dealt_to(size_t reader) const { return {static_cast<int64_t>(reader), std::ssize(readers)}; }
-  void hand_over(int64_t first, int64_t count, int64_t planned, int64_t rows,
-                 const std::vector<std::shared_ptr<std::byte>>& memory);
+  void hand_over(int64_t first, int64_t count, int64_t planned, int64_t rows, const buffers& memory);
 
   // infeed_positions.cpp
   void on_rewind(const rewind& x);

@@ -11,6 +11,10 @@
 
 namespace troupe {
 
+/// Bytes of a batch that is lent. A smaller one costs little to copy, and blocks that end wherever the rows in memory
+/// do would cost more.
+constexpr int64_t lent_min = 16'384;
+
 expected<void> infeed_state::open_at(const std::optional<std::string>& position) {
   auto opened = options.open();
   if (!opened)
@@ -98,6 +102,28 @@ int64_t infeed_state::place_of(int64_t at, int64_t first, int64_t count) const {
   return before + dealt_to(reader).below(at) - dealt_to(reader).below(first);
 }
 
+bool infeed_state::lend_block(int64_t count, int64_t batch_bytes) {
+  if (batch_bytes < lent_min || options.batches_per_step > 1 || stopping.stop_requested()
+      || planted(planted_fault::ends))
+    return false;
+  if (options.deals && readers.size() > 1)
+    count = 1;  // The batches of one reader are not adjacent.
+  const auto lent = source->lend(count);
+  if (!lent) {
+    broken = true;
+    end(lent.error());
+    return true;
+  }
+  if (lent->count == 0)
+    return false;
+  buffers memory;
+  for (const auto& rows : lent->components)
+    memory.push_back(rows.buffer());
+  const int64_t first = std::exchange(step, step + lent->count);
+  hand_over(first, lent->count, lent->count, rows_of_step(), memory);
+  return true;
+}
+
 void infeed_state::read_block(int64_t count) {
   const int64_t rows_max = rows_of_step();
   int64_t batch_bytes = 0;
@@ -109,18 +135,23 @@ void infeed_state::read_block(int64_t count) {
     if (at > step && (kinds & mark_snapshot) != 0)
       count = std::min(count, at - step);
 
-  std::vector<std::shared_ptr<std::byte>> memory;
-  for (size_t c = 0; c < row_bytes.size(); ++c) {
-    memory.push_back(pools[c].take(count * rows_max * row_bytes[c]));
-    if (!memory.back())
-      return end(error{errc::resource_exhausted, "no memory for " + std::to_string(count) + " batches of "
-                                                     + std::to_string(batch_bytes) + " bytes"});
-  }
   if (!options.deals) {
     if (auto position = source->save())
       positions.emplace_back(step, std::move(*position));
     else
       unsaved = std::move(position.error());
+  }
+  if (lend_block(count, batch_bytes))
+    return;
+  buffers memory;
+  std::vector<std::byte*> starts;
+  for (size_t c = 0; c < row_bytes.size(); ++c) {
+    auto buffer = pools[c].take(count * rows_max * row_bytes[c]);
+    if (!buffer)
+      return end(error{errc::resource_exhausted, "no memory for " + std::to_string(count) + " batches of "
+                                                     + std::to_string(batch_bytes) + " bytes"});
+    starts.push_back(buffer.get());
+    memory.push_back(std::move(buffer));
   }
 
   const int64_t first = step, planned = count;
@@ -133,7 +164,7 @@ void infeed_state::read_block(int64_t count) {
       break;
     }
     for (size_t c = 0; c < into.size(); ++c)
-      into[c] = memory[c].get() + place_of(step, first, planned) * rows_max * row_bytes[c];
+      into[c] = starts[c] + place_of(step, first, planned) * rows_max * row_bytes[c];
     auto rows = cancelled ? expected<int64_t>{fail(errc::cancelled, "reading was cancelled")}
                           : read_step(into, stopping);
     if (!rows || *rows != rows_max) {
@@ -157,12 +188,13 @@ void infeed_state::read_block(int64_t count) {
                                    + std::to_string(rows_max) + " as that of the search",
                                {}));
       // A partial batch needs another binding of the program, so it is sent alone.
-      std::vector<std::shared_ptr<std::byte>> alone;
+      buffers alone;
       for (size_t c = 0; c < into.size(); ++c) {
-        alone.push_back(pools[c].take(*rows * row_bytes[c]));
-        if (!alone.back())
+        auto buffer = pools[c].take(*rows * row_bytes[c]);
+        if (!buffer)
           return end(error{errc::resource_exhausted, "no memory for a partial batch"});
-        std::copy_n(into[c], *rows * row_bytes[c], alone.back().get());
+        std::copy_n(into[c], *rows * row_bytes[c], buffer.get());
+        alone.push_back(std::move(buffer));
       }
       const int64_t last = step++;
       return hand_over(last, 1, 1, *rows, alone);
@@ -173,8 +205,7 @@ void infeed_state::read_block(int64_t count) {
 }
 
 /// Sends the part before the block: once a state has been reported, the checkpoint writer has all infeeds' parts of it.
-void infeed_state::hand_over(int64_t first, int64_t count, int64_t planned, int64_t rows,
-                             const std::vector<std::shared_ptr<std::byte>>& memory) {
+void infeed_state::hand_over(int64_t first, int64_t count, int64_t planned, int64_t rows, const buffers& memory) {
   auto saved = reach();
   send_block(first, count, planned, rows, memory);
   if (!saved) {
@@ -183,8 +214,7 @@ void infeed_state::hand_over(int64_t first, int64_t count, int64_t planned, int6
   }
 }
 
-void infeed_state::send_block(int64_t first, int64_t count, int64_t planned, int64_t rows,
-                              const std::vector<std::shared_ptr<std::byte>>& memory) {
+void infeed_state::send_block(int64_t first, int64_t count, int64_t planned, int64_t rows, const buffers& memory) {
   if (options.deals)
     return deal_block(first, count, planned, rows, memory);
   for (const auto& r : readers)
@@ -207,8 +237,7 @@ void infeed_state::send_block(int64_t first, int64_t count, int64_t planned, int
   }
 }
 
-void infeed_state::deal_block(int64_t first, int64_t count, int64_t planned, int64_t rows,
-                              const std::vector<std::shared_ptr<std::byte>>& memory) {
+void infeed_state::deal_block(int64_t first, int64_t count, int64_t planned, int64_t rows, const buffers& memory) {
   for (size_t r = 0; r < readers.size(); ++r) {
     auto& to = readers[r];
     const auto own_share = dealt_to(r);
@@ -219,7 +248,7 @@ void infeed_state::deal_block(int64_t first, int64_t count, int64_t planned, int
     std::vector<tensor> components;
     for (size_t c = 0; c < memory.size(); ++c) {
       const int64_t batch_bytes = rows * row_bytes[c];
-      const std::shared_ptr<std::byte> from{
+      const std::shared_ptr<const std::byte> from{
           memory[c], memory[c].get() + place_of(own_share.number_of(own), first, planned) * batch_bytes};
       components.emplace_back(parts_of_row[c].type, parts_of_row[c].dims.prepend(rows).prepend(own_count), from);
     }

@@ -11,6 +11,12 @@
 
 namespace troupe {
 
+/// Batches that lie one after the other in the memory of their source.
+struct lent_batches {
+  int64_t count = 0;
+  std::vector<tensor> components = {};  ///< In the order of `spec()`: count · batch_rows() rows, which nobody changes.
+};
+
 class TROUPE_API dataset_iterator {
  public:
   virtual ~dataset_iterator();
@@ -24,6 +30,10 @@ class TROUPE_API dataset_iterator {
   /// the end of the data. cancelled: `stop` was requested while waiting. Any other error ends the job, and names source
   /// and position.
   virtual expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) = 0;
+  /// The next full batches, at most `most` (at least 1), which need not be copied: the position is then behind them.
+  /// None: the next batch has to be read, as at the end of the data. Does not wait. An error ends the job. None unless
+  /// overridden.
+  virtual expected<lent_batches> lend(int64_t most);
   /// The position before the next batch. unimplemented, naming the stage: it cannot be saved.
   virtual expected<std::string> save() const = 0;
   /// Goes to a saved position. invalid_argument, naming the difference: `state` was saved by another pipeline.
@@ -34,7 +44,8 @@ class TROUPE_API dataset_iterator {
   /// The number of rows of an indexed source, if each example is one of them and the same in every epoch: what is
   /// computed from it can then be kept. Absent: it is not so, or not known. Absent unless overridden.
   virtual std::optional<int64_t> source_rows() const;
-  /// Writes the source row of each example of the last batch. Called only where `source_rows` has a value.
+  /// Writes the source row of each example of the last batch that was read. Called only where `source_rows` has a
+  /// value.
   virtual void last_rows(std::span<int64_t> into) const;
 };
 

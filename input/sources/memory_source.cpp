@@ -65,6 +65,19 @@ class memory_rows final : public row_source {
     return {};
   }
 
+  bool lends() const noexcept override {
+    return std::all_of(columns_.begin(), columns_.end(),
+                       [](const column& c) { return c.convert == column::conversion::none; });
+  }
+
+  std::vector<tensor> lend_rows(const row_range& range) const override {
+    std::vector<tensor> lent;
+    if (lends())
+      for (const column& c : columns_)
+        lent.push_back(c.rows.slice(range.first, range.count));
+    return lent;
+  }
+
   void describe(std::vector<std::string>& stages, const reading* r) const override {
     stages.push_back(name_ + (r ? " of " + std::to_string(rows()) + " examples:" + input::to_text(spec()) : ""));
   }

@@ -29,6 +29,7 @@ class deployed_iterator final : public dataset_iterator {
   expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
     return inner_->read(into, stop);
   }
+  expected<lent_batches> lend(int64_t most) override { return inner_->lend(most); }
   expected<std::string> save() const override {
     return inner_->save().map([&](const std::string& position) { return line_ + "\n" + position; });
   }

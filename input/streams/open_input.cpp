@@ -33,6 +33,13 @@ class guarded_iterator final : public dataset_iterator {
   expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
     return ask(input_, "read()", [&] { return inner_->read(into, stop); });
   }
+  expected<lent_batches> lend(int64_t most) override {
+    auto lent = ask(input_, "lend()", [&] { return inner_->lend(most); });
+    if (lent && lent->count != 0 && !is_lent(*lent, most))
+      return fail(errc::invalid_argument, called("lend()", input_) + " returned " + std::to_string(lent->count)
+                                              + " batches, and not the components of at most " + std::to_string(most));
+    return lent;
+  }
   expected<std::string> save() const override {
     return ask(input_, "save()", [&] { return inner_->save(); });
   }
@@ -54,6 +61,15 @@ class guarded_iterator final : public dataset_iterator {
   void last_rows(std::span<int64_t> into) const override { inner_->last_rows(into); }
 
  private:
+  bool is_lent(const lent_batches& lent, int64_t most) const {
+    const auto wanted = spec().components();
+    return lent.count > 0 && lent.count <= most
+           && std::equal(lent.components.begin(), lent.components.end(), wanted.begin(), wanted.end(),
+                         [&](const tensor& t, const component& c) {
+                           return t.type() == c.type && t.dims() == c.dims.prepend(lent.count * batch_rows());
+                         });
+  }
+
   dataset input_;  ///< For its text in errors.
   std::unique_ptr<dataset_iterator> inner_;
   std::vector<std::string> warnings_;

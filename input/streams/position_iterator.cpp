@@ -75,6 +75,23 @@ expected<int64_t> position_iterator::read(std::span<std::byte* const> into, cons
   return rows / rows_per_example_;
 }
 
+expected<lent_batches> position_iterator::lend(int64_t most) {
+  const int64_t element = round_ + host_;
+  if (!source_.lends() || stage_->shuffles() > 0 || stage_->batch_size() == 0 || element >= length_)
+    return lent_batches{};
+  ranges_.clear();
+  stage_->locate(reading_, 0, element, hosts_ == 1 ? std::min(most, length_ - element) : 1, ranges_);
+  row_range adjacent = ranges_.front();
+  for (auto next = ranges_.begin() + 1; next != ranges_.end() && next->first == adjacent.first + adjacent.count; ++next)
+    adjacent.count += next->count;
+  const int64_t batch = rows_ * rows_per_example_, count = adjacent.count / batch;
+  adjacent.count = count * batch;
+  if (count == 0)
+    return lent_batches{};
+  round_ += count * hosts_;
+  return lent_batches{count, source_.lend_rows(adjacent)};
+}
+
 std::optional<int64_t> position_iterator::source_rows() const {
   return rows_per_example_ == 1 && stage_->made_of_rows() ? stage_->source_size() : std::nullopt;
 }

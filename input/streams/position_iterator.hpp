@@ -13,6 +13,7 @@ class position_iterator final : public dataset_iterator {
   const element_spec& spec() const noexcept override { return spec_; }
   int64_t batch_rows() const noexcept override { return rows_; }
   expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override;
+  expected<lent_batches> lend(int64_t most) override;
   expected<std::string> save() const override;
   expected<void> restore(std::string_view state) override;
   std::vector<std::string> warnings() const override { return warnings_; }

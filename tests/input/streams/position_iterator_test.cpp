@@ -43,6 +43,46 @@ TEST_CASE("a restored iterator continues with the batch that would have come nex
   }
 }
 
+TEST_CASE("what is lent and what is read are together the batches, and positions lie between them") {
+  const auto data = numbered(37);
+  const auto lends = [&data](const dataset& pipeline, const iterate_options& options = {}) {
+    CAPTURE(pipeline.to_text());
+    const auto all = read(pipeline, options);
+    auto lending = iterate(pipeline, options), reading = iterate(pipeline, options);
+    batches seen;
+    int64_t lent = 0;
+    for (int64_t turn = 0; seen.size() < all.size(); ++turn) {
+      const auto some = lending->lend(1 + turn % 3);
+      REQUIRE(some);
+      REQUIRE(some->count <= 1 + turn % 3);
+      const auto rows = lending->batch_rows();
+      for (int64_t i = 0; i < some->count; ++i) {
+        const auto ids = some->components.at(0).slice(i * rows, rows).as<int64_t>();
+        seen.emplace_back(ids.begin(), ids.end());
+      }
+      lent += some->count;
+      if (some->count == 0)
+        seen.push_back(next(*lending));
+      read(*reading, static_cast<size_t>(std::max<int64_t>(1, some->count)));
+      CHECK(*lending->save() == *reading->save());
+    }
+    CHECK(seen == all);
+    CHECK(lending->lend(4)->count == 0);
+    return lent;
+  };
+  CHECK(lends(data.batch(4)) == 9);
+  CHECK(lends(data.batch(4).repeat(3)) == 27);
+  CHECK(lends(data.repeat(3).batch(4)) == 25);  // Of 28, two cross an end of the data, and the last has 3 rows.
+  CHECK(lends(data.skip(5).take(20).batch(7)) == 2);
+  CHECK(lends(data.batch(40).repeat(2)) == 0);
+  CHECK(lends(data.batch(2), {.host = 1, .hosts = 3}) == 6);
+  CHECK(lends(data.shuffle().batch(4)) == 0);
+  CHECK(lends(data.batch(4).shuffle()) == 0);
+  CHECK(lends(data.shard(2, 0).batch(4)) == 0);
+  CHECK(lends(data.streams(4).batch(4)) == 0);
+  CHECK(lends(data) == 0);
+}
+
 TEST_CASE("hosts read every example once in each pass, whatever their number") {
   const auto data = numbered(24).shuffle().batch(2).repeat(2);
   for (int32_t hosts : {1, 2, 3, 4}) {
