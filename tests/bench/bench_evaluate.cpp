@@ -1,5 +1,6 @@
 // Rows a second of an evaluation of 784-256-128-10 over 204,800 rows: through infeed, replica, outfeed and evaluator,
-// compared with its program in a bare loop over batches in memory; and by two replicas, compared with one.
+// compared with its program in a bare loop over batches in memory; and by two replicas, compared with one, and with
+// the program in two bare loops at once, which is what two cores can do.
 #include "tests/bench/evaluation_case.hpp"
 
 int main(int argc, char** argv) {
@@ -25,4 +26,13 @@ int main(int argc, char** argv) {
        .clock = bench::clock_kind::wall,
        .granule = rows},
       [&](int64_t n) { c.evaluate(n / rows, 2); }, [&](int64_t n) { c.evaluate(n / rows); });
+  s.compare(
+      {.name = "2 replicas, b" + std::to_string(bench::evaluation_case::batch),
+       .unit = "rows/s",
+       .reference_name = "its program in two bare loops at once",
+       .rounds = 9,
+       .seconds = 1,
+       .clock = bench::clock_kind::wall,
+       .granule = rows},
+      [&](int64_t n) { c.evaluate(n / rows, 2); }, [&](int64_t n) { c.two_loops(n / bench::evaluation_case::batch); });
 }

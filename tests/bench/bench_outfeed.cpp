@@ -22,7 +22,7 @@ training_job job_with_calls(const measured_model& m, int64_t every) {
   };
   if (every > 0)
     source.host_calls[call] = [](host_call_step&) {};
-  auto job = whole_job(m, 1);
+  auto job = whole_job(m);
   job.basis.source = std::make_shared<const model>(std::move(source));
   return job;
 }

@@ -3,8 +3,11 @@
 //
 //   two apart   two jobs of one replica each, on half of the rows, at once: as the replicas, without a reduction
 //   bare pair   two threads with the same programs and the same collective, without actors
-//   one         a job of one replica, on half of the rows: the factor that a second processor gives
+//   one         a job of one replica, on half of the rows: twice the ratio is the factor that a second processor gives
 //   reducer     the same job, whose replicas reduce by messages
+//
+// Each replica computes with one thread. per_core: each reads batches of its own and is pinned to a processor;
+// per_host: they divide a batch.
 #include "compute/engine/collective.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "tests/bench/bench.hpp"
@@ -80,30 +83,36 @@ class bare_pair {
 };
 
 void compare(suite& s, const measured_model& m, int64_t stride) {
-  gated_job two{whole_job(m, 2), stride};
-  case_options o{.name = m.name, .rounds = 15, .seconds = 0.5, .clock = clock_kind::wall, .granule = stride};
-  const auto beside = [&](const std::string& name, const work& reference) {
-    o.reference_name = name;
-    s.compare(
-        o, [&](int64_t n) { two.run(n); }, reference);
-  };
-  {
-    bare_pair bare{m};
-    beside("bare pair", [&](int64_t n) { bare.run(n); });
-  }
-  gated_job one{whole_job(m, 1), stride};
-  {
-    gated_job other{whole_job(m, 1), stride};
+  const run_config alone{.intra_op_threads = 1};
+  gated_job one{whole_job(m, alone), stride}, other{whole_job(m, alone), stride};
+  bare_pair bare{m};
+  for (const auto mode : {input_mode::per_core, input_mode::per_host}) {
+    const bool pins = mode == input_mode::per_core;
+    const run_config together{.replicas = 2, .input_mode = mode, .intra_op_threads = 1, .pin_replicas = pins};
+    gated_job two{whole_job(m, together), stride};
+    const auto beside = [&](const std::string& name, const work& reference) {
+      s.compare(
+          {.name = m.name + (pins ? ", per_core" : ", per_host"),
+           .reference_name = name,
+           .rounds = 15,
+           .seconds = 0.5,
+           .clock = clock_kind::wall,
+           .granule = stride},
+          [&](int64_t n) { two.run(n); }, reference);
+    };
     beside("two apart", [&](int64_t n) {
       const std::jthread beside_it{[&] { other.run(n); }};
       one.run(n);
     });
-  }
-  {
-    gated_job reduced{whole_job(m, 2, true), stride};
+    beside("bare pair", [&](int64_t n) { bare.run(n); });
+    if (pins)
+      continue;
+    auto by_messages = whole_job(m, together);
+    by_messages.reducers = true;
+    gated_job reduced{std::move(by_messages), stride};
     beside("reducer", [&](int64_t n) { reduced.run(n); });
+    beside("one", [&](int64_t n) { one.run(n); });
   }
-  beside("one", [&](int64_t n) { one.run(n); });
 }
 
 }  // namespace

@@ -20,16 +20,16 @@ model carrying(const measured_model& m, int64_t floats) {
 
 void compare_state(suite& s) {
   const auto m = lstm_model(128, 32, 32);
-  auto with_state = whole_job(m, 1);
+  auto with_state = whole_job(m);
   with_state.basis.source = std::make_shared<const model>(carrying(m, 8192));
-  gated_job ours{std::move(with_state), 10}, bare{whole_job(m, 1), 10};
+  gated_job ours{std::move(with_state), 10}, bare{whole_job(m), 10};
   compare_jobs(s, "1 MB of state, " + m.name, ours, "without", bare, 10);
 }
 
 void compare_loops(suite& s) {
   const auto m = dense_model({784, 128, 10}, 128);
   const auto in_loops_of = [&](int64_t steps) {
-    auto job = whole_job(m, 1);
+    auto job = whole_job(m);
     job.basis.config.loop = steps;
     return job;
   };

@@ -9,6 +9,9 @@
 #include <troupe/metrics.hpp>
 #include <troupe/nn.hpp>
 
+#include <array>
+#include <thread>
+
 namespace troupe::bench {
 
 /// Makes the metrics from labels, int32 [batch], and logits [batch, 10].
@@ -61,7 +64,8 @@ class evaluation_case {
         *source_, {.features = {{"x", dtype::float32, {784}}}, .labels = {{"y", dtype::int32, {}}}}, mode::evaluate));
     store_ = must(parameter_store::create(must(layout_of(*built_)), 1));
     store_->initialise(1);
-    program_ = must(program::make(built_->g, built_->spec, store_->layout(), {.batch = batch}));
+    for (auto& p : programs_)
+      p = must(program::make(built_->g, built_->spec, store_->layout(), {.batch = batch}));
   }
 
   /// Runs whole evaluations of `rows` rows each, on this machine's threads. The batches are dealt to the replicas.
@@ -73,25 +77,32 @@ class evaluation_case {
     }
   }
   /// Runs the program on `batches` batches, one after the other.
-  void loop(int64_t batches) const {
-    for (int64_t b = 0; b < batches; ++b) {
+  void loop(int64_t batches) const { loop(*programs_.front(), 0, batches, 1); }
+  /// The same in two threads, which take turns with the batches.
+  void two_loops(int64_t batches) const {
+    const std::jthread other{[&] { loop(*programs_.back(), 1, batches, 2); }};
+    loop(*programs_.front(), 0, batches, 2);
+  }
+
+ private:
+  void loop(program& p, int64_t first_batch, int64_t batches, int64_t every) const {
+    for (int64_t b = first_batch; b < batches; b += every) {
       const int64_t first = b % (held / batch) * batch;
       std::vector<const std::byte*> feeds;
-      for (const auto& c : program_->inputs())
+      for (const auto& c : p.inputs())
         feeds.push_back((c.name == "x" ? x_ : y_).slice(first, batch).data());
-      if (program_->run({.step = b, .parameters = store_->arena(0), .shared = store_->shared(), .feeds = feeds})
+      if (p.run({.step = b, .parameters = store_->arena(0), .shared = store_->shared(), .feeds = feeds})
           != step_status::ok)
         std::abort();
     }
   }
 
- private:
   std::shared_ptr<const model> source_;
   tensor x_, y_;
   dataset data_;
   std::unique_ptr<model_graph> built_;
   std::shared_ptr<parameter_store> store_;
-  std::unique_ptr<program> program_;
+  std::array<std::unique_ptr<program>, 2> programs_;
 };
 
 }  // namespace troupe::bench

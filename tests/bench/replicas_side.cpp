@@ -15,7 +15,7 @@ namespace {
 int serve(measured_model m) {
   constexpr int64_t stride = 10;
   m.batch /= 2;
-  gated_job job{whole_job(m, 2), stride};
+  gated_job job{whole_job(m, {.replicas = 2}), stride};
   const work steps = [&](int64_t n) { job.run(n); };
   std::cout << "{\"ours\": 0}" << std::endl;  // Its data are others than those of its peer: the losses differ.
   std::string name;

@@ -27,13 +27,12 @@ inline model measured(const measured_model& m) {
           [m](graph& g, const features& f, const labels& l, mode) { return m.of(g, f["x"], l["y"], adam{}); }};
 }
 
-inline training_job whole_job(const measured_model& m, int64_t replicas, bool reducers = false) {
-  const auto config = must(resolve_config({.replicas = replicas}));
-  job_basis basis{.source = std::make_shared<const model>(measured(m)), .config = config};
+/// A job in which each replica gets `m.batch` rows a step.
+inline training_job whole_job(const measured_model& m, run_config config = {}) {
+  const int64_t shares = config.input_mode == input_mode::per_core ? 1 : config.replicas;
+  job_basis basis{.source = std::make_shared<const model>(measured(m)), .config = must(resolve_config(config))};
   basis.processors = local_launcher{}.processors();
-  training_job job{.basis = std::move(basis), .input = examples_of(m).batch(m.batch * replicas).repeat()};
-  job.reducers = reducers;
-  return job;
+  return {.basis = std::move(basis), .input = examples_of(m).batch(m.batch * shares).repeat()};
 }
 
 }  // namespace troupe::bench
