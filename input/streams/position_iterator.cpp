@@ -89,7 +89,13 @@ expected<lent_batches> position_iterator::lend(int64_t most) {
   if (count == 0)
     return lent_batches{};
   round_ += count * hosts_;
-  return lent_batches{count, source_.lend_rows(adjacent)};
+  lent_batches lent{count, source_.lend_rows(adjacent)};
+  auto rows = lent.components.begin();
+  for (const auto& c : spec_.components()) {
+    *rows = rows->reshape(c.dims.prepend(count * rows_));  // A window has rows of the source.
+    ++rows;
+  }
+  return lent;
 }
 
 std::optional<int64_t> position_iterator::source_rows() const {

@@ -33,6 +33,16 @@ TEST_CASE("windows overlap, touch or leave gaps by their shift, and one that the
   CHECK(numbered(7).window(3, 3).last_stage()->elements(false) == 2);
 }
 
+TEST_CASE("windows that lie one after the other are lent, in the shape of windows; others are read") {
+  const auto lent = iterate(numbered(14).window(3, 3).batch(2))->lend(5);
+  REQUIRE(lent);
+  CHECK(lent->count == 2);
+  REQUIRE(lent->components.size() == 1);
+  CHECK(lent->components[0] == tensor::of<int64_t>({4, 3}, std::span<const int64_t>{counting(0, 12)}));
+  for (const auto& apart : {numbered(14).window(3, 1), numbered(14).window(2, 4)})
+    CHECK(iterate(apart.batch(2))->lend(5)->count == 0);
+}
+
 TEST_CASE("a window is an axis before those of a component, and a batch one before it") {
   const auto d = numbered(6).window(3, 1).batch(2);
   CHECK(d.spec().features.front().dims == shape{3});

@@ -57,7 +57,9 @@ TEST_CASE("what is lent and what is read are together the batches, and positions
       REQUIRE(some->count <= 1 + turn % 3);
       const auto rows = lending->batch_rows();
       for (int64_t i = 0; i < some->count; ++i) {
-        const auto ids = some->components.at(0).slice(i * rows, rows).as<int64_t>();
+        const auto part = some->components.at(0).slice(i * rows, rows);
+        CHECK(part.dims() == pipeline.spec().features.at(0).dims.prepend(rows));
+        const auto ids = part.as<int64_t>();
         seen.emplace_back(ids.begin(), ids.end());
       }
       lent += some->count;
