@@ -224,10 +224,15 @@ void outfeed_state::pass_reports(passing what) {
       if (told_before.size() > told_before_max)
         told_before.erase(told_before.begin());
     }
-    const auto of_groups = measured ? take_metrics() : std::vector<metric_results>(groups.size());
+    const bool logs = options.log_every > 0 && step % options.log_every == 0;
+    std::vector<metric_results> of_groups;
+    if (measured)
+      of_groups = take_metrics();
+    else if (recorded || logs || !called->empty())
+      of_groups.resize(groups.size());  // Of other steps nothing is allocated.
     if (recorded || measured || !called->empty())
       send_record(recorded, of_groups, std::move(*called));
-    if (options.log_every > 0 && step % options.log_every == 0) {
+    if (logs) {
       p.logged.push_back(point(&group_reports::meters::since_log));
       auto metrics = joined(of_groups);
       p.logged.back().metrics = std::move(metrics.numbers);

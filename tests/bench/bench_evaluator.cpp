@@ -5,6 +5,7 @@
 // Files go to a new folder in $TMPDIR, otherwise in ./build.
 #include "tests/bench/bench.hpp"
 #include "tests/bench/classifier_case.hpp"
+#include "tests/bench/processor_share.hpp"
 #include "tests/bench/scratch_folder.hpp"
 
 #include <troupe/canned_models.hpp>
@@ -21,12 +22,6 @@ namespace {
 using namespace std::chrono_literals;
 
 double wall() { return now(clock_kind::wall); }
-
-double processor_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 template <class T>
 T need_of(expected<T> x) {
@@ -70,14 +65,6 @@ estimator task_of(const std::string& folder, const std::string& type) {
   return {.model = dnn_classifier({.hidden_units = {256, 128}, .classes = 10}),
           .config = {.model_dir = folder + "/run", .seed = 1, .save_checkpoints_steps = 10},
           .cluster = cluster{.jobs = {{"chief", {"localhost:0"}}}, .task = {type, 0}}};
-}
-
-/// The part of a core that the process uses while it does nothing else than `idle`.
-template <class Idle>
-double share_of_core(Idle idle) {
-  const double cpu = processor_seconds(), began = wall();
-  idle();
-  return (processor_seconds() - cpu) / (wall() - began);
 }
 
 void measure(suite& s) {
