@@ -98,6 +98,22 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("large batches in memory, which are lent, give the results in order by any number of replicas") {
+  constexpr int64_t examples = 20'000, batch = 4096;  // 16 KiB a batch, and a last one with fewer rows.
+  std::vector<float> numbers(examples);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<float>(i);
+  const auto x = tensor::of<float>({examples}, numbers);
+  for (const auto& by : several) {
+    auto job = prediction_by(by, 4, twice());
+    job.input = dataset::from_tensors({{"x", x}})->batch(batch);
+    const auto [rows, trouble] = predicted_rows(std::move(job), 7);
+    CHECK_MESSAGE(!trouble, (trouble ? to_text(*trouble) : ""));
+    CHECK(rows == even_numbers(examples));
+  }
+  CHECK_MESSAGE(x == tensor::of<float>({examples}, numbers), "nothing is computed in what is lent");
+}
+
 TEST_CASE("[DF-61] no model computes a batch that is not in the data, whichever replica comes to the end first") {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     auto source = twice();

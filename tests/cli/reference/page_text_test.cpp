@@ -51,5 +51,5 @@ TEST_CASE("the program carries every page of the guide once, each with a title")
   CHECK(names
         == std::set<std::string_view>{"builders", "data", "embed", "experiment", "first_model", "hooks", "host_calls",
                                       "judge", "model", "operate", "roles", "scale", "search", "session", "share",
-                                      "test", "threads", "watch"});
+                                      "test", "text", "threads", "watch"});
 }
