@@ -6,7 +6,8 @@
 //   ./dev chars --model transformer_xl --replicas 2
 //
 // The text is the Jargon File of Debian's package jargon-text (1.7 MB, public domain), unless --text names another. The
-// first nine tenths are learnt from, the last is foretold. Run again, with more steps, it goes on where it stood.
+// first nine tenths are learnt from, the last is foretold. Run again, with more steps, it goes on where it stood, at
+// the rate that the longer run has there.
 #include "examples/count_model.hpp"
 #include "examples/text.hpp"
 
@@ -36,6 +37,7 @@ struct settings {
   int64_t memory = 64;        ///< transformer_xl: positions that each block remembers; twice as many while evaluating.
   std::string lasts = "run";  ///< transformer_xl: how long the memory lasts, over the run or a loop.
   int64_t loop = 100;         ///< Steps of a loop.
+  int64_t save_steps = 500;
   int64_t replicas = 1;
   int64_t threads = 0;
   uint64_t seed = 1;
@@ -97,11 +99,13 @@ tr::symbol transformer_xl_blocks(tr::graph& g, tr::symbol characters, tr::symbol
 }
 
 tr::optimizer optimizer_of(const settings& s) {
-  const bool recurrent = s.model == "lstm";
-  return {.rule = tr::adam{.rate = recurrent ? 1e-2f : 4e-3f},
-          .schedule = tr::inverse_sqrt_decay{.decay_steps = 500},  // It knows no end, so that a run may go on to more
-                                                                   // steps.
-          .warmup_steps = recurrent ? 0 : 100,
+  if (s.model == "lstm")
+    return {.rule = tr::adam{.rate = 1e-2f},
+            .schedule = tr::inverse_sqrt_decay{.decay_steps = 500},
+            .clip = {.global_norm = 1}};
+  return {.rule = tr::adam{.rate = 4e-3f},
+          .schedule = tr::cosine_decay{.decay_steps = s.steps},
+          .warmup_steps = 100,
           .clip = {.global_norm = 1}};
 }
 
@@ -185,7 +189,7 @@ tr::expected<void> run(const settings& s) {
   const tr::estimator estimator{next_character(text->kinds, s),
                                 {.model_dir = s.model_dir,
                                  .seed = s.seed,
-                                 .save_checkpoints_steps = 500,
+                                 .save_checkpoints_steps = s.save_steps,
                                  .steps_per_loop = s.loop,
                                  .gradient_shards = s.remembers() ? std::optional<int64_t>{2} : std::nullopt,
                                  .replicas = s.replicas,
@@ -219,7 +223,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   flags.add_option("--text", s.text, "the text, plain or gzip'ed")->capture_default_str();
   flags.add_option("--model-dir", s.model_dir, "where checkpoints are kept [runs/chars-MODEL]");
-  flags.add_option("--steps", s.steps, "where training ends")->check(CLI::PositiveNumber);
+  flags.add_option("--steps", s.steps, "where training ends, and where the rate of the transformers has fallen to 0")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   flags.add_option("--units", s.units, "of each layer")->check(CLI::Range(4, 4096));
   flags.add_option("--window", s.window, "characters that are foretold of one window")->check(CLI::Range(2, 4096));
   flags.add_option("--batch", s.batch, "windows in a step")->check(CLI::Range(1, 4096));
@@ -229,6 +235,9 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"run", "loop"}))
       ->capture_default_str();
   flags.add_option("--loop", s.loop, "steps of a loop")->check(CLI::PositiveNumber);
+  flags.add_option("--save-steps", s.save_steps, "between checkpoints")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   flags.add_option("--replicas", s.replicas, "that share each batch")->check(CLI::Range(1, 1024));
   flags.add_option("--dropout", s.dropout, "while training")->check(CLI::Range(0.0, 0.9));
   flags.add_option("--threads", s.threads, "that share the arithmetic, with the same result; 0: as many as pay")
