@@ -21,6 +21,7 @@ void infeed_state::on_begin(const begin& x) {
   last_part.reset();
   for (auto& r : readers) {
     r.applied = x.step;
+    r.block_steps = 1;
     r.credit = planted(planted_fault::credit_granted_twice) ? std::max(r.credit, x.step) : x.step;
     r.left = false;
   }
@@ -62,11 +63,11 @@ void infeed_state::on_pull(const pull& x) {
     if (r.edge.id == x.edge) {
       r.credit = std::max(r.credit, x.until_step);
       r.applied = std::max(r.applied, x.applied_step);
+      r.block_steps = std::max<int64_t>(1, x.block_steps);
     }
     if (!r.left)
       applied = std::min(applied, r.applied);
   }
-  block_steps = std::max<int64_t>(1, x.block_steps);
   while (positions.size() > 1 && positions[1].first <= applied)
     positions.pop_front();
   advance();
@@ -79,15 +80,15 @@ void infeed_state::advance() {
     return;
   if (rests())
     return pass_marks();
-  const int64_t limit = std::min(read_up_to(until), first_without_room());
-  if (step >= limit)
+  const int64_t count = steps_of_block();
+  if (count == 0)
     return;
-  read_block(std::min(limit - step, options.deals ? block_steps * std::ssize(readers) : block_steps));
+  read_block(count);
   if (ended || proceeds)
     return;
   if (rests())
     pass_marks();
-  else if (step < limit)
+  else if (steps_of_block() > 0)
     proceed_later();
 }
 

@@ -57,7 +57,8 @@ struct infeed_state {
     block_sink_actor sink;
     int64_t credit = 0;
     int64_t applied = 0;
-    bool left = false;  ///< The reader has left the edge.
+    int64_t block_steps = 1;  ///< Steps of the blocks that it wants.
+    bool left = false;        ///< The reader has left the edge.
   };
   std::vector<reader> readers;
   early_messages<pull> early;  ///< Credit of readers that have already begun the next attempt.
@@ -71,7 +72,6 @@ struct infeed_state {
   int64_t step = 0;                   ///< The next batch to read.
   int64_t until = 0;                  ///< The horizon.
   std::optional<int64_t> retires_at;  ///< Nothing is read from this step on; later states have the position before it.
-  int64_t block_steps = 1;
   std::map<int64_t, mark_kinds> marks;
   snapshot_part sent;                ///< The last part, for a checkpoint writer that replaces another.
   std::set<std::string> told;        ///< Warnings of the source that were sent, so that each is sent once.
@@ -107,10 +107,13 @@ struct infeed_state {
   /// The same where an attempt begins. Data that are not those of the position may begin anew.
   expected<void> begin_at(const std::optional<std::string>& position);
   void warn(std::string text);
+  int64_t batch_bytes() const;  ///< Of a step.
   int64_t rows_of_step() const { return options.batches_per_step * source->batch_rows(); }
+  /// Steps of the next block, or 0: it is better to wait until there is room for a whole one.
+  int64_t steps_of_block() const;
   void read_block(int64_t count);
   /// Sends batches as they lie in the memory of the source. False: the next one has to be read.
-  bool lend_block(int64_t count, int64_t batch_bytes);
+  bool lend_block(int64_t count);
   /// The first batch for which a reader has no room.
   int64_t first_without_room() const;
   /// Reads one step's batches into `into`, which has room for all of them. Returns the number of rows; only the last

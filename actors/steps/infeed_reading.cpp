@@ -7,6 +7,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 namespace troupe {
@@ -92,6 +93,34 @@ int64_t infeed_state::first_without_room() const {
   return first;
 }
 
+/// A reader grants three blocks beyond its step, and grants more whenever it has used one. If room for a part of a
+/// block were filled at once, each part would come back as room for a part, and blocks would never become whole again.
+/// Who has less room than a block has more than two blocks that it has not used, so that the wait ends.
+int64_t infeed_state::steps_of_block() const {
+  const int64_t horizon = read_up_to(until), room = first_without_room(), limit = std::min(horizon, room);
+  if (step >= limit)
+    return 0;
+  int64_t wanted = INT64_MAX;
+  for (const auto& r : readers)
+    if (!r.left)
+      wanted = std::min(wanted, r.block_steps);
+  if (options.deals)
+    wanted *= std::ssize(readers);
+  wanted = std::min(
+      {wanted, horizon - step, std::max<int64_t>(1, options.block_bytes_max / std::max<int64_t>(batch_bytes(), 1))});
+  // A block ends at a snapshot mark, so that an error of saving the iterator there follows all earlier batches.
+  for (const auto& [at, kinds] : marks)
+    if (at > step && (kinds & mark_snapshot) != 0)
+      wanted = std::min(wanted, at - step);
+  if (options.deals)
+    return std::min(limit - step, wanted);  // No reader waits for the others.
+  return limit - step < wanted ? 0 : wanted;
+}
+
+int64_t infeed_state::batch_bytes() const {
+  return rows_of_step() * std::accumulate(row_bytes.begin(), row_bytes.end(), int64_t{0});
+}
+
 int64_t infeed_state::place_of(int64_t at, int64_t first, int64_t count) const {
   if (!options.deals)
     return at - first;
@@ -102,8 +131,8 @@ int64_t infeed_state::place_of(int64_t at, int64_t first, int64_t count) const {
   return before + dealt_to(reader).below(at) - dealt_to(reader).below(first);
 }
 
-bool infeed_state::lend_block(int64_t count, int64_t batch_bytes) {
-  if (batch_bytes < lent_min || options.batches_per_step > 1 || stopping.stop_requested()
+bool infeed_state::lend_block(int64_t count) {
+  if (batch_bytes() < lent_min || options.batches_per_step > 1 || stopping.stop_requested()
       || planted(planted_fault::ends))
     return false;
   if (options.deals && readers.size() > 1)
@@ -126,22 +155,13 @@ bool infeed_state::lend_block(int64_t count, int64_t batch_bytes) {
 
 void infeed_state::read_block(int64_t count) {
   const int64_t rows_max = rows_of_step();
-  int64_t batch_bytes = 0;
-  for (int64_t b : row_bytes)
-    batch_bytes += b * rows_max;
-  count = std::clamp(options.block_bytes_max / std::max<int64_t>(batch_bytes, 1), int64_t{1}, count);
-  // A block ends at a snapshot mark, so that an error of saving the iterator there follows all earlier batches.
-  for (const auto& [at, kinds] : marks)
-    if (at > step && (kinds & mark_snapshot) != 0)
-      count = std::min(count, at - step);
-
   if (!options.deals) {
     if (auto position = source->save())
       positions.emplace_back(step, std::move(*position));
     else
       unsaved = std::move(position.error());
   }
-  if (lend_block(count, batch_bytes))
+  if (lend_block(count))
     return;
   buffers memory;
   std::vector<std::byte*> starts;
@@ -149,7 +169,7 @@ void infeed_state::read_block(int64_t count) {
     auto buffer = pools[c].take(count * rows_max * row_bytes[c]);
     if (!buffer)
       return end(error{errc::resource_exhausted, "no memory for " + std::to_string(count) + " batches of "
-                                                     + std::to_string(batch_bytes) + " bytes"});
+                                                     + std::to_string(batch_bytes()) + " bytes"});
     starts.push_back(buffer.get());
     memory.push_back(std::move(buffer));
   }

@@ -83,6 +83,7 @@ struct replica_state {
     std::optional<end_of_data> end;
     int64_t arrived = 0;  ///< The first step that has not arrived.
     int64_t granted = 0;
+    int64_t told_steps = 0;          ///< Steps of a block that it wants, as the source was told last.
     int64_t batch_bytes = 0;         ///< Bytes of a batch in the last block.
     std::optional<int64_t> left_at;  ///< From this batch on, zeros replace its rows.
     bool has_left(int64_t step) const { return left_at && *left_at <= step; }

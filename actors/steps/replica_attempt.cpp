@@ -55,6 +55,7 @@ void replica_state::on_begin(const begin& x) {
     p.blocks.clear();
     p.end.reset();
     p.arrived = p.granted = step;
+    p.told_steps = 0;
     p.left_at.reset();
   }
   retires_at.reset();

@@ -206,7 +206,7 @@ TEST_CASE_FIXTURE(infeed_of_two, "a stop ends the data where the infeed stands, 
   options.ends_steps = true;
   start_two();
   grant(20);
-  credit_both(5);
+  credit_both(5, 1);
   tell(feed, stop{1});
   for (auto* r : {&sink, &other}) {
     REQUIRE(r->count<end_of_data>() == 1);

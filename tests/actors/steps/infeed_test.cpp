@@ -75,15 +75,15 @@ TEST_CASE_FIXTURE(infeed_alone, "a block holds no more batches than its reader w
   SUBCASE("wanted") {
     tell(feed, begin{1, 0, {}});
     grant(10);
-    credit(8, 3);
-    CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {3, 3}, {6, 2}});
+    credit(9, 3);
+    CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {3, 3}, {6, 3}});
   }
   SUBCASE("bytes: a batch here has 24") {
     options.block_bytes_max = 60;
     start_at(0);
     grant(10);
-    credit(5, 8);
-    CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 2}, {2, 2}, {4, 1}});
+    credit(6, 8);
+    CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 2}, {2, 2}, {4, 2}});
   }
   SUBCASE("one batch travels however large it is") {
     options.block_bytes_max = 1;
@@ -232,9 +232,33 @@ TEST_CASE_FIXTURE(infeed_alone, "a mark's snapshot part holds the position befor
   }
 }
 
+TEST_CASE_FIXTURE(infeed_alone, "room for a part of a block is left until there is room for all of it") {
+  using spans = std::vector<std::pair<int64_t, int64_t>>;
+  start_at(0);
+  grant(20, {{16, s}});
+  credit(4, 3);
+  CHECK(blocks() == spans{{0, 3}});
+  credit(5, 3);
+  CHECK(blocks() == spans{{0, 3}});
+  SUBCASE("of which there is more") {
+    credit(9, 3);
+    CHECK(blocks() == spans{{0, 3}, {3, 3}, {6, 3}});
+    credit(18, 4);
+    CHECK_MESSAGE(blocks().back() == spans::value_type(13, 3), "a block ends at a snapshot");
+    credit(19, 8);
+    CHECK(blocks().back() == spans::value_type(13, 3));
+    credit(40, 8);
+    CHECK_MESSAGE(blocks().back() == spans::value_type(16, 4), "or at the horizon");
+  }
+  SUBCASE("which is smaller now") {
+    credit(5, 2);
+    CHECK(blocks() == spans{{0, 3}, {3, 2}});
+  }
+}
+
 TEST_CASE_FIXTURE(infeed_alone, "rewind rebuilds the position of an earlier step, and reads no further") {
   start_at(0);
-  grant(12);
+  grant(10);
   credit(10, 4);
   REQUIRE(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 4}, {4, 4}, {8, 2}});
   SUBCASE("within a block") {
@@ -293,7 +317,7 @@ TEST_CASE_FIXTURE(infeed_alone, "a batch is split evenly among two edges") {
   grant(10);
   credit(4, 4);
   CHECK_MESSAGE(sink.count<block>() == 0, "both readers must have room");
-  tell(feed, pull{1, 7_edge, 3, 0, 4});
+  tell(feed, pull{1, 7_edge, 3, 0, 3});
   REQUIRE(sink.count<block>() == 1);
   REQUIRE(other.count<block>() == 1);
   const auto &first = sink.last<block>(), &second = other.last<block>();

@@ -305,6 +305,28 @@ TEST_CASE_FIXTURE(replica_alone, "a block holds one batch when a step is longer 
   CHECK(source.last<pull>().block_steps == 1);
 }
 
+TEST_CASE_FIXTURE(replica_alone, "who wants smaller blocks says so though there is no more credit, and says it once") {
+  std::chrono::seconds taken{0};
+  engine->before_step = [&](int64_t) {
+    schedule.clock().current_time += taken;
+    return step_status::ok;
+  };
+  start();
+  grant(1000);
+  for (int64_t s = 0; s < 10; ++s)
+    feed(s, 1);
+  const auto large = source.last<pull>();
+  REQUIRE(large.block_steps > 100);
+  const auto before = source.count<pull>();
+  taken = std::chrono::seconds{3};
+  feed(10, 1);
+  REQUIRE(source.count<pull>() == before + 1);
+  CHECK(source.last<pull>().block_steps == 1);
+  CHECK(source.last<pull>().until_step == large.until_step);
+  feed(11, 1);
+  CHECK(source.count<pull>() == before + 1);
+}
+
 TEST_CASE_FIXTURE(replica_alone, "blocks of steps too short to be measured are bounded by their bytes") {
   options.in_edges[0].block_bytes_max = 80;  // A batch has 8 bytes.
   start();
