@@ -100,14 +100,14 @@ int64_t infeed_state::steps_of_block() const {
   const int64_t horizon = read_up_to(until), room = first_without_room(), limit = std::min(horizon, room);
   if (step >= limit)
     return 0;
-  int64_t wanted = INT64_MAX;
+  const int64_t most = std::max<int64_t>(1, options.block_bytes_max / std::max<int64_t>(batch_bytes(), 1));
+  int64_t wanted = most;
   for (const auto& r : readers)
     if (!r.left)
       wanted = std::min(wanted, r.block_steps);
   if (options.deals)
-    wanted *= std::ssize(readers);
-  wanted = std::min(
-      {wanted, horizon - step, std::max<int64_t>(1, options.block_bytes_max / std::max<int64_t>(batch_bytes(), 1))});
+    wanted = std::min(wanted * std::ssize(readers), most);
+  wanted = std::min(wanted, horizon - step);
   // A block ends at a snapshot mark, so that an error of saving the iterator there follows all earlier batches.
   for (const auto& [at, kinds] : marks)
     if (at > step && (kinds & mark_snapshot) != 0)

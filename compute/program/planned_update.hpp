@@ -16,6 +16,8 @@ class planned_update {
   /// How many sums of squares clipping by norm needs, one for each chunk (norms.hpp) of each variable; 0 without it.
   /// They are added in a fixed order, so that a norm has the same bits however the gradient is sliced.
   int64_t norm_chunks() const noexcept { return norm_chunks_; }
+  /// Bytes of a gradient vector without the bits of touched rows, which follow.
+  int64_t flat_bytes() const noexcept { return flat_bytes_; }
   /// Writes the sums of the chunks that begin in bytes [slice) of the gradient vector, whole lines of 64 bytes, which
   /// must be complete; a chunk that ends beyond them is left to `prepare`. Threads may measure different slices at the
   /// same time.
@@ -66,7 +68,7 @@ class planned_update {
   std::vector<gradient_range> ranges_;
   std::vector<segment> segments_;
   int64_t norm_chunks_ = 0;
-  int64_t flat_bytes_ = 0;  ///< Of the layout: where the bits of touched rows begin.
+  int64_t flat_bytes_ = 0;
 };
 
 }  // namespace troupe

@@ -275,7 +275,6 @@ expected<std::unique_ptr<program>> program::make_program(const graph& source, co
       return fail(update.error());
     i->update = std::move(*update);
     i->squares.resize(static_cast<size_t>(i->update.norm_chunks()));
-    i->flat_bytes = layout.flat_bytes();
   }
 
   graph g = clone(source);

@@ -56,7 +56,6 @@ struct program::impl {
   int64_t flops = 0;
   planned_update update;
   std::vector<double> squares;  ///< For its norms, unless they are given.
-  int64_t flat_bytes = 0;       ///< Of a gradient, without the bits of touched rows.
   run_state last;
 
   expected<void> prepare(const graph_contents& g, std::vector<program_output> named, std::vector<int32_t> values,

@@ -210,9 +210,9 @@ void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::
   const flush_denormals tiny_is_zero;
   const auto& update = impl_->update;
   if (update.norm_chunks() > 0) {
-    const gradient_view whole{gradient, gradient + impl_->flat_bytes};
+    const gradient_view whole{gradient, gradient + update.flat_bytes()};
     if (squares.empty())
-      measure({0, impl_->flat_bytes}, whole, impl_->squares);
+      measure({0, update.flat_bytes()}, whole, impl_->squares);
     impl_->update.prepare(whole, squares.empty() ? std::span<const double>{impl_->squares} : squares);
   }
   if (!update.divides())

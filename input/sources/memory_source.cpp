@@ -72,9 +72,8 @@ class memory_rows final : public row_source {
 
   std::vector<tensor> lend_rows(const row_range& range) const override {
     std::vector<tensor> lent;
-    if (lends())
-      for (const column& c : columns_)
-        lent.push_back(c.rows.slice(range.first, range.count));
+    for (const column& c : columns_)
+      lent.push_back(c.rows.slice(range.first, range.count));
     return lent;
   }
 

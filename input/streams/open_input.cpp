@@ -66,7 +66,8 @@ class guarded_iterator final : public dataset_iterator {
     return lent.count > 0 && lent.count <= most
            && std::equal(lent.components.begin(), lent.components.end(), wanted.begin(), wanted.end(),
                          [&](const tensor& t, const component& c) {
-                           return t.type() == c.type && t.dims() == c.dims.prepend(lent.count * batch_rows());
+                           return t.type() == c.type && t.dims() == c.dims.prepend(lent.count * batch_rows())
+                                  && (t.data() || t.elements() == 0);
                          });
   }
 

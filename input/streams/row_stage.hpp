@@ -36,12 +36,13 @@ class row_reader {
   virtual ~row_reader() = default;
   /// Copies the ranges in order into one buffer for each component. An error names the source and the row.
   virtual expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into) const = 0;
-  /// By component the rows of a range, where they lie in memory as they are; else nothing.
+  /// Whether the rows lie in memory as they are read, one after the other.
+  virtual bool lends() const noexcept { return false; }
+  /// In that case: the rows of a range, by component.
   virtual std::vector<tensor> lend_rows(const row_range& range) const {
     static_cast<void>(range);
     return {};
   }
-  virtual bool lends() const noexcept { return false; }
   /// The fingerprint of the data that are read.
   virtual const lazy_fingerprint& fingerprint() const noexcept = 0;
 };

@@ -2,8 +2,8 @@
 // thread of its own, 64 before the sender waits, beside a queue with a mutex between two threads. Then, in a whole job
 // at 10-16-2: the messages and allocations of its steps, what the actors' accounts of their time cost, and what the job
 // costs while it is paused.
-#include "messages/interfaces.hpp"
 #include "pipeline/launch/launcher.hpp"
+#include "pipeline/launch/local_system.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 #include "tests/bench/processor_share.hpp"
 #include "tests/bench/whole_job.hpp"
@@ -11,8 +11,6 @@
 
 #include <troupe/job_report.hpp>
 
-#include <caf/actor_system.hpp>
-#include <caf/actor_system_config.hpp>
 #include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -66,8 +64,8 @@ class window_end {
 template <class M>
 class to_an_actor {
  public:
-  explicit to_an_actor(M sample) : sample_(std::move(sample)), system_(settings_) {
-    handle_ = system_.spawn<caf::detached>([this](typename actor::pointer) {
+  explicit to_an_actor(M sample) : sample_(std::move(sample)) {
+    handle_ = (**system_).spawn<caf::detached>([this](typename actor::pointer) {
       return typename actor::behavior_type{[this](const M&) { end_.handled(); }};
     });
   }
@@ -85,17 +83,10 @@ class to_an_actor {
 
  private:
   using actor = caf::typed_actor<caf::reacts_to<M>>;
-  struct settings : caf::actor_system_config {
-    settings() {
-      add_message_types<caf::id_block::troupe>();
-      set("logger.verbosity", caf::atom("quiet"));
-    }
-  };
   M sample_;
   int64_t sent_ = 0;
   window_end end_;
-  settings settings_;
-  caf::actor_system system_;
+  std::unique_ptr<local_system> system_ = must(local_system::make());  // As that of a job.
   actor handle_;
 };
 
@@ -216,8 +207,11 @@ void measure_job(suite& s) {
   s.compare({.name = "step, " + m.name, .unit = "ns", .reference_name = "without keeping account of time"}, with,
             without, true);
   job->pause();
-  while (!job->progress().paused)
-    std::this_thread::sleep_for(10ms);
+  for (int turn = 0; !job->progress().paused; ++turn, std::this_thread::sleep_for(10ms))
+    if (turn == 1000) {
+      std::fprintf(stderr, "bench_messages: the job has not paused within 10 s\n");
+      std::exit(1);
+    }
   std::vector<double> paused, asked;
   for (int round = 0; round < 5; ++round) {
     paused.push_back(100 * share_of_core([] { std::this_thread::sleep_for(2s); }));

@@ -179,6 +179,7 @@ TEST_CASE_FIXTURE(infeed_of_memory, "an iterator that lends what it was not aske
   SUBCASE("another dtype") { what.components = {tensor::zeros(dtype::int32, {2, 2048})}; }
   SUBCASE("no component") { what.components = {}; }
   SUBCASE("less than nothing") { what.count = -1; }
+  SUBCASE("no memory") { what.components = {tensor{dtype::float32, {2, 2048}, nullptr}}; }
   options.open = [what] { return open_input(dataset{std::make_shared<wrong_stage>(what)}, {}); };
   start_at(0);
   credit(100, 4);
