@@ -49,6 +49,7 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
                    [](const program_output& o) { return o.what == program_output::kind::loss; })
       - options.outputs.begin());
   at = {};
+  passed_over.clear();
   if (auto loaded = current.shown ? expected<void>{} : load(); !loaded)
     return finish(loaded.error());
   if (current.shown) {
@@ -96,7 +97,7 @@ bool evaluator_state::show_hooks(fact x) {
   auto thrown = hooks.show(x, control);
   if (thrown.empty())
     return true;
-  finish(std::move(thrown.front()));
+  fail_with(std::move(thrown.front()));
   return false;
 }
 
@@ -110,6 +111,7 @@ expected<void> evaluator_state::load() {
   global_step = loaded->global_step;
   current.prefix = loaded->prefix;
   lease = std::move(loaded->lease);
+  passed_over = std::move(loaded->warnings);
   return {};
 }
 
@@ -176,7 +178,7 @@ void evaluator_state::on_end(const stream_end& x) {
   else if (x.kind == end_kind::data)
     finish({});
   else
-    finish(x.cause);
+    fail_with(x.cause);
 }
 
 /// Blocks this actor, which has its own thread, while exporters write; the chief's deadline covers it.
@@ -253,11 +255,28 @@ void evaluator_state::finish(std::optional<error> cause) {
   result.seconds = std::chrono::duration<double>(self->clock().now() - began).count();
   result.checkpoint = current.prefix;
   result.evaluation = current.evaluation;
+  result.warnings = passed_over;
   if (calls_hooks())
     end_hooks(result);
   if (!will_export(result))
     lease.reset();
   self->send(asker, std::move(result));
+}
+
+void evaluator_state::fail_with(error cause) {
+  running = false;
+  failing = std::move(cause);
+  waiting.await_halted();
+  nodes.halt();
+  finish_when_halted();
+}
+
+void evaluator_state::finish_when_halted() {
+  if (!failing || nodes.halts())
+    return;
+  if (std::exchange(lost_node, false))
+    nodes.end_nodes();
+  finish(std::exchange(failing, std::nullopt));
 }
 
 /// Makes the last call of each hook. A hook that throws fails an evaluation that had succeeded.
@@ -295,22 +314,26 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
   self->set_down_handler([&state](const caf::down_msg& x) {
     if (!state.nodes.has(x.source))
       return;
-    state.nodes.end_nodes();
+    state.nodes.lost(x.source);
+    if (!state.running && !state.failing)
+      return state.nodes.end_nodes();
+    state.lost_node = true;
     if (state.running)
-      state.finish(
-          error{errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
+      state.fail_with({errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
+    else
+      state.finish_when_halted();
   });
   return counted<evaluator_actor>(
       state, [&state](const started& x) { state.on_started(x); },
       [&state](const evaluate_at& x) {
-        if (!state.running)
+        if (!state.running && !state.failing)
           state.on_evaluate(x);
       },
       [&state](const export_at& x) { state.on_export(x); }, [&state](const apply_rule& x) { state.on_rule(x); },
       [&state](const state_part& x) { state.on_state_part(x); },
       [&state](const request&) {
         if (state.running)
-          state.finish(error{errc::cancelled, "the evaluation was stopped", {}, state.options.name});
+          state.fail_with({errc::cancelled, "the evaluation was stopped", {}, state.options.name});
       },
       [&state](const progress& x) { state.on_progress(x); }, [&state](const stream_end& x) { state.on_end(x); },
       [&state](const standing& x) {
@@ -319,8 +342,18 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
           state.finish(std::move(silence));
       },
       [&state](const deadline& x) {
-        if (auto silence = state.waiting.on(x, state.nodes))
+        auto silence = state.waiting.on(x, state.nodes);
+        if (silence && state.failing) {
+          state.nodes.end_nodes();
+          state.failing->notes.push_back(silence->message);
+          state.finish_when_halted();
+        } else if (silence) {
           state.finish(std::move(silence));
+        }
+      },
+      [&state](const halted& x) {
+        state.nodes.on(x);
+        state.finish_when_halted();
       },
       [&state](const probe& x) { state.on_probe(x); });
 }

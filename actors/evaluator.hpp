@@ -45,7 +45,8 @@ struct evaluator_state {
   /// Protects the checkpoint under evaluation until its result is sent, or until its exporters are done. The writer has
   /// a lease for the evaluator as well, but may die first.
   std::shared_ptr<file_hold> lease;
-  checkpoint_id at;  ///< The checkpoint under evaluation.
+  checkpoint_id at;                      ///< The checkpoint under evaluation.
+  std::vector<std::string> passed_over;  ///< Damaged checkpoints before it, as warnings.
   int64_t global_step = 0;
   int32_t attempt = 0;  ///< The sub-plan's attempt; each evaluation has its own.
   int64_t until = 0;
@@ -55,6 +56,8 @@ struct evaluator_state {
   size_t loss_at = 0;  ///< Index of the loss among the outputs of a batch.
   /// A hook has ended the evaluation at the batch that it was shown; the nodes still make all steps that were granted.
   bool stopped = false;
+  std::optional<error> failing;  ///< Why it has failed, while replicas are being halted.
+  bool lost_node = false;        ///< The others are ended, too.
   /// When the evaluation began, and when the driver was last sent its progress.
   caf::actor_clock::time_point began{}, told{};
 
@@ -77,6 +80,9 @@ struct evaluator_state {
   void end_hooks(evaluated& result);
   bool calls_hooks() const { return !hooks.empty() && current.batches < 0; }
   void finish(std::optional<error> cause);
+  /// The same once no replica reads the store any more: the next evaluation writes it.
+  void fail_with(error cause);
+  void finish_when_halted();
   /// Whether the driver asks for exports once it has that result.
   bool will_export(const evaluated& result) const { return options.exports && result.ok && current.batches < 0; }
   void tell_batches();  ///< Sends progress to the driver, at most every 100 ms.

@@ -12,7 +12,7 @@ struct session_call {
   int64_t count = 1;
   bool values = false, observed = false;  ///< Fetches outputs of the last step, and observed values.
   bool tells_hooks = true;
-  bool repeats = true;
+  bool repeats = true, first = false;
   error cause = {};
 };
 

@@ -22,6 +22,8 @@ void lone_evaluation_state::on_started(const started& x) {
 void lone_evaluation_state::on_evaluated(const evaluated& x) {
   if (std::exchange(answered, true))
     return;
+  for (const auto& text : x.warnings)
+    options.board->warned(text);
   options.board->answered(x.ok ? expected<evaluated>{x} : fail(x.cause));
   // Without a checkpoint the model directory may not exist, and an evaluation does not create it.
   if (!x.ok || !writer() || x.checkpoint.empty())

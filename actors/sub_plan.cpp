@@ -87,6 +87,25 @@ std::vector<std::string> sub_plan::names() const {
   return all;
 }
 
+void sub_plan::halt() {
+  for (const auto& m : nodes_.members())
+    if (m.what == role::replica && m.handle)
+      halting_.insert(m.id);
+  tell_all<role::replica>(troupe::halt{attempt_});
+}
+
+void sub_plan::on(const halted& x) {
+  if (x.attempt == attempt_)
+    halting_.erase(x.who);
+}
+
+void sub_plan::lost(const caf::actor_addr& node) {
+  if (const auto* m = nodes_.find(node)) {
+    halting_.erase(m->id);
+    nodes_.ended(m->id);
+  }
+}
+
 void sub_plan::end_nodes() {
   std::vector<node_id> all;
   for (const auto what : roles)
@@ -99,6 +118,7 @@ void sub_plan::end_nodes() {
   for (const auto& m : nodes_.members())
     reporting_.forget(m.name);
   nodes_ = {};
+  halting_.clear();
 }
 
 }  // namespace troupe

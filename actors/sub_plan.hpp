@@ -34,6 +34,12 @@ class sub_plan {
   std::vector<std::string> ask_on(uint64_t number, standing_sink_actor asker);
   /// Passes an answer on, if it is one to that question.
   void pass_on(const standing& x);
+  /// Tells the replicas of the attempt to stop. From their answers on they read the store no more.
+  void halt();
+  void on(const halted& x);
+  bool halts() const { return !halting_.empty(); }  ///< Whether an answer is on its way.
+  /// A node or an agent has ended by itself.
+  void lost(const caf::actor_addr& node);
   /// Ends the nodes; a later `start` starts new ones.
   void end_nodes();
 
@@ -46,6 +52,7 @@ class sub_plan {
   agents agents_;
   roster nodes_;
   int32_t attempt_ = 0;
+  std::set<node_id> halting_;
   inquiry reporting_{1};
   uint64_t report_ = 0;  ///< The number of that report.
   standing_sink_actor report_to_;

@@ -20,7 +20,7 @@ class sub_plan_wait {
     driver_ = std::move(driver);
     outcome_ = std::move(outcome);
     silence_max_ = silence_max;
-    waiting_.start(self, waits{3, waits::period_for({silence_max})});
+    waiting_.start(self, waits{4, waits::period_for({silence_max})});
   }
   /// Begins the wait for the nodes.
   void await_nodes() {
@@ -33,6 +33,11 @@ class sub_plan_wait {
     batch_ = batch;
     waiting_.arm(kind::batch, silence_max_);
   }
+  /// Begins the wait for replicas that are to stop.
+  void await_halted() {
+    disarm();
+    waiting_.arm(kind::halted, silence_max_);
+  }
   void disarm() { waiting_.disarm_all(); }
   /// Returns the error if the wait has failed.
   std::optional<error> on(const deadline& x, const sub_plan& nodes) {
@@ -42,6 +47,11 @@ class sub_plan_wait {
       return error{errc::deadline_exceeded,
                    "the nodes were not started within " + std::to_string(silence_max_.count() / 1000)
                        + " s, waiting for " + nodes.agents_awaited(),
+                   {},
+                   driver_};
+    if (over == kind::halted)
+      return error{errc::deadline_exceeded,
+                   "the replicas did not stop within " + std::to_string(silence_max_.count() / 1000) + " s",
                    {},
                    driver_};
     if (over == kind::answers)
@@ -57,7 +67,7 @@ class sub_plan_wait {
   }
 
  private:
-  enum class kind : int32_t { nodes, batch, answers };
+  enum class kind : int32_t { nodes, batch, answers, halted };
   error silent() const {
     return {errc::deadline_exceeded,
             "batch " + std::to_string(batch_) + " was not " + outcome_ + " within "

@@ -43,6 +43,11 @@ struct coordinator::shared {
   std::map<uint64_t, std::function<void()>> at_stop = {};
   std::recursive_mutex calling = {};  ///< Held while those functions are called, or removed.
 
+  /// Under `guard`.
+  void begin_anew() {
+    stops = joined = false;
+    cause.reset();
+  }
   void leave(uint64_t number) {
     const std::lock_guard lock{guard};
     live.erase(number);
@@ -142,6 +147,11 @@ std::optional<error> coordinator::requested_error() const {
   return shared_->cause;
 }
 
+std::optional<coordinator::stop_request> coordinator::requested() const {
+  const std::lock_guard lock{shared_->guard};
+  return shared_->stops ? std::optional{stop_request{shared_->cause}} : std::nullopt;
+}
+
 expected<void> coordinator::attempt(const std::function<expected<void>()>& work) {
   return guarded("a thread of the coordinator", work);
 }
@@ -164,8 +174,11 @@ expected<void> coordinator::join(const join_options& options) {
   shared_->wait(lock, shared_->options.clock->now() + bounded(options.grace), all_left);
   shared_->joined = true;
   const auto stragglers = std::exchange(shared_->live, {});
-  if (shared_->cause)
-    return fail(*shared_->cause);
+  const auto cause = shared_->cause;
+  if (options.begins_anew)
+    shared_->begin_anew();
+  if (cause)
+    return fail(*cause);
   if (stragglers.empty())
     return {};
   const auto text = joined(stragglers, ", ", [](const auto& s) { return quoted(s.second); }) + " did not end within "
@@ -179,8 +192,7 @@ expected<void> coordinator::join(const join_options& options) {
 
 void coordinator::clear_stop() {
   const std::lock_guard lock{shared_->guard};
-  shared_->stops = shared_->joined = false;
-  shared_->cause.reset();
+  shared_->begin_anew();
 }
 
 expected<void> coordinator::loop(const std::function<expected<void>()>& work, const loop_options& options) {
@@ -195,6 +207,8 @@ expected<void> coordinator::loop(const std::function<expected<void>()>& work, co
         if (options.every ? shared_->wait(lock, due, stops) : stops())
           break;
       }
+      if (options.until && options.until())
+        break;
       if (auto done = work(); !done)
         return done;
     }

@@ -7,6 +7,7 @@
 #include "words/text.hpp"
 
 #include <atomic>
+#include <iostream>
 
 namespace troupe {
 
@@ -53,6 +54,7 @@ struct session::impl {
   session_loops loops{beside};
   std::atomic<bool> busy = false, closed = false, stops = false;
   int64_t taken_back = 0, recoveries = 0;  ///< Since the last run ended, also those during other calls.
+  int64_t went_back = 0;                   ///< Recoveries since the session was opened.
 
   impl(session_options o, std::shared_ptr<run_port> p, const session_services& s)
     : options(std::move(o)), port(std::move(p)), recovers(s.recovers),
@@ -61,35 +63,30 @@ struct session::impl {
   std::chrono::milliseconds grace() const {
     return std::chrono::milliseconds(static_cast<int64_t>(options.stop_grace_period_secs * 1000));
   }
-  /// What the work beside the runs has failed with, if the job cannot make that good.
-  std::optional<error> failure_beside() const {
-    const auto cause = beside.requested_error();
-    return cause && !(recovers && can_be_cured(*cause)) ? cause : std::nullopt;
+  bool can_cure(const coordinator::stop_request& x) const { return recovers && x.cause && can_be_cured(*x.cause); }
+  void count(const run_end& end) {
+    taken_back += end.taken_back, recoveries += end.recoveries, went_back += end.recoveries;
+    stops = stops || end.stops;
   }
-  void count(const run_end& end) { taken_back += end.taken_back, recoveries += end.recoveries; }
-  /// The job goes back to its newest checkpoint, since work beside the runs has failed, and that begins anew.
-  void renew(error cause) {
-    loops.end(grace(), options.log);
-    cause.message = "work beside the runs has failed: " + cause.message;
-    const auto end = running->call({.what = session_call::kind::renew, .cause = std::move(cause)});
-    stops = stops || !end || end->stops;
-    if (end)
-      count(*end);
-    beside.clear_stop();
-    if (!stops)
-      loops.begin_again();
-  }
-  bool should_stop() {
+  /// Any thread.
+  bool should_stop() const {
     if (closed || stops || running->ended())
       return true;
-    if (beside.should_stop()) {
-      auto cause = beside.requested_error();
-      if (!cause || !recovers || !can_be_cured(*cause))
-        return true;
-      renew(std::move(*cause));
-      return stops;
-    }
-    return false;
+    const auto asked = beside.requested();
+    return asked && !can_cure(*asked);
+  }
+  /// If work beside the runs has failed with what the job can make good, it goes back to its newest checkpoint, and
+  /// that work begins anew.
+  void cure() {
+    auto asked = beside.requested();
+    if (!asked || !can_cure(*asked) || should_stop())
+      return;
+    static_cast<void>(loops.interrupt(grace(), options.log));
+    asked->cause->message = "work beside the runs has failed: " + asked->cause->message;
+    const auto end = running->call({.what = session_call::kind::renew, .cause = std::move(*asked->cause)});
+    end ? count(*end) : static_cast<void>(stops = true);
+    if (!stops)
+      loops.begin_again();
   }
   /// Why a call has no end of its own.
   error ended_meanwhile(std::string_view what) {
@@ -105,19 +102,25 @@ struct session::impl {
                              + std::to_string((*result)->global_step)};
   }
 
+  void tell(const std::string& line) const {
+    options.log ? options.log(line) : static_cast<void>(std::cerr << line << std::endl);
+  }
+
   struct made {
     run_result result;
     std::optional<error> failure = {};
   };
-  /// Of a run that has failed only the recoveries during it are known.
-  expected<made> run(const run_request& x, bool tells_hooks, bool repeats) {
+  /// Of a run that has failed only the recoveries during it are known. `since`: of a step function, `went_back` when it
+  /// last saw the state; none before its first run.
+  expected<made> run(const run_request& x, bool tells_hooks, std::optional<int64_t>* since = nullptr) {
     if (closed)
       return fail(closed_session());
     const user here{busy};
     if (!here)
       return fail(errc::state, "another thread is in a call of this session: one at a time makes runs and saves");
-    if (auto cause = failure_beside())
-      return fail(std::move(*cause));
+    cure();
+    if (auto asked = beside.requested(); asked && asked->cause && !can_cure(*asked))
+      return fail(std::move(*asked->cause));
     if (should_stop()) {
       if (const auto result = running->wait(0ms); result && !*result)
         return fail(result->error());
@@ -125,6 +128,12 @@ struct session::impl {
     }
     if (x.steps < 1)
       return fail(errc::invalid_argument, "steps of a run must be at least 1, not " + std::to_string(x.steps));
+    if (since && since->value_or(went_back) != went_back) {
+      made back;
+      back.result.recoveries = went_back - **since;
+      back.failure = error{errc::aborted, "the job went back to step " + std::to_string(running->progress().step)};
+      return back;
+    }
     auto right = port->ask(x.what);
     if (right && !(has_run_hooks && tells_hooks))
       right = port->check_complete();
@@ -135,13 +144,15 @@ struct session::impl {
                               .values = values,
                               .observed = values && port->fetches_observed(x.what.fetches),
                               .tells_hooks = tells_hooks,
-                              .repeats = repeats});
+                              .repeats = !since,
+                              .first = since && !*since});
     if (!end)
       return fail(ended_meanwhile("run"));
-    stops = stops || end->stops;
     count(*end);
     if (end->failure)
       return made{{.recoveries = end->recoveries}, std::move(end->failure)};
+    if (since)
+      *since = went_back;
     made all{{.step = end->step,
               .steps_run = std::max<int64_t>(end->step - end->begins, 0),
               .steps_taken_back = std::exchange(taken_back, 0),
@@ -221,7 +232,7 @@ expected<session> session::open(const estimator& e, const train_spec& training, 
 expected<run_result> session::run(const run_request& what) {
   if (!impl_)
     return fail(no_session());
-  auto made = impl_->run(what, true, true);
+  auto made = impl_->run(what, true);
   if (!made)
     return fail(std::move(made.error()));
   if (made->failure)
@@ -229,12 +240,7 @@ expected<run_result> session::run(const run_request& what) {
   return std::move(made->result);
 }
 
-bool session::should_stop() {
-  if (!impl_)
-    return true;
-  const user here{impl_->busy};
-  return here ? impl_->should_stop() : impl_->closed || impl_->stops || impl_->failure_beside().has_value();
-}
+bool session::should_stop() { return !impl_ || impl_->should_stop(); }
 
 expected<std::string> session::save() {
   if (!impl_)
@@ -248,6 +254,7 @@ expected<std::string> session::save() {
   const user here{impl_->busy};
   if (!here)
     return fail(errc::state, "another thread is in a call of this session: one at a time makes runs and saves");
+  impl_->cure();
   if (impl_->should_stop()) {
     if (const auto result = impl_->running->wait({}); result && !*result)
       return fail(result->error());
@@ -300,7 +307,11 @@ expected<train_result> session::close() {
     return fail(closed_session());
   impl_->loops.end(impl_->grace(), impl_->options.log);
   impl_->view->close();
-  const auto cause = impl_->failure_beside();
+  auto cause = impl_->beside.requested_error();
+  if (cause && impl_->recovers && can_be_cured(*cause)) {
+    impl_->tell("work beside the runs has failed after the last one: " + to_text(*cause));
+    cause.reset();
+  }
   if (!impl_->stops)  // Otherwise it ends already, and may still recover while it does.
     impl_->running->stop(stop_reason::request);
   auto result = impl_->running->wait({});
@@ -319,11 +330,12 @@ struct step_context::impl {
   session::impl* of = nullptr;
   std::function<void()> stop = {};
   bool stops = false, preempted = false;
+  std::optional<int64_t> since = {};
 
   expected<run_result> run(const run_request& what, bool tells_hooks) {
     if (stops || preempted)
       return fail(errc::state, stops ? "the step function has asked to stop" : "the job has recovered meanwhile");
-    auto made = of->run(what, tells_hooks, false);
+    auto made = of->run(what, tells_hooks, &since);
     if (!made)
       return fail(std::move(made.error()));
     if (made->failure) {

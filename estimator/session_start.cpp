@@ -110,6 +110,19 @@ expected<values> whole_state(checkpoint_reader& from, layouts groups) {
   return values{std::move(all->content.tensors), all->content.id.step, all->prefix};
 }
 
+/// As the chief does, passes over checkpoints that are damaged.
+expected<values> newest_state(const checkpoint_store& store, layouts groups) {
+  for (std::map<checkpoint_id, error> damaged;;) {
+    const auto from = store.read_newest(damaged);
+    if (!from)
+      return fail(from.error());
+    auto state = whole_state(**from, groups);
+    if (state || state.error().category != errc::data_loss)
+      return state;
+    damaged.emplace((*from)->info().id, std::move(state.error()));
+  }
+}
+
 }  // namespace
 
 expected<void> parameter_access::load(const std::string& checkpoint, const std::vector<std::string>& names) {
@@ -207,9 +220,9 @@ expected<void> make_session(training_job& job, const session_options& options, c
   } else {
     auto& config = job.basis.config;
     plan.start = [files, directory = *config.model_dir](layouts groups, uint64_t, values) {
-      return checkpoint_store::open(files, directory, {.read_only = true})
-          .and_then([](const auto& store) { return store->read_newest(); })
-          .and_then([&](auto from) { return whole_state(*from, groups); });
+      return checkpoint_store::open(files, directory, {.read_only = true}).and_then([&](const auto& store) {
+        return newest_state(*store, groups);
+      });
     };
     config.model_dir.reset();
     config.save_steps.reset();

@@ -1,4 +1,5 @@
-// What the handle of a session and the loops beside it see of its job. Loops that are left behind keep it.
+// What the handle of a session and the loops beside it see of its job. Loops that are left behind keep the view, and
+// not the job.
 #pragma once
 
 #include "pipeline/launch/launcher.hpp"
@@ -15,15 +16,13 @@ namespace troupe {
 class session_view {
  public:
   session_view(std::shared_ptr<running_job> job, std::shared_ptr<run_port> port, bool records)
-    : job_(std::move(job)), port_(std::move(port)), records_(records) {}
+    : port_(std::move(port)), records_(records), job_(std::move(job)) {}
 
-  running_job& job() const { return *job_; }
-  void close() { closed_ = true; }
+  /// Lets go of the job: later calls are of a closed session.
+  void close();
+  job_progress progress() const;  ///< At last, that at the end.
   /// Whether the loops beside the runs are to end: they wait for nothing any more.
-  void end_loops(bool now) {
-    loops_end_ = now;
-    job_->look_again();
-  }
+  void end_loops(bool now);
   void ended(const run_result& x);
   run_result last_run() const;
   /// `for_loop`: the caller is a loop. Error `state`: the job has ended, the session is closed, or its loops end.
@@ -32,11 +31,14 @@ class session_view {
   expected<void> summarise(const std::map<std::string, double>& values, std::optional<int64_t> step) const;
 
  private:
-  std::shared_ptr<running_job> job_;
+  std::shared_ptr<running_job> job() const;
+
   std::shared_ptr<run_port> port_;
   bool records_;
-  std::atomic<bool> closed_ = false, loops_end_ = false;
-  mutable std::mutex guard_;
+  std::atomic<bool> loops_end_ = false;
+  mutable std::mutex guard_;          ///< Of what follows.
+  std::shared_ptr<running_job> job_;  ///< Null: the session is closed.
+  job_progress at_the_end_;
   run_result last_run_;
 };
 

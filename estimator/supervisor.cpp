@@ -50,13 +50,17 @@ expected<train_result> supervise(launcher& by, expected<training_job> settled, c
                                  coordinator& together, const std::function<void(session*)>& shows,
                                  const std::function<expected<void>(session&)>& body,
                                  std::shared_ptr<follower_time> time) {
+  together.clear_stop();
+  const auto not_opened = [&](const error& cause) {
+    static_cast<void>(together.request_stop(cause));  // Threads that have enlisted before end, too.
+    return fail(cause);
+  };
   if (!settled)
-    return fail(settled.error());
+    return not_opened(settled.error());
   if (auto right = set_services(*settled, options); !right)
-    return fail(right.error());
+    return not_opened(right.error());
   session_services services{.notes_end = true, .recovers = false};
   services.beside = together;
-  together.clear_stop();
   auto opened = open_by(by, std::move(settled),
                         {.is_chief = options.is_chief,
                          .init_fn = options.init_fn,
@@ -67,7 +71,7 @@ expected<train_result> supervise(launcher& by, expected<training_job> settled, c
                          .log = options.log},
                         std::move(time), services);
   if (!opened)
-    return fail(opened.error());
+    return not_opened(opened.error());
   shows(&*opened);
   together.stop_on_error([&] { return guarded("the body of a managed session", [&] { return body(*opened); }); });
   static_cast<void>(together.request_stop());

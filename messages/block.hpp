@@ -5,8 +5,9 @@
 
 namespace troupe {
 
-/// Batches `step` … `step + count - 1` of one edge, stacked: component c is a tensor [count, rows of the whole batch,
-/// ...]; the reader's rows are [first_row, first_row + rows) of each. Complete when sent, never modified after.
+/// Batches `step` … `step + count - 1` of one edge, one after the other: component c is a tensor [count × rows of the
+/// whole batch, ...]; the reader's rows are [first_row, first_row + rows) of each batch. Complete when sent, never
+/// modified after.
 /// On an edge of calls: the entry of step `step`, whose components are the tensors of the host calls that are due.
 struct block {
   int32_t attempt = 0;

@@ -112,11 +112,12 @@ struct evaluated {
   std::string checkpoint;  // The checkpoint's prefix; empty: freshly initialised variables.
   int32_t evaluation = 0;  // As in `evaluate_at`.
   std::map<std::string, tensor> arrays = {};
+  std::vector<std::string> warnings = {};  // Of the newest checkpoint: damaged ones that were passed over.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, evaluated& x) {
   return f(caf::meta::type_name("evaluated"), x.attempt, x.id, x.ok, x.metrics, x.batches, x.seconds, x.cause,
-           x.checkpoint, x.evaluation, x.arrays);
+           x.checkpoint, x.evaluation, x.arrays, x.warnings);
 }
 
 }  // namespace troupe

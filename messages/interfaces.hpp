@@ -101,6 +101,7 @@ using outfeed_actor = report_sink_actor::extend_with<block_sink_actor>::extend<
     caf::reacts_to<departed>,         // A group has left: its reports are no longer awaited.
     caf::reacts_to<retire>,           // A group trains no more.
     caf::reacts_to<set_loop>,         // Another length of loops.
+    caf::reacts_to<run>,              // The job goes on, after it stood still: that time is of no loop.
     caf::reacts_to<scale_rate>,       // The learning rates have a new factor from a step on: record it.
     caf::reacts_to<probe>,            // Answered by `standing`.
     caf::reacts_to<flush>>;           // Pass on all complete steps, then answer `flushed`.
@@ -154,6 +155,7 @@ using evaluator_actor = caf::typed_actor<caf::reacts_to<started>,      // The no
                                          caf::reacts_to<progress>,     // The sub-plan's replicas reached a state.
                                          caf::reacts_to<stream_end>,   // The sub-plan's data ended, or could not be
                                                                        // read.
+                                         caf::reacts_to<halted>,       // A replica's answer to `halt`.
                                          caf::reacts_to<probe>,        // Answered by `standing`.
                                          caf::reacts_to<standing>,     // A node's answer to `probe`.
                                          caf::reacts_to<deadline>>;    // From itself: check the waits.

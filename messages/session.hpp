@@ -27,11 +27,13 @@ struct run_until {
   fetch_kinds fetches = 0;  ///< steps: of the last one.
   bool tells_hooks = true;  ///< steps: before_run and after_run are called.
   bool repeats = true;      ///< steps: made again if the job is restored to where they began, or before.
+  bool first = false;       ///< Not repeated: recoveries before it do not end it, as its caller has seen no state yet.
   error cause = {};         ///< renew.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, run_until& x) {
-  return f(caf::meta::type_name("run_until"), x.number, x.what, x.count, x.fetches, x.tells_hooks, x.repeats, x.cause);
+  return f(caf::meta::type_name("run_until"), x.number, x.what, x.count, x.fetches, x.tells_hooks, x.repeats, x.first,
+           x.cause);
 }
 
 /// From the handle of a session to the chief, which passes it on to a replica: send copies of these variables and

@@ -89,8 +89,10 @@ bool extend(chief_state& c) {
 }
 
 void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks) {
-  c.horizon.granted(c.now_ns(), until);
+  const bool stood_still = c.horizon.granted(c.now_ns(), until);
   const run news{c.attempt, c.horizon.until(), std::move(marks)};
+  if (stood_still && c.outfeed() && (c.loops.are_timed() || c.facts.loops))
+    c.self->send(c.outfeed(), run{c.attempt, c.horizon.until(), {}});
   c.tell_all<role::infeed>(news);
   c.tell_replicas(news);
 }

@@ -37,12 +37,13 @@ void horizon::cut_at(int64_t step, job_end how) {
   reach(step);
 }
 
-void horizon::granted(nanoseconds now, int64_t until) {
+bool horizon::granted(nanoseconds now, int64_t until) {
   const bool stood_still = idle();
   record_due_ = record_due_ && until <= until_;
   until_ = std::max(until_, until);
   if (stood_still)
     pace_.begins(now);
+  return stood_still;
 }
 
 int64_t horizon::next_save(int64_t step) const {

@@ -57,7 +57,8 @@ class horizon {
   void end_at(int64_t step, job_end how) { end_ = step, final_ = how == job_end::finished; }
   /// The data ended at `step`: all replicas have stopped at that state, or will.
   void cut_at(int64_t step, job_end how);
-  void granted(nanoseconds now, int64_t until);
+  /// Returns whether the job stood still, at the state that it had reached.
+  bool granted(nanoseconds now, int64_t until);
   /// The next step that is granted is recorded.
   void record_next() { record_due_ = true; }
 

@@ -98,12 +98,26 @@ expected<bool> judgements::consider(const std::string& evaluation, checkpoint_id
                     + joined(values.metrics, ", ", [](const auto& m) { return std::string_view{m.first}; }));
   if (!improves(found->second))
     return false;
+  second_best_ = best_ ? std::optional{std::pair{*best_, best_value_}} : std::nullopt;
   best_ = id;
   best_value_ = found->second;
   best_results_ = bests_[id] = values;
   if (bests_.size() > bests_max)
     bests_.erase(bests_.begin());  // Its metrics in event files are enough.
   return true;
+}
+
+void judgements::take_back_best() {
+  if (best_)
+    bests_.erase(*best_);
+  best_.reset();
+  best_results_ = {};
+  if (const auto before = std::exchange(second_best_, std::nullopt)) {
+    best_ = before->first;
+    best_value_ = before->second;
+    if (const auto known = bests_.find(*best_); known != bests_.end())
+      best_results_ = known->second;
+  }
 }
 
 expected<judgements::verdict> judgements::judge(const std::string& evaluation, checkpoint_id id,

@@ -62,6 +62,8 @@ class judgements {
   expected<bool> consider(const std::string& evaluation, checkpoint_id id, const evaluation_values& values);
   const evaluation_history& history(size_t evaluation) const { return settings_.evaluations[evaluation].history; }
   const stop_rule& rule(size_t number) const { return settings_.rules[number]; }
+  /// The best checkpoint has gone: the best is again the one before it.
+  void take_back_best();
   /// The results that earlier runs have left for this state, as float32, with its step.
   std::optional<std::map<std::string, double>> known_results(const std::string& evaluation, checkpoint_id id) const;
 
@@ -101,6 +103,7 @@ class judgements {
   std::optional<std::string> ended_before_;
   std::optional<checkpoint_id> best_;
   double best_value_ = 0;
+  std::optional<std::pair<checkpoint_id, double>> second_best_;  ///< The best before that, and its value.
   evaluation_values best_results_;
   /// The results of each checkpoint that was the best when this process evaluated it.
   std::map<checkpoint_id, evaluation_values> bests_;

@@ -36,6 +36,8 @@ class loops {
   int64_t end_after(int64_t step, int64_t count) const;
   /// No state below `step` will be asked for.
   void forget(int64_t step) { spans_.forget(step); }
+  /// Whether lengths follow from the times that loops take.
+  bool are_timed() const { return secs().has_value(); }
   /// A loop has ended. All of its states have been reached.
   void ended(const loop_point& x);
 

@@ -58,6 +58,7 @@ class session_runs {
       return;
     call_ = x;
     at_ = stage::asked;
+    unnoticed_ = x.first ? recoveries_ : 0;
   }
   /// The hooks are asked by that fact.
   void prepare(uint64_t fact) { at_ = stage::preparing, fact_ = fact, fetches_ = call_.fetches; }
@@ -133,7 +134,7 @@ class session_runs {
   }
   /// Whether the job has gone to another attempt since the last end, and the run that was asked for is not to be made
   /// there.
-  bool is_interrupted() const noexcept { return at_ == stage::asked && !call_.repeats && recoveries_ > 0; }
+  bool is_interrupted() const noexcept { return at_ == stage::asked && !call_.repeats && recoveries_ > unnoticed_; }
   /// The call at hand has ended where the job stands at `step`. Returns the steps that were taken back and the
   /// recoveries since the last end.
   std::pair<int64_t, int64_t> end(int64_t step) {
@@ -152,6 +153,7 @@ class session_runs {
   int64_t begins_ = 0;  ///< Where the run begins; between runs, where the job stands.
   int64_t ended_at_ = 0;
   int64_t taken_back_ = 0, recoveries_ = 0;
+  int64_t unnoticed_ = 0;  ///< Of those recoveries: before a call that they do not concern.
   uint64_t fact_ = 0;
   fetch_kinds fetches_ = 0;
   std::optional<int64_t> marked_;             ///< The state whose values are reported.

@@ -134,7 +134,7 @@ void follower_state::begin_at(const commit_seen& x) {
 void follower_state::offer(checkpoint_id id) {
   for (size_t i = 0; i < evaluations.size(); ++i) {
     auto& e = evaluations[i];
-    if (e.lost || e.schedule.running() == id || e.is_done_with(id))
+    if (e.lost || e.schedule.concern(id) || e.is_done_with(id))
       continue;
     // The event file has its result: this process was started again.
     if (auto known = judgements.known_results(settings(i).name, id); known && !e.has_evaluated) {
@@ -170,10 +170,10 @@ void follower_state::on_commit_seen(const commit_seen& x) {
     waiting.disarm(follower_wait::first_commit);
   if (begins)
     begin_at(x);
-  if (is_new) {
+  if (is_new)
     waiting.arm(follower_wait::reminder, reminder_every);
+  if (x.found)
     offer(x.id);
-  }
   const auto books = read_books(x.properties);
   if (books.best && books.best->id == judgements.best())
     best_hold.reset();
@@ -269,11 +269,13 @@ void follower_state::on_deadline(const deadline& x) {
     case follower_wait::evaluations: break;
   }
   const auto which = static_cast<size_t>(*over) - static_cast<size_t>(follower_wait::evaluations);
-  fail_with({errc::deadline_exceeded,
-             "waited " + seconds_of(options.deadlines.evaluation) + " for the evaluator"
-                 + (settings(which).name.empty() ? "" : " of '" + settings(which).name + "'"),
-             {},
-             name});
+  const auto& asked = evaluations[which].asked;
+  lose(which, {errc::deadline_exceeded,
+               "waited " + seconds_of(asked ? options.deadlines.hooks : options.deadlines.evaluation)
+                   + " for the evaluator" + (settings(which).name.empty() ? "" : " of '" + settings(which).name + "'")
+                   + (asked ? ", which asks the predicate " + to_text(judgements.rule(asked->what.rule)) : ""),
+               {},
+               name});
 }
 
 /// There has been nothing to evaluate for a while.
@@ -296,6 +298,9 @@ void follower_state::remind() {
 /// Does what there is to do, until there is nothing.
 void follower_state::advance() {
   without_room.reset();
+  for (auto& e : evaluations)
+    if (!e.schedule.running() && !e.schedule.exports())
+      e.hold.reset();
   for (bool any = true; any && now == phase::following && !stopped;) {
     any = false;
     for (size_t i = 0; i < evaluations.size() && now == phase::following && !stopped; ++i)
@@ -329,10 +334,21 @@ void follower_state::on_down(const caf::down_msg& x) {
   if (now == phase::closing) {
     return writes && x.reason ? fail_with(std::move(cause)) : end_when_done();
   }
-  if (!evaluates || settings(which).on_failure == failure_policy::fail)
+  evaluates ? lose(which, std::move(cause)) : fail_with(std::move(cause));
+}
+
+/// An evaluator has ended or hangs.
+void follower_state::lose(size_t which, error cause) {
+  if (settings(which).on_failure == failure_policy::fail)
     return fail_with(std::move(cause));
+  // An evaluator that hangs ends when it handles messages again.
+  if (const auto* there = nodes.nth(role::evaluator, which); there->handle) {
+    agents.end({there->id});
+    nodes.ended(there->id);
+  }
   warn(to_text(cause) + "; its evaluations end here");
   evaluations[which].lost = true;
+  evaluations[which].asked.reset();
   evaluations[which].schedule.lose();
   evaluations[which].schedule.end_export();
   evaluations[which].schedule.drop_waiting();
@@ -369,7 +385,7 @@ follower_actor::behavior_type follower(follower_actor::stateful_pointer<follower
         state.show_status();
       },
       [&state](const evaluated& x) { state.on_evaluated(x); }, [&state](const exported& x) { state.on_exported(x); },
-      [](const rule_applied&) {},  // Predicates are called here.
+      [&state](const rule_applied& x) { state.on_rule_applied(x); },
       [&state](const record_credit& x) { state.on_record_credit(x); },
       [&state](const failure& x) { state.fail_with(x.what); }, [&state](const log_replaced& x) { state.warn(x.text); },
       [&state](const standing& x) { state.on_standing(x); }, [&state](const request& x) { state.on_request(x); },

@@ -2,7 +2,7 @@
 // also is all that a process does which only waits for the end of such a job.
 //
 //   checkpoint_watcher ── commit_seen ──► follower ── evaluate_at, export_at ──► evaluator ── evaluated, exported ──┐
-//                                          │    ▲                                                                   │
+//                                          │    ▲ (apply_rule)                                      (rule_applied)  │
 //                        judged.json ◄─────┤    └───────────────────────────────────────────────────────────────────┘
 //                                          └── record ──► summary_writer (once the exporters are through)
 //
@@ -10,7 +10,8 @@
 //                                   └──────────────────────── stop ────────────────────────────────────────►┘
 //   adopting: the chief has ended without the last verdict, which is entered once nobody owns the directory
 //
-// It has a thread: it locks the directories of its evaluations, writes judged.json, and calls predicates and listeners.
+// It has a thread: it locks the directories of its evaluations, writes judged.json, and calls listeners. Predicates are
+// asked on the threads of the evaluators.
 #pragma once
 
 #include "actors/agents.hpp"
@@ -70,9 +71,15 @@ struct follower_state {
   /// An evaluation, and what is remembered between its messages.
   struct followed {
     evaluation_schedule schedule;
-    std::optional<evaluated> unrecorded = {};  ///< Its result, while the exporters run.
-    int failures = 0;            ///< How often in a row its exporters have failed, or the checkpoint was gone.
-    bool has_evaluated = false;  ///< In this process.
+    std::optional<evaluated> unrecorded = {};  ///< Its result, while a predicate or the exporters run.
+    struct question {
+      uint64_t number = 0;
+      troupe::judgements::question what;
+    };
+    std::optional<question> asked = {};    ///< The predicate that the evaluator applies to the result.
+    std::unique_ptr<file_hold> hold = {};  ///< On the checkpoint, from before its evaluation to its record.
+    int failures = 0;                      ///< How often in a row its exporters have failed.
+    bool has_evaluated = false;            ///< In this process.
     bool lost = false;
     /// What the event file says before this process, so that nothing is evaluated again.
     bool is_done_with(checkpoint_id id) const { return schedule.last() == id; }
@@ -92,6 +99,7 @@ struct follower_state {
   /// Keep checkpoints that judged.json names until the job's own books say the same.
   std::unique_ptr<file_hold> best_hold, end_hold;
   int64_t superseded = 0;
+  uint64_t questions = 0;              ///< How many predicates were asked.
   std::optional<size_t> without_room;  ///< An evaluation whose summary writer has no room.
   inquiry reporting{0};                ///< For a report to the user.
   activity spent;                      ///< See counted.hpp.
@@ -112,6 +120,7 @@ struct follower_state {
   void on_deadline(const deadline& x);
   void on_down(const caf::down_msg& x);
   void lose_sight();
+  void lose(size_t which, error cause);
   void begin_at(const commit_seen& x);
   void offer(checkpoint_id id);
   void advance();
@@ -132,15 +141,20 @@ struct follower_state {
 
   // follower_evaluations.cpp
   bool evaluate_next(size_t which);
+  bool hold(size_t which, checkpoint_id id);
+  bool has_gone(checkpoint_id id) const;
   void wait_for_due();
   void on_evaluated(const evaluated& x);
   void on_exported(const exported& x);
   void on_record_credit(const record_credit& x);
-  expected<troupe::judgements::verdict> judge(size_t which, checkpoint_id id, const evaluated& x);
+  void judge(size_t which, checkpoint_id id, const evaluated& x);
+  void follow(size_t which, const expected<troupe::judgements::ruling>& found);
+  void on_rule_applied(const rule_applied& x);
   expected<void> keep_verdict(checkpoint_id id, bool is_best, bool ends);
   void export_at(size_t which, checkpoint_id id, bool is_final);
   void conclude(size_t which, const evaluated& x);
   void try_again(size_t which, checkpoint_id id, error cause);
+  void leave_out(size_t which, checkpoint_id id, error cause);
   void fail_by_policy(size_t which, error cause);
   bool listener_goes_on(size_t which, const char* call, const std::function<bool(evaluation_listener&)>& asks);
 

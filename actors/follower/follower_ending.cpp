@@ -69,7 +69,7 @@ void follower_state::stop(std::string by) {
 /// The chief has ended without the last verdict, so that nobody else writes it into the books.
 bool follower_state::lacks_best() const {
   const auto books = read_books(seen->properties);
-  return written.best && (!books.best || books.best->id != written.best->at.id);
+  return options.judged.best && written.best && (!books.best || books.best->id != written.best->at.id);
 }
 
 /// The chief may still own the directory while it ends, and a disk may be away for a moment.

@@ -31,6 +31,30 @@ bool follower_state::listener_goes_on(size_t which, const char* call,
   return goes_on && *goes_on;
 }
 
+bool follower_state::has_gone(checkpoint_id id) const {
+  const auto at = judged_checkpoint_of(*options.files, options.directory, id);
+  return !at && at.error().category == errc::not_found;
+}
+
+/// The chief may delete a checkpoint until it is held. False: it has gone, and the watcher will name a newer one.
+bool follower_state::hold(size_t which, checkpoint_id id) {
+  auto& e = evaluations[which];
+  auto held = options.files->hold(join_path(options.directory, manifest_name(id)));
+  if (held) {
+    e.hold = std::move(*held);
+    return true;
+  }
+  e.schedule.drop_waiting();
+  if (held.error().category == errc::not_found) {
+    warn("the checkpoint of step " + to_string(id)
+         + " has gone before its evaluation began: the next one is evaluated");
+  } else {
+    e.schedule.recall(id);
+    fail_by_policy(which, std::move(held.error()));
+  }
+  return false;
+}
+
 bool follower_state::evaluate_next(size_t which) {
   auto& schedule = evaluations[which].schedule;
   const auto id = schedule.waiting();
@@ -47,6 +71,8 @@ bool follower_state::evaluate_next(size_t which) {
     without_room = which;  // The next record_credit brings room.
     return false;
   }
+  if (!hold(which, *id))
+    return false;
   if (!listener_goes_on(which, "before", [](evaluation_listener& l) { return l.before(); }))
     return false;
   schedule.begin(now_ns());
@@ -81,47 +107,66 @@ void follower_state::on_evaluated(const evaluated& x) {
   if (now == phase::ended || which >= evaluations.size())
     return;
   auto& e = evaluations[which];
-  const auto id = e.schedule.end();
+  const auto id = e.schedule.running();
   if (!id)
     return;
   waiting.disarm(wait_of(which));
   waiting.arm(follower_wait::reminder, reminder_every);
+  if (!x.ok)
+    e.schedule.end();
   if (!x.ok && stopped)
     return advance();  // Cancelled.
   if (!x.ok) {
     auto cause = x.cause;
     cause.notes.push_back("while evaluating the checkpoint of step " + to_string(*id)
                           + (settings(which).name.empty() ? "" : " for '" + settings(which).name + "'"));
-    return cause.category == errc::not_found ? try_again(which, *id, std::move(cause))
-                                             : fail_by_policy(which, std::move(cause));
+    return cause.category == errc::not_found && has_gone(*id) ? leave_out(which, *id, std::move(cause))
+                                                              : fail_by_policy(which, std::move(cause));
   }
   e.has_evaluated = true;
-  const auto verdict = judge(which, *id, x);
-  if (!verdict)
-    return fail_with(verdict.error());
-  if (auto kept = keep_verdict(*id, verdict->is_best, verdict->ends.has_value()); !kept)
+  e.unrecorded = x;
+  judge(which, *id, x);
+}
+
+/// The evaluation is under way until its verdict is there: predicates are user code, and are asked on its thread.
+void follower_state::judge(size_t which, checkpoint_id id, const evaluated& x) {
+  const auto found = judgements.judge(settings(which).name, id, {x.metrics, x.arrays});
+  if (!found)
+    return fail_with(found.error());
+  if (auto kept = keep_verdict(id, found->is_best, false); !kept)
+    return fail_with(kept.error());
+  follow(which, *found);
+}
+
+void follower_state::follow(size_t which, const expected<troupe::judgements::ruling>& found) {
+  auto& e = evaluations[which];
+  if (!found)
+    return fail_with(found.error());
+  if (found->asks) {
+    e.asked = {++questions, *found->asks};
+    waiting.arm(wait_of(which), options.deadlines.hooks);
+    self->send(evaluator(which), apply_rule{questions, static_cast<int32_t>(found->asks->rule),
+                                            judgements.history(found->asks->evaluation)});
+    return advance();
+  }
+  const auto id = e.schedule.end();
+  if (auto kept = keep_verdict(*id, false, found->ends.has_value()); !kept)
     return fail_with(kept.error());
   if (!settings(which).exports)
-    return conclude(which, x);
-  e.unrecorded = x;
+    return conclude(which, *std::exchange(e.unrecorded, std::nullopt));
   export_at(which, *id, false);
   advance();
 }
 
-/// Predicates are called here, on this actor's own thread.
-expected<troupe::judgements::verdict> follower_state::judge(size_t which, checkpoint_id id, const evaluated& x) {
-  auto found = judgements.judge(settings(which).name, id, {x.metrics, x.arrays});
-  while (found && found->asks) {
-    const auto asked = *found->asks;
-    const auto why = decide(judgements.rule(asked.rule), judgements.history(asked.evaluation));
-    if (!why)
-      return fail(why.error());
-    auto ruling = judgements.answered(asked, *why);
-    if (!ruling)
-      return fail(ruling.error());
-    static_cast<troupe::judgements::ruling&>(*found) = std::move(*ruling);
+void follower_state::on_rule_applied(const rule_applied& x) {
+  for (size_t i = 0; i < evaluations.size() && now != phase::ended; ++i) {
+    if (!evaluations[i].asked || evaluations[i].asked->number != x.number)
+      continue;
+    const auto asked = std::exchange(evaluations[i].asked, std::nullopt)->what;
+    waiting.disarm(wait_of(i));
+    const auto why = x.why.empty() ? std::nullopt : std::optional{x.why};
+    return follow(i, x.ok ? judgements.answered(asked, why) : fail(x.cause));
   }
-  return found;
 }
 
 /// Held before judged.json names it, so that it is there when the chief looks.
@@ -138,6 +183,8 @@ expected<void> follower_state::keep_verdict(checkpoint_id id, bool is_best, bool
     auto cause = at ? held.error() : at.error();
     if (cause.category != errc::not_found)
       return fail(std::move(cause));  // Another process evaluates it again.
+    if (is_best)
+      judgements.take_back_best();
     warn("the checkpoint of step " + to_string(id) + " has gone before its verdict was kept: " + cause.message);
     return {};
   }
@@ -224,7 +271,7 @@ void follower_state::conclude(size_t which, const evaluated& x) {
   advance();
 }
 
-/// The exporters failed, or the checkpoint was deleted before it was read. A newer one takes its place.
+/// The exporters failed. A newer checkpoint takes the place of this one.
 void follower_state::try_again(size_t which, checkpoint_id id, error cause) {
   auto& e = evaluations[which];
   if (++e.failures >= attempts_max)
@@ -235,6 +282,16 @@ void follower_state::try_again(size_t which, checkpoint_id id, error cause) {
   e.schedule.forget(id);
   if (!e.schedule.waiting())
     e.schedule.offer(seen->id);
+  advance();
+}
+
+/// The checkpoint was deleted before it was read, where the file system has no locks. The watcher will name a newer
+/// one.
+void follower_state::leave_out(size_t which, checkpoint_id id, error cause) {
+  evaluations[which].schedule.forget(id);
+  publish({.what = job_event::kind::warning,
+           .step = id.step,
+           .text = to_text(cause) + "; the next checkpoint will be evaluated"});
   advance();
 }
 

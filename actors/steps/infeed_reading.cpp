@@ -247,7 +247,7 @@ void infeed_state::send_block(int64_t first, int64_t count, int64_t planned, int
   std::vector<tensor> components;
   size_t c = 0;
   for (const auto& part : parts_of_row)
-    components.emplace_back(part.type, part.dims.prepend(rows).prepend(count), memory[c++]);
+    components.emplace_back(part.type, part.dims.prepend(count * rows), memory[c++]);
   for (auto& r : readers) {
     if (r.left)
       continue;
@@ -270,7 +270,7 @@ void infeed_state::deal_block(int64_t first, int64_t count, int64_t planned, int
       const int64_t batch_bytes = rows * row_bytes[c];
       const std::shared_ptr<const std::byte> from{
           memory[c], memory[c].get() + place_of(own_share.number_of(own), first, planned) * batch_bytes};
-      components.emplace_back(parts_of_row[c].type, parts_of_row[c].dims.prepend(rows).prepend(own_count), from);
+      components.emplace_back(parts_of_row[c].type, parts_of_row[c].dims.prepend(own_count * rows), from);
     }
     self->send(to.sink, block{attempt, to.edge.id, own, own_count, 0, rows, std::move(components)});
   }

@@ -190,10 +190,10 @@ void outfeed_state::pass_reports(passing what) {
     ready = std::min(ready, g.ready());
     p.seconds_per_step = std::max(p.seconds_per_step, g.seconds_per_step());
   }
-  const auto now = self->clock().now();
-  const double seconds = ready == 0 ? 0
-                                    : std::chrono::duration<double>(now - last_passed.value_or(now)).count()
-                                          / static_cast<double>(ready);
+  const auto elapsed = last_passed ? self->clock().now() - *last_passed : caf::timespan{0};
+  const auto reported = ready;
+  const double seconds = reported == 0 ? 0
+                                       : std::chrono::duration<double>(elapsed).count() / static_cast<double>(reported);
   // Watched states that earlier reports reached: a job that is stopped at such a state shows it as its last one.
   take_watched(*first, p.watched);
   std::optional<error> failed;
@@ -242,8 +242,8 @@ void outfeed_state::pass_reports(passing what) {
     }
     take_watched(*first, p.watched);
   }
-  if (ready > 0)
-    last_passed = now;
+  if (last_passed && ready > 0)  // The time of steps that are held back stays theirs.
+    *last_passed += elapsed / static_cast<int64_t>(reported) * static_cast<int64_t>(ready);
   p.open = open;
   p.told = take_told();
   if (ready > 0 || !p.watched.empty() || !p.told.empty()) {
@@ -297,6 +297,10 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
       [&state](const set_loop& x) {
         if (x.attempt == state.attempt)
           state.loops.add(x.loop);
+      },
+      [&state](const run& x) {
+        if (x.attempt == state.attempt)
+          state.last_passed = state.self->clock().now();
       },
       [&state](const probe& x) { state.on_probe(x); },
       [&state](const flush& x) {

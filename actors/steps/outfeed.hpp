@@ -48,7 +48,7 @@ struct outfeed_state {
   loop_spans loops;
   loop_point open;                                          ///< The loop that state `step` is in.
   loss_meter of_open;                                       ///< The losses of its steps.
-  std::optional<caf::actor_clock::time_point> last_passed;  ///< When reports were passed on last.
+  std::optional<caf::actor_clock::time_point> last_passed;  ///< Until when time was divided among steps.
   early_messages<step_report, stream_end> early;            ///< From replicas that have already begun the next attempt.
   struct call_lane {
     credit_source_actor replica;

@@ -69,7 +69,7 @@ bool replica_state::can_fire() const {
     if (!has_batch(p))
       return false;
   return (leading() || stopping) && has_room() && has_room_for_calls()
-         && (!trains() || !lent[switches_arenas() ? 1 - current : current]);
+         && (trains() ? !lent[switches_arenas() ? 1 - current : current] : !(lent[current] && lent[current]->carried));
 }
 
 /// In the order in which `can_fire` looks.

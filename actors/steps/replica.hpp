@@ -134,6 +134,7 @@ struct replica_state {
   struct loan {
     int64_t step = 0;
     int parts = 0;
+    bool carried = false;  ///< Also the rows of carried states, which a retired replica changes in place.
     bool operator==(const loan&) const = default;
   };
   std::optional<loan> lent[2];                   ///< For each arena, if any.

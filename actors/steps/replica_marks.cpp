@@ -77,11 +77,14 @@ void replica_state::send_part(part_use use) {
   switches_at = step;
   snapshot_part part{attempt, step, options.id};
   part.shown = use == part_use::evaluated;
+  bool carried = lent[current] && lent[current]->carried;
   for (auto& piece : options.engine->pieces(current)) {
     if (piece.carried && use == part_use::evaluated)
       continue;  // An evaluation has states of its own.
     // The next step of a retired replica carries in place, since it does not change arenas.
-    auto elements = piece.carried && !trains() ? copy_of(piece.elements) : std::move(piece.elements);
+    const bool copies = piece.carried && !trains();
+    carried = carried || (piece.carried && !copies);
+    auto elements = copies ? copy_of(piece.elements) : std::move(piece.elements);
     part.pieces.push_back({piece.name,
                            {piece.dims.extents().begin(), piece.dims.extents().end()},
                            piece.first,
@@ -89,7 +92,7 @@ void replica_state::send_part(part_use use) {
                            std::move(elements)});
   }
   if (!part.pieces.empty())  // An empty slice lends nothing, so nothing is released.
-    lent[current] = loan{step, 1 + (lent[current] ? lent[current]->parts : 0)};
+    lent[current] = loan{step, 1 + (lent[current] ? lent[current]->parts : 0), carried};
   self->send(peers.parts, std::move(part));
 }
 

@@ -106,7 +106,7 @@ void replica_state::send_exposed() {
   if (count == 0)
     return;
   for (auto& out : outs) {
-    const tensor values{out.what.type, out.what.dims.prepend(filled_rows).prepend(count), std::move(out.memory)};
+    const tensor values{out.what.type, out.what.dims.prepend(count * filled_rows), std::move(out.memory)};
     out.memory.reset();
     for (const auto& r : out.readers)
       if (!r.left) {

@@ -139,7 +139,7 @@ expected<void> replica_state::look_at_blocks() {
                                               + std::to_string(first.rows));
     for (const auto& c : b.components) {
       strides.push_back(c.byte_size() / b.count);
-      const int64_t row_bytes = strides.back() / c.dims()[1];
+      const int64_t row_bytes = c.byte_size() / c.dims()[0];
       feeds.push_back(c.data() + (step - b.step) * strides.back() + b.first_row * row_bytes);
     }
   }

@@ -43,6 +43,7 @@ struct coordinator_options {
 struct join_options {
   std::chrono::milliseconds grace{120'000};  ///< How long threads may take to end after the stop.
   bool ignore_live = false;                  ///< Threads that have not ended then are no error, but a line of `log`.
+  bool begins_anew = false;  ///< The coordinator is then as after `clear_stop`: no stop request gets lost between.
   std::function<void(const std::string& line)> log = {};  ///< Empty: standard error.
 };
 
@@ -52,6 +53,7 @@ struct loop_options {
   std::optional<std::chrono::milliseconds> every = {};
   std::function<void()> begin = {};  ///< Before the first call.
   std::function<void()> end = {};    ///< After the last one, unless that failed.
+  std::function<bool()> until = {};  ///< Asked before each call, on its thread: true ends the loop, as a stop does.
 };
 
 class TROUPE_API coordinator {
@@ -71,6 +73,11 @@ class TROUPE_API coordinator {
   [[nodiscard]] std::shared_ptr<void> at_stop(std::function<void()> what) const;
   /// The error that a stop request has brought.
   std::optional<error> requested_error() const;
+  struct stop_request {
+    std::optional<error> cause = {};
+  };
+  /// The stop request that counts, if there was one: `should_stop` and `requested_error` at one moment.
+  std::optional<stop_request> requested() const;
   /// Calls `work`, which may return an expected value. Its error, or its exception, is a stop request.
   template <class Work>
   void stop_on_error(Work&& work) {

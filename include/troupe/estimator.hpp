@@ -101,7 +101,7 @@ struct eval_spec {
   /// Replicas to which batches are dealt. Absent: `run_config::replicas`, or 1 `beside`. One if the model carries
   /// states.
   std::optional<int64_t> replicas = {};
-  failure_policy on_evaluator_failure = failure_policy::fail;  ///< Only for an evaluation within a training job.
+  failure_policy on_evaluator_failure = failure_policy::fail;  ///< In a training job, and in an evaluator's process.
 };
 
 /// The evaluations of a job: none, one, or several, `{{.input = test}, {.input = train.take(5000), .name = "train"}}`.

@@ -147,8 +147,8 @@ class TROUPE_API session {
   /// returns. So `f` must be repeatable.
   expected<void> run_step_fn(const std::function<expected<void>(step_context&)>& f);
   /// Whether no run follows: the job has ended or has been asked to, or work beside the runs has failed or stopped.
-  /// Where that has failed with `aborted` or `unavailable`, the job goes back to its newest checkpoint, and the answer
-  /// is false.
+  /// Where that has failed with `aborted` or `unavailable`, the answer is false: the next run or save first takes the
+  /// job back to its newest checkpoint, and the loops begin anew.
   bool should_stop();
   /// Saves the state between two runs and returns the prefix of the checkpoint once it is durable.
   /// failed_precondition: a session that does not save.
@@ -170,12 +170,13 @@ class TROUPE_API session {
   expected<variable_values> variables(const std::vector<std::string>& names,
                                       std::chrono::milliseconds patience = std::chrono::minutes{10});
   /// Writes values that the program has computed to the event file, of state `step` or of where the job stands. Any
-  /// thread, a loop for one. They are written with the next record or checkpoint, or at the end. state: there is no
-  /// event file.
+  /// thread, a loop for one. They are written with the next record or checkpoint, or at the end; of more than 10,000
+  /// calls that wait for that the oldest are dropped. state: there is no event file.
   expected<void> summarise(const std::map<std::string, double>& values, std::optional<int64_t> step = {});
   job_progress progress() const;
   /// Stops and awaits the work beside the runs, ends the job with a save, and returns its result. Errors: the job's;
-  /// the first one of the work beside; state: closed already. Work that has not ended in time is named in `log`.
+  /// the first one of the work beside, unless it is `aborted` or `unavailable`, which `log` names; state: closed
+  /// already. Work that has not ended in time is named in `log`; the function of a loop is not called again.
   expected<train_result> close();
 
   struct impl;

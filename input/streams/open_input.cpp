@@ -31,7 +31,11 @@ class guarded_iterator final : public dataset_iterator {
   const element_spec& spec() const noexcept override { return inner_->spec(); }
   int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
   expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
-    return ask(input_, "read()", [&] { return inner_->read(into, stop); });
+    auto rows = ask(input_, "read()", [&] { return inner_->read(into, stop); });
+    if (rows && (*rows < 1 || *rows > batch_rows()))
+      return fail(errc::invalid_argument, called("read()", input_) + " returned " + std::to_string(*rows)
+                                              + " rows, and a batch has 1 to " + std::to_string(batch_rows()));
+    return rows;
   }
   expected<lent_batches> lend(int64_t most) override {
     auto lent = ask(input_, "lend()", [&] { return inner_->lend(most); });

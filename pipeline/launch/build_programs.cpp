@@ -170,23 +170,26 @@ shared_threads threads_of(const prepared_job& job, const plan_program& of) {
 }
 
 /// Where a model carries states, row i of a batch has to go on where row i of the batch before ended.
-expected<void> check_streams(const prepared_job& job, const plan_node& replica, const model_graph& built,
-                             int64_t rows) {
+expected<void> check_streams(const prepared_job& job, const std::vector<const plan_node*>& replicas,
+                             const model_graph& built, int64_t rows) {
   const auto states = carried_states(contents_of(built.g));
   if (states.empty())
     return {};
-  for (const auto* e : job.plan.edges_to(replica.id)) {
-    const auto& source = job.plan.at(e->from);
-    if (!source.dataset)
-      continue;
-    const auto& data = job.datasets[*source.dataset];
-    const auto inputs = std::ssize(data.inputs);
-    if (const int64_t n = data.of(source.index).last_stage()->streams() * inputs; n != 0 && n != rows)
-      return fail(errc::invalid_argument,
-                  "the model carries " + quoted(states.front().options.name) + " from batch to batch, and its data are "
-                      + std::to_string(n) + " streams in batches of " + std::to_string(rows)
-                      + ": a row would go on with another stream; use streams(" + std::to_string(rows / inputs) + ")");
-  }
+  for (const auto* replica : replicas)
+    for (const auto* e : job.plan.edges_to(replica->id)) {
+      const auto& source = job.plan.at(e->from);
+      if (!source.dataset)
+        continue;
+      const auto& data = job.datasets[*source.dataset];
+      const auto inputs = std::ssize(data.inputs);
+      if (const int64_t n = data.of(source.index).last_stage()->streams() * inputs; n != 0 && n != rows)
+        return fail(errc::invalid_argument,
+                    "the model carries " + quoted(states.front().options.name) + " from batch to batch, and "
+                        + (inputs > 1 ? "the data of " + source.name : "its data") + " are "
+                        + std::to_string(n / inputs) + " streams in batches of " + std::to_string(rows / inputs)
+                        + ": a row would go on with another stream; use streams(" + std::to_string(rows / inputs)
+                        + ")");
+    }
   return {};
 }
 
@@ -286,7 +289,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   const auto& built = *graph;
   const bool all_get_all = job.plan.edges_to(replicas.front()->id).front()->how == divide::broadcast;
   const int64_t rows_of_step = all_get_all ? in->rows : in->rows * count;
-  if (auto aligned = check_streams(job, *replicas.front(), *built, rows_of_step); !aligned)
+  if (auto aligned = check_streams(job, replicas, *built, rows_of_step); !aligned)
     return fail(aligned.error());
   auto layout = layout_of(*built, in->rows * count);
   if (!layout)

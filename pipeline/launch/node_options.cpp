@@ -263,6 +263,7 @@ evaluator_options evaluator_options_of(const prepared_job& job, const plan_node&
     options.rules = training->stop_early;
   } else if (const auto* follower = std::get_if<follower_job>(&job.job)) {
     options.exports = follower->evaluations[static_cast<size_t>(node.index)].exports;
+    options.rules = follower->stop_early;
   }
   options.wall_offset = job.wall_offset;
   options.seed = basis.config.seed;
@@ -328,8 +329,9 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.save_secs = config.save_secs;
   options.loop = config.loop;
   options.log_perplexity = config.log_perplexity;
-  for (const auto& p : job.programs)
-    options.rows = std::max(options.rows, p.rows);
+  for (size_t i = 0; i < job.programs.size(); ++i)
+    if (job.plan->programs[i].mode == mode::train)
+      options.rows = std::max(options.rows, job.programs[i].rows);
   if (job.books)
     options.planned_from = job.books->id;
   options.summary_steps = config.summary_steps;

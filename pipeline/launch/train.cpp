@@ -215,7 +215,8 @@ class launched_job final : public running_job {
     return board_->take_run_end(0);
   }
   std::optional<run_end> call(const session_call& x) override {
-    run_until news{.number = ++calls_, .count = x.count, .tells_hooks = x.tells_hooks, .repeats = x.repeats};
+    run_until news{
+        .number = ++calls_, .count = x.count, .tells_hooks = x.tells_hooks, .repeats = x.repeats, .first = x.first};
     news.what = x.what == session_call::kind::steps  ? run_until::steps
                 : x.what == session_call::kind::save ? run_until::save
                                                      : run_until::renew;

@@ -46,6 +46,13 @@ struct evaluator_alone : simulation {
   void end(int32_t attempt, int64_t step, const error& cause = {errc::out_of_range, "the data ended"}) {
     tell(judge, stream_end{attempt, {}, step, cause, kind_of(cause)});
   }
+  /// The replica stops as it was told to.
+  void halts(int32_t attempt) {
+    REQUIRE(nodes->workers.back().count<halt>() > 0);
+    CHECK(nodes->workers.back().last<halt>().attempt == attempt);
+    CHECK_MESSAGE(asker.count<evaluated>() == 0, "it may still read the variables");
+    tell(judge, halted{attempt, 1_node});
+  }
   void commit(int64_t step, float value, int64_t iteration = 0) {
     auto store = checkpoint_store::open(disk, "/m");
     REQUIRE(store);
@@ -218,6 +225,7 @@ TEST_CASE_FIXTURE(evaluator_alone, "a batch that cannot be evaluated gives its c
   evaluate();
   batches(1, 0, {1});
   end(1, 1, {errc::data_loss, "record 1 has a wrong checksum", {}, "infeed/0", 1});
+  halts(1);
   REQUIRE(asker.count<evaluated>() == 1);
   CHECK_FALSE(asker.last<evaluated>().ok);
   CHECK(asker.last<evaluated>().metrics.empty());
@@ -253,6 +261,9 @@ TEST_CASE_FIXTURE(evaluator_alone, "a stop cancels the running evaluation, and w
   evaluate();
   batches(1, 0, {1});
   tell(judge, request{request::stop});
+  evaluate();
+  CHECK_MESSAGE(nodes->workers[0].last<begin>().attempt == 1, "one after the other");
+  halts(1);
   REQUIRE(asker.count<evaluated>() == 1);
   CHECK(asker.last<evaluated>().cause.category == errc::cancelled);
   batches(1, 1, {1});
@@ -263,6 +274,24 @@ TEST_CASE_FIXTURE(evaluator_alone, "a stop cancels the running evaluation, and w
   batches(2, 0, {3, 3});
   CHECK(asker.last<evaluated>().ok);
   CHECK(asker.last<evaluated>().batches == 2);
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "replicas that do not stop in time are named in the failure, and replaced") {
+  options.silence_max = std::chrono::seconds(10);
+  options.steps = 1;
+  start();
+  evaluate();
+  end(1, 0, {errc::data_loss, "record 1 has a wrong checksum"});
+  let_pass(std::chrono::seconds(8));
+  CHECK(asker.count<evaluated>() == 0);
+  let_pass(std::chrono::seconds(4));
+  REQUIRE(asker.count<evaluated>() == 1);
+  CHECK(asker.last<evaluated>().cause.category == errc::data_loss);
+  CHECK(asker.last<evaluated>().cause.notes == std::vector<std::string>{"the replicas did not stop within 10 s"});
+  evaluate();
+  CHECK(nodes->workers.size() == 2);
+  batches(2, 0, {1});
+  CHECK(asker.last<evaluated>().ok);
 }
 
 TEST_CASE_FIXTURE(evaluator_alone,
@@ -319,7 +348,7 @@ TEST_CASE_FIXTURE(evaluator_alone,
   evaluate();
   caf::anon_send_exit(nodes->workers[0].handle(), caf::exit_reason::user_shutdown);
   run();
-  REQUIRE(asker.count<evaluated>() == 1);
+  REQUIRE_MESSAGE(asker.count<evaluated>() == 1, "nobody waits for the dead");
   CHECK(asker.last<evaluated>().cause.category == errc::aborted);
   evaluate();
   REQUIRE(nodes->workers.size() == 2);

@@ -154,7 +154,7 @@ void compare_message(suite& s, const std::string& name, const M& sample) {
 }
 
 void compare_messages(suite& s) {
-  const std::vector<tensor> batch{tensor::zeros(dtype::float32, {8, 32, 10}), tensor::zeros(dtype::int32, {8, 32})};
+  const std::vector<tensor> batch{tensor::zeros(dtype::float32, {256, 10}), tensor::zeros(dtype::int32, {256})};
   compare_message(s, "block of 8 batches", block{1, edge_id{0}, 0, 8, 0, 32, batch});
   step_report report{1, node_id{1}, 8, std::vector<double>(8), {}, {}};
   compare_message(s, "report of 8 steps", report);

@@ -92,7 +92,7 @@ int check_all(std::index_sequence<Ids...>) {
 
 TEST_CASE("the inspection of a message shows every member") {
   static_assert(members_of<deadline>() == 2);
-  static_assert(members_of<evaluated>() == 10);
+  static_assert(members_of<evaluated>() == 11);
   constexpr auto types = caf::id_block::troupe::end - caf::id_block::troupe::begin;
   const auto checked = check_all(std::make_index_sequence<types>{});
   CHECK(checked > 60);

@@ -90,7 +90,7 @@ template <> evaluate_at sample(simulation&) {
 }
 template <> evaluated sample(simulation&) {
   return {9, {37, 87}, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37", 104,
-            {{"confusion", floats()}}};
+            {{"confusion", floats()}}, {"passed over"}};
 }
 template <> export_at sample(simulation&) {
   return {105, {106, 107}, "/m/model.ckpt-106-iteration-107", 108, {{"loss", 0.5}}, true, true, "t0_dnn_grow_mean"};
@@ -157,7 +157,7 @@ template <> restored sample(simulation&) {
 }
 template <> rewind sample(simulation&) { return {22, 48}; }
 template <> run_until sample(simulation&) {
-  return {155, run_until::renew, 156, fetch_values, false, false, trouble()};
+  return {155, run_until::renew, 156, fetch_values, false, false, true, trouble()};
 }
 template <> run sample(simulation&) { return {23, 49, {{48, mark_snapshot | mark_watch}, {49, mark_end}}}; }
 template <> rule_applied sample(simulation&) { return {123, true, "loss lower than 0.3", trouble()}; }
@@ -223,7 +223,7 @@ constexpr size_t fields_of() {
 template <class T>
 auto fields(const T& x) {
   constexpr size_t count = fields_of<T>();
-  static_assert(count >= 1 && count <= 10, "teach this function more fields");
+  static_assert(count >= 1 && count <= 11, "teach this function more fields");
   if constexpr (count == 1) {
     const auto& [a] = x;
     return std::tie(a);
@@ -251,9 +251,12 @@ auto fields(const T& x) {
   } else if constexpr (count == 9) {
     const auto& [a, b, c, d, e, g, h, i, j] = x;
     return std::tie(a, b, c, d, e, g, h, i, j);
-  } else {
+  } else if constexpr (count == 10) {
     const auto& [a, b, c, d, e, g, h, i, j, k] = x;
     return std::tie(a, b, c, d, e, g, h, i, j, k);
+  } else {
+    const auto& [a, b, c, d, e, g, h, i, j, k, l] = x;
+    return std::tie(a, b, c, d, e, g, h, i, j, k, l);
   }
 }
 

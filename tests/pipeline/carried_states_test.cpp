@@ -4,6 +4,7 @@
 #include "support/ended_jobs.hpp"
 #include "support/has.hpp"
 
+#include <troupe/input_function.hpp>
 #include <troupe/metrics.hpp>
 #include <troupe/nn.hpp>
 
@@ -281,6 +282,24 @@ TEST_CASE(
       run_to_end(std::move(job));
     }
     CHECK(seen->all == std::vector<float>(30, 0));
+  }
+}
+
+TEST_CASE("every input of an input function needs as many streams as it has rows") {
+  for (const int32_t wrong : {0, 1}) {
+    auto o = remembering();
+    o.replicas = 2;
+    o.input = from_input_function({.batch_size = 4, .name = "streams"}, [wrong](const input_context& c) {
+      return small_dataset().streams(c.deployment.index == wrong ? 4 : 2).batch(2).repeat();
+    });
+    auto job = describe_small(o);
+    job.basis.config.input_mode = input_mode::per_core;
+    const auto prepared = prepare(std::move(job));
+    REQUIRE_FALSE(prepared);
+    CHECK_MESSAGE(has(prepared.error().message,
+                      "the data of infeed/" + std::to_string(wrong)
+                          + " are 4 streams in batches of 2: a row would go on with another stream; use streams(2)"),
+                  prepared.error().message);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "support/has.hpp"
 #include "support/predicted_rows.hpp"
 #include "support/prediction_case.hpp"
+#include "support/troubled_dataset.hpp"
 
 #include <troupe/host_call.hpp>
 #include <troupe/metrics.hpp>
@@ -12,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <numeric>
 
 namespace troupe::test {
 
@@ -156,6 +158,34 @@ TEST_CASE("[DF-58] a batch with more rows than the data said, or a prediction wi
   REQUIRE(refused);
   CHECK_MESSAGE(has(refused->message, "prediction 'table' has the shape [3], whose first extent is not the batch"),
                 refused->message);
+  for (const int64_t rows : {5, 0, -1, 100'000}) {
+    auto job = prediction_by({1, 2}, 12, twice());
+    const auto nothing = [] { return expected<void>{}; };
+    job.input = dataset(std::make_shared<troubled_stage>(job.input.last_stage(), -1, nothing, rows));
+    const auto trouble = predicted_rows(std::move(job), 1).second;
+    REQUIRE(trouble);
+    CHECK(trouble->category == errc::invalid_argument);
+    CHECK_MESSAGE(has(trouble->message, "returned " + std::to_string(rows) + " rows, and a batch has 1 to 4"),
+                  trouble->message);
+  }
+}
+
+TEST_CASE("examples may have as many axes as a tensor has beside the batch") {
+  const model doubles{
+      "doubles", [](graph&, const features& x, const labels&, mode m) {
+        return model_spec{.mode = m, .predictions = {{"twice", reshape(2.0f * x["x"], {x["x"].dims().front()})}}};
+      }};
+  for (const auto& by : several) {
+    auto job = prediction_by(by, 12, doubles);
+    std::vector<float> x(12);
+    std::iota(x.begin(), x.end(), 0.0f);
+    job.input = dataset::from_tensors({{"x", tensor::of<float>({12, 1, 1, 1, 1, 1, 1, 1}, std::move(x))}})
+                    ->batch(12)
+                    .take(1);
+    const auto [rows, trouble] = predicted_rows(std::move(job), 1);
+    CHECK_MESSAGE(!trouble, (trouble ? to_text(*trouble) : ""));
+    CHECK(rows == even_numbers(12));
+  }
 }
 
 TEST_CASE(

@@ -204,6 +204,33 @@ TEST_CASE("a job that is killed within a loop of a time goes on within it") {
   CHECK(seen->all.back().end == 60);
 }
 
+TEST_CASE("loops have the rate of training: a gate's time and an evaluation's rows do not count") {
+  struct slow_gate : loops_seen {
+    simulated_job* job = nullptr;
+    needs begin(int64_t) override { return {.steps = {{.first = 20, .gate = true}}, .loops = true}; }
+    void on_step(const step_facts&, job_control&) override { job->pass(std::chrono::seconds{1000}); }
+  };
+  const auto seen = std::make_shared<slow_gate>();
+  small_job_options o{.max_steps = 200, .save_steps = 1000, .evaluates = true, .hooks = {seen}};
+  auto d = describe_small(o);
+  d.basis.config.loop = std::chrono::seconds{10};
+  d.evaluations.front().data.input = small_dataset().batch(16);
+  auto prepared = prepare(std::move(d));
+  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_text(prepared.error())));
+  simulated_job job{*prepared, 1, half_a_second()};
+  seen->job = &job;
+  run_to_end(job, std::chrono::hours{20});
+  REQUIRE(seen->all.size() > 5);
+  double in_loops = 0;
+  for (const auto& l : seen->all) {
+    REQUIRE(l.examples_per_second > 0);
+    in_loops += static_cast<double>((l.end - l.first) * 4) / l.examples_per_second;
+  }
+  const double trained = job.events().back().seconds - 1000;
+  CHECK(in_loops <= trained + 1);
+  CHECK(in_loops > 0.6 * trained);
+}
+
 TEST_CASE("event files have the examples a second beside the steps a second") {
   small_job_options o{.max_steps = 40, .input = small_dataset().shuffle().batch(4).repeat()};
   auto d = describe_small(o);

@@ -72,6 +72,46 @@ TEST_CASE("a member of the previous ensemble goes on with what it remembers, one
   }
 }
 
+TEST_CASE("a candidate that stops where its state is saved leaves the rows that are being saved alone") {
+  struct stops_at_5 : hook {
+    needs begin(int64_t) override { return {.steps = {{.first = 5, .gate = true}}}; }
+    void on_step(const step_facts& now, job_control& job) override {
+      if (now.step == 5)
+        job.stop();
+    }
+  };
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    CAPTURE(seed);
+    auto s = remembering_search();
+    s.search.subnetwork_generator = [](const generator_input& in) {
+      const auto t = std::to_string(in.iteration);
+      std::vector<builder> both{remembering("few" + t, 3), remembering("more" + t, 4)};
+      both[0].hooks = [] { return std::vector<std::shared_ptr<hook>>{std::make_shared<stops_at_5>()}; };
+      return both;
+    };
+    s.search.max_iterations = 1;
+    simulated_job job{prepare_search(s), seed};
+    job.slow_down("checkpoint_writer", 10'000);
+    run_to_end(job);
+    const auto store = checkpoint_store::open(s.o.files, "/run", {.read_only = true});
+    REQUIRE(store);
+    for (const int64_t step : {5, 10}) {
+      CAPTURE(step);
+      const auto found = (*store)->restore({step});
+      REQUIRE(found);
+      size_t counts = 0;
+      for (const auto& [name, value] : tensors_of(found->content))
+        if (name.ends_with("/count")) {
+          CAPTURE(name);
+          for (const float x : value.as<float>())
+            CHECK(x == static_cast<float>(step));
+          ++counts;
+        }
+      CHECK(counts == 2);
+    }
+  }
+}
+
 TEST_CASE("a search whose subnetworks carry states ends in the same bits, killed anywhere and on two replicas") {
   const auto on = [](int64_t replicas) {
     auto s = remembering_search();

@@ -296,49 +296,6 @@ TEST_CASE("a session whose job has no steps left is open, should stop, and close
   CHECK(s.close().global_step == 5);
 }
 
-TEST_CASE("[SUP-24] a step function that asks to stop ends cleanly, and one that is interrupted is called again") {
-  small_job_options o{.max_steps = 20, .save_steps = 1, .recovers = 10};
-  SUBCASE("a stop") {
-    simulated_session s{o};
-    const auto done = s->run_step_fn([](step_context& step) -> expected<void> {
-      CHECK(step.run()->step == 1);
-      step.request_stop();
-      const auto after = step.run();
-      REQUIRE_FALSE(after);
-      return fail(after.error());
-    });
-    CHECK(done);
-    CHECK(s->should_stop());
-    CHECK(s.close().global_step == 1);
-  }
-  SUBCASE("an interruption") {
-    for (uint64_t seed = 1; seed <= 10; ++seed) {
-      o.files = memory_disk::make();
-      simulated_session s{o, seed};
-      s.run(2);
-      int calls = 0;
-      const auto done = s->run_step_fn([&](step_context& step) -> expected<void> {
-        ++calls;
-        if (calls == 1)
-          s.kill("replica/0");
-        return step.run({.steps = 2}).map([](const run_result&) {});
-      });
-      CHECK(done);
-      CHECK(calls == 2);
-      CHECK(s->progress().step >= 4);
-      s.close();
-    }
-  }
-  SUBCASE("without the calls of hooks") {
-    texts book;
-    o.hooks = {signer_of("A", book)};
-    simulated_session s{o};
-    CHECK(s->run_step_fn([](step_context& step) { return step.run_alone().map([](const run_result&) {}); }));
-    CHECK(book == texts{"begin 0 A", "create 0 A"});
-    s.close();
-  }
-}
-
 TEST_CASE("variables of the state where a session stands are those that a checkpoint of it has") {
   const small_job_options o{.max_steps = 12, .save_steps = 3, .replicas = 2, .recovers = 10};
   simulated_session s{o};

@@ -267,6 +267,25 @@ TEST_CASE("[SUP-28] a session beside the chief's has only its hooks, trains on a
   CHECK(newest_checkpoint(o.files).content.id.step == 7);
 }
 
+TEST_CASE("a session beside the chief's passes over a damaged checkpoint, as the chief does") {
+  small_job_options o{.max_steps = 6, .save_steps = 3};
+  run_to_end(o);
+  const auto before = o.files->list("/run");
+  REQUIRE(before);
+  for (const auto& file : *before)
+    if (file.name.starts_with("model.ckpt-6") && !file.name.ends_with("manifest.json")) {
+      auto bytes = read_file(*o.files, "/run/" + file.name);
+      REQUIRE(bytes);
+      bytes->back() = static_cast<char>(bytes->back() ^ 1);
+      REQUIRE(write_file_atomically(*o.files, "/run", file.name, *bytes));
+    }
+  o.max_steps = 100;
+  simulated_session s{o, 1, {.is_chief = false}};
+  CHECK(s->progress().step == 3);
+  CHECK(s.run().step == 4);
+  s.close();
+}
+
 TEST_CASE("a session beside the chief's with another model is refused, naming what differs") {
   small_job_options o{.max_steps = 5};
   run_to_end(o);

@@ -160,6 +160,7 @@ TEST_CASE(
   REQUIRE_FALSE(refused);
   CHECK(refused.error().category == errc::state);
   CHECK(refused.error().message == "save_model_secs is for the chief's supervisor, and is_chief is false");
+  CHECK_MESSAGE(worker.together.should_stop(), "threads that have enlisted before end");
 
   supervisor sv{{small_model(), {}}, {.input = o.input}};
   CHECK(sv.summary_computed({{"x", 1}}).error().category == errc::state);

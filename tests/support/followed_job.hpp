@@ -34,6 +34,16 @@ inline std::vector<int64_t> evaluated_in(file_system& files) {
   return all;
 }
 
+/// The losses in the event files, by step.
+inline std::map<int64_t, double> losses_in(file_system& files) {
+  std::map<int64_t, double> all;
+  for (const auto& e : events_in(files, "/run/eval", true))
+    for (const auto& v : e.values)
+      if (v.tag == "loss")
+        all[e.step] = v.scalar;
+  return all;
+}
+
 /// How often the event files have a result of each step.
 inline std::map<int64_t, int> records_in(file_system& files, bool may_be_torn = false) {
   std::map<int64_t, int> all;

@@ -8,7 +8,7 @@
 namespace troupe::test {
 
 struct recorded_nodes {
-  using node = recorder<begin, troupe::run, connect_reader, connect_source, connect_reports, probe>;
+  using node = recorder<begin, troupe::run, connect_reader, connect_source, connect_reports, probe, halt>;
   std::vector<node> sources, workers, drains;
   fake_agent agent;
   driven_nodes driven;
@@ -16,7 +16,7 @@ struct recorded_nodes {
   explicit recorded_nodes(simulation& world, role driver = role::evaluator) {
     agent.make = [this, &world](node_id id) {
       auto& all = id == 0_node ? drains : id == 1_node ? workers : sources;
-      all.push_back(world.record<begin, troupe::run, connect_reader, connect_source, connect_reports, probe>());
+      all.push_back(world.record<begin, troupe::run, connect_reader, connect_source, connect_reports, probe, halt>());
       return all.back().address();
     };
     const std::string name{to_string(driver)};

@@ -22,7 +22,7 @@ inline block toy_block(int64_t first, int64_t count, int64_t first_row = 0, int6
   for (int64_t s = first; s < first + count; ++s)
     for (float v : toy_batch(s))
       x.push_back(v);
-  return {attempt, 0_edge, first, count, first_row, rows, {tensor::of<float>({count, 2}, std::span<const float>{x})}};
+  return {attempt, 0_edge, first, count, first_row, rows, {tensor::of<float>({2 * count}, std::span<const float>{x})}};
 }
 
 /// The state after `count` steps, computed by a plain loop.

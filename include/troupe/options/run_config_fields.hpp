@@ -101,9 +101,9 @@ struct option_fields<run_config> {
       TROUPE_FIELD(protocol,
                    "in a cluster: the label in front of a task's address, only shown so far; grpc unless given"),
       TROUPE_FIELD(session_creation_timeout_secs,
-                   "in a cluster: how long a task waits for the chief to begin; of no effect yet",
+                   "in a cluster: how long a task waits for the chief's first checkpoint",
                    field_range{.least = 0, .most = 3e9, .below = false}),
-      TROUPE_FIELD(chief_wait_secs, "in a cluster: how long a task waits for a chief that has gone; of no effect yet",
+      TROUPE_FIELD(chief_wait_secs, "in a cluster: how long a task waits for a chief that has gone",
                    field_range::between(0, 3e9)),
       TROUPE_FIELD(
           max_worker_delay_secs,

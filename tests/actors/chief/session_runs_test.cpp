@@ -51,6 +51,22 @@ TEST_CASE("the gate moves when a run begins, and stands where the run has ended"
   CHECK(s.limit() == INT64_MAX);
 }
 
+TEST_CASE("a run that is not repeated is ended by a recovery before it, unless it is the first one of its caller") {
+  for (const bool first : {false, true}) {
+    auto s = open_at_10();
+    s.begin_attempt(8);
+    auto call = steps_of(1, 5, 0, false);
+    call.first = first;
+    s.asks(call);
+    CHECK(s.is_interrupted() == !first);
+    if (!first)
+      continue;
+    s.run();
+    s.begin_attempt(8);
+    CHECK_MESSAGE(s.is_interrupted(), "a recovery during it");
+  }
+}
+
 TEST_CASE("a run fetches what its caller wants and what hooks add, of the state that was marked") {
   auto s = open_at_10();
   s.asks(steps_of(1, 5, fetch_values));

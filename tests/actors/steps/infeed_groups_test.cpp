@@ -38,7 +38,8 @@ struct infeed_of_four : infeed_alone {
   std::vector<float> rows_of(size_t r, int64_t step) {
     const auto& b = sinks[r].last<block>();
     const auto& x = b.components[0];
-    const auto of_reader = x.slice(step - b.step, 1).reshape({x.dims()[1]}).slice(b.first_row, b.rows);
+    const int64_t rows = x.dims()[0] / b.count;
+    const auto of_reader = x.slice((step - b.step) * rows + b.first_row, b.rows);
     return {of_reader.as<float>().begin(), of_reader.as<float>().end()};
   }
 };
@@ -93,7 +94,7 @@ struct dealing_infeed : infeed_of_two {
     std::map<int64_t, float> all;
     for (const auto& b : reader.all<block>())
       for (int64_t i = 0; i < b.count; ++i)
-        all[b.step + i] = b.components[0].slice(i, 1).as<float>()[0];
+        all[b.step + i] = b.components[0].slice(i * b.rows, 1).as<float>()[0];
     return all;
   }
   using batches = std::map<int64_t, float>;

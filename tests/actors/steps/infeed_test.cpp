@@ -66,8 +66,8 @@ TEST_CASE_FIXTURE(infeed_alone, "a block holds its rows batch after batch, each 
   CHECK(b.rows == 2);
   CHECK(b.first_row == 0);
   REQUIRE(b.components.size() == 2);
-  CHECK(b.components[0] == tensor::of<float>({3, 2}, {0, 1, 100, 101, 200, 201}));
-  CHECK(b.components[1] == tensor::of<int32_t>({3, 2, 2}, {0, 0, 0, 1, 1, 0, 1, 1, 2, 0, 2, 1}));
+  CHECK(b.components[0] == tensor::of<float>({6}, {0, 1, 100, 101, 200, 201}));
+  CHECK(b.components[1] == tensor::of<int32_t>({6, 2}, {0, 0, 0, 1, 1, 0, 1, 1, 2, 0, 2, 1}));
 }
 
 TEST_CASE_FIXTURE(infeed_alone, "a block holds no more batches than its reader wants, or than fit into its bytes") {
@@ -126,8 +126,8 @@ TEST_CASE_FIXTURE(infeed_alone, "a partial last batch travels alone") {
   credit(10, 8);
   CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {3, 1}});
   CHECK(sink.last<block>().rows == 1);
-  CHECK(sink.last<block>().components[0] == tensor::of<float>({1, 1}, {300}));
-  CHECK(sink.last<block>().components[1] == tensor::of<int32_t>({1, 1, 2}, {3, 0}));
+  CHECK(sink.last<block>().components[0] == tensor::of<float>({1}, {300}));
+  CHECK(sink.last<block>().components[1] == tensor::of<int32_t>({1, 2}, {3, 0}));
   CHECK(sink.last<end_of_data>().first_missing_step == 4);
 }
 

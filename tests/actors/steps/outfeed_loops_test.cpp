@@ -79,6 +79,34 @@ TEST_CASE_FIXTURE(outfeed_of_loops, "a loop takes the time between the reports, 
   CHECK(loops()[1].seconds == doctest::Approx(6));
 }
 
+TEST_CASE_FIXTURE(outfeed_of_loops, "steps that wait for room for their records keep their time") {
+  options.records_ahead = 1;
+  start_at(0, {0, 2});
+  tell(drain, connect_records{writer.as<record_sink_actor>()});
+  advance_time(std::chrono::seconds{8});
+  tell(drain, step_report{1, 0_node, 0, {1, 1, 1, 1}, {}, {{1, {}}, {3, {}}}, 0});
+  CHECK(chief.last<progress>().step == 2);
+  advance_time(std::chrono::seconds{4});
+  tell(drain, record_credit{1, 10});
+  CHECK(chief.last<progress>().step == 4);
+  REQUIRE(loops().size() == 2);
+  CHECK(loops()[0].seconds == doctest::Approx(4));
+  CHECK(loops()[1].seconds == doctest::Approx(8));
+}
+
+TEST_CASE_FIXTURE(outfeed_of_loops, "the time for which a job stood still is of no loop") {
+  start_at(0, {0, 2});
+  advance_time(std::chrono::seconds{1});
+  report(0, 0, {1});
+  advance_time(std::chrono::seconds{1000});
+  tell(drain, troupe::run{1, 4, {}});
+  tell(drain, troupe::run{2, 4, {}});  // Of another attempt.
+  advance_time(std::chrono::seconds{2});
+  report(0, 1, {1});
+  REQUIRE(loops().size() == 1);
+  CHECK(loops()[0].seconds == doctest::Approx(3));
+}
+
 TEST_CASE_FIXTURE(outfeed_of_loops, "a new attempt forgets the steps of the one before") {
   start_at(0, {0, 4});
   report(0, 0, {100, 100});

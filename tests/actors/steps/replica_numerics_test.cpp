@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(replica_alone, "with debug_numerics a gradient that is not fin
   engine->fault = numeric_fault{.name = "gradients/div", .value = "inf"};
   start();
   grant(10);
-  tell(worker, block{1, 0_edge, 0, 1, 0, 2, {tensor::of<float>({1, 2}, {INFINITY, 0})}});
+  tell(worker, block{1, 0_edge, 0, 1, 0, 2, {tensor::of<float>({2}, {INFINITY, 0})}});
   CHECK(out.last<stream_end>().cause.message
         == "the gradient is not finite; the first operation with such a result is gradients/div: inf");
 }

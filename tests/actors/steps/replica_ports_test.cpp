@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(
       CHECK(b.rows == 2);
       CHECK(b.first_row == 0);
       REQUIRE(b.components.size() == 1);
-      CHECK(b.components[0].dims() == shape{b.count, 2});
+      CHECK(b.components[0].dims() == shape{2 * b.count});
       for (int64_t i = 0; i < b.count; ++i) {
         const auto rows = b.components[0].as<float>().subspan(static_cast<size_t>(2 * i), 2);
         CHECK(std::vector<float>{rows.begin(), rows.end()} == shown_at(next + i));
@@ -187,10 +187,10 @@ TEST_CASE_FIXTURE(replica_alone,
   CHECK(engine->computed.empty());
   const auto pulls = own.count<pull>();
   CHECK(pulls > 0);
-  tell(worker, block{1, 4_edge, 0, 1, 0, 2, {tensor::of<float>({1, 2}, {70, 80})}});
+  tell(worker, block{1, 4_edge, 0, 1, 0, 2, {tensor::of<float>({2}, {70, 80})}});
   CHECK(engine->computed == first_steps(1));
   CHECK(own.count<pull>() > pulls);
-  tell(worker, block{1, 4_edge, 1, 1, 0, 2, {tensor::of<float>({1, 2}, {70, 80})}});
+  tell(worker, block{1, 4_edge, 1, 1, 0, 2, {tensor::of<float>({2}, {70, 80})}});
   CHECK(engine->computed == first_steps(2));
   CHECK(engine->forward == std::vector<int64_t>{2, 3, 4, 5});
   CHECK(std::all_of(engine->fed[1], engine->fed[1] + 8, [](std::byte b) { return b == std::byte{}; }));
@@ -211,7 +211,7 @@ TEST_CASE_FIXTURE(replica_alone,
   tell(worker, pull{1, 7_edge, 20, 0, 1});
   grant(4);
   feed(0, 4);
-  tell(worker, block{1, 4_edge, 0, 2, 0, 2, {tensor::of<float>({2, 2}, {70, 80, 90, 100})}});
+  tell(worker, block{1, 4_edge, 0, 2, 0, 2, {tensor::of<float>({4}, {70, 80, 90, 100})}});
   CHECK(engine->computed == first_steps(2));
   tell(worker, leave{1, 4_edge, 1});
   CHECK(engine->computed == first_steps(4));
@@ -240,7 +240,7 @@ TEST_CASE_FIXTURE(replica_alone, "ports that bring different numbers of rows for
   start();
   grant(4);
   feed(0, 1);
-  tell(worker, block{1, 4_edge, 0, 1, 0, 3, {tensor::of<float>({1, 3}, {1, 2, 3})}});
+  tell(worker, block{1, 4_edge, 0, 1, 0, 3, {tensor::of<float>({3}, {1, 2, 3})}});
   REQUIRE(out.count<stream_end>() == 1);
   CHECK(out.last<stream_end>().cause.category == errc::invalid_argument);
   CHECK(out.last<stream_end>().cause.message == "edge 4 brought 3 rows for step 0, and edge 0 brought 2");

@@ -44,7 +44,7 @@ TEST_CASE_FIXTURE(replica_alone,
   options.in_edges = {{.id = 0_edge}, {.id = 4_edge}};
   start();
   grant(10);
-  tell(worker, block{1, 4_edge, 0, 2, 0, 2, {tensor::of<float>({2, 2}, {70, 80, 90, 100})}});
+  tell(worker, block{1, 4_edge, 0, 2, 0, 2, {tensor::of<float>({4}, {70, 80, 90, 100})}});
   CHECK(engine->computed.empty());
   feed(0, 3);
   CHECK(engine->computed == steps{0, 1});
@@ -182,7 +182,7 @@ TEST_CASE_FIXTURE(replica_alone, "a gradient that is not finite is not applied e
   start();
   grant(10);
   feed(0, 1);
-  tell(worker, block{1, 0_edge, 1, 1, 0, 2, {tensor::of<float>({1, 2}, {INFINITY, 0})}});
+  tell(worker, block{1, 0_edge, 1, 1, 0, 2, {tensor::of<float>({2}, {INFINITY, 0})}});
   CHECK(engine->applied == steps{0});
   REQUIRE(out.count<stream_end>() == 1);
   CHECK(out.last<stream_end>().step == 1);

@@ -114,7 +114,10 @@ class process_life {
   bool both_have_succeeded() { return chief_.has_succeeded() && evaluator_.has_succeeded(); }
 
   keep_best best() const { return {.goal = {.metric = "loss", .smaller_is_better = recipe_.smaller_is_better}}; }
-  stop_rule rule() const { return stop_if_higher("loss", -1, {.min_steps = 10}); }
+  stop_rule rule() const {
+    return recipe_.asks ? stop_if("any", [](const evaluation_history&) { return true; }, {.min_steps = 10})
+                        : stop_if_higher("loss", -1, {.min_steps = 10});
+  }
   small_job_options options(std::shared_ptr<file_system> files) const {
     return {.max_steps = recipe_.max_steps,
             .save_steps = recipe_.save_steps,
@@ -127,7 +130,7 @@ class process_life {
     ++seen_in_all.chiefs;
     chief_.start([this](std::shared_ptr<file_system> files) {
       auto job = describe_judged_elsewhere(options(std::move(files)));
-      job.basis.config.keep_checkpoint_max = 3;
+      job.basis.config.keep_checkpoint_max = recipe_.keeps;
       if (recipe_.keeps_best)
         job.keep_best = best();
       if (recipe_.ends_by_rule)
@@ -143,28 +146,36 @@ class process_life {
         job.keep_best = best();
       if (recipe_.ends_by_rule)
         job.stop_early = {rule()};
-      job.evaluations.front().exports = [this](const export_surroundings&,
-                                               const export_occasion& now) -> expected<std::vector<std::string>> {
-        if (std::exchange(export_fails_, false))
-          return fail(errc::unavailable, "the export server is away");
-        // An occasion that comes again may find the export of the one before.
-        if (!now.again || exported_.count(now.checkpoint) == 0)
-          ++exported_[now.checkpoint];
-        return std::vector<std::string>{now.checkpoint};
-      };
+      if (recipe_.exports)
+        job.evaluations.front().exports = exporter();
       both_.start_evaluator(std::move(job));
     });
+  }
+  decltype(evaluation_policy::exports) exporter() {
+    return [this](const export_surroundings&, const export_occasion& now) -> expected<std::vector<std::string>> {
+      if (std::exchange(export_fails_, false))
+        return fail(errc::unavailable, "the export server is away");
+      // An occasion that comes again may find the export of the one before.
+      if (!now.again || exported_.count(now.checkpoint) == 0)
+        ++exported_[now.checkpoint];
+      return std::vector<std::string>{now.checkpoint};
+    };
   }
   void keep_alive() {
     if (!chief_.runs() && !chief_.has_succeeded())
       start_chief();
-    if (!evaluator_.runs() && !evaluator_.has_succeeded())
+    if (!evaluator_.runs() && !evaluator_.has_succeeded()) {
+      if (!evaluator_troubled_)
+        wrong("nothing troubled the evaluator, which ended: " + evaluator_.last_failure());
       start_evaluator();
+    }
   }
 
   void bring(const process_happening& t) {
     using enum process_trouble;
     auto& of = t.of_chief ? chief_ : evaluator_;
+    // A chief's process that is away long enough ends an evaluator, too.
+    evaluator_troubled_ = evaluator_troubled_ || !t.of_chief || t.what == power_loss || t.what == suspended;
     if (of.has_succeeded() && t.what != suspended)
       return;
     switch (t.what) {
@@ -210,7 +221,7 @@ class process_life {
       if (count != 1)
         wrong(path + " was exported " + std::to_string(count) + " times");
     }
-    if (!exported_.contains("/run/model.ckpt-" + std::to_string(chief.global_step)))
+    if (recipe_.exports && !exported_.contains("/run/model.ckpt-" + std::to_string(chief.global_step)))
       wrong("the last checkpoint was not exported");
     if (!recipe_.keeps_best)
       return;
@@ -226,6 +237,12 @@ class process_life {
     auto store = checkpoint_store::open(disk_, "/run", {.read_only = true});
     if (!store || !(*store)->restore_step(books.best->id.step))
       wrong(named + " cannot be restored");
+    // Event files have float32.
+    const auto best = static_cast<double>(static_cast<float>(books.best->value.value_or(0)));
+    for (const auto& [step, loss] : losses_in(*disk_))
+      if (recipe_.smaller_is_better ? loss < best : loss > best)
+        wrong("the loss was " + std::to_string(loss) + " at step " + std::to_string(step) + " and "
+              + std::to_string(best) + " at " + named);
   }
 
   const process_recipe& recipe_;
@@ -233,7 +250,7 @@ class process_life {
   two_processes both_;
   kept_alive chief_{both_, true, disk_}, evaluator_{both_, false, disk_};
   std::map<std::string, int> exported_;
-  bool export_fails_ = false;
+  bool export_fails_ = false, evaluator_troubled_ = false;
   std::vector<std::string> wrong_;
 };
 
@@ -269,6 +286,9 @@ process_recipe draw_processes(uint64_t seed) {
   r.smaller_is_better = d.in_percent(50);
   for (auto troubles = d.between(0, 6); troubles > 0; --troubles)
     r.troubles.push_back(draw_trouble(d));
+  r.exports = d.in_percent(70);
+  r.keeps = d.of<int64_t>({1, 1, 2, 3});
+  r.asks = d.in_percent(50);
   return r;
 }
 
@@ -278,7 +298,9 @@ std::string to_text(const process_recipe& r) {
   std::string text = "seed " + std::to_string(r.seed) + ": " + std::to_string(r.max_steps) + " steps, saves every "
                      + std::to_string(r.save_steps) + ", " + std::to_string(r.attempts) + " attempts, "
                      + std::to_string(r.step_ms) + " ms, throttle " + std::to_string(r.throttle_secs)
-                     + (r.ends_by_rule ? ", a rule" : "") + (r.keeps_best ? ", keeps the best" : "");
+                     + (r.ends_by_rule ? r.asks ? ", a predicate" : ", a rule" : "") + ", keeps "
+                     + std::to_string(r.keeps) + (r.exports ? "" : ", no exporters")
+                     + (r.keeps_best ? ", keeps the best" : "");
   for (const auto& t : r.troubles)
     text += "\n  after " + std::to_string(t.turns) + ": " + names[static_cast<size_t>(t.what)] + " of the "
             + (t.of_chief ? "chief " : "evaluator ") + t.node;

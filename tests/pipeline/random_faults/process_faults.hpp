@@ -38,6 +38,9 @@ struct process_recipe {
   bool ends_by_rule = false;  ///< A rule of the evaluator ends the job from state 10 on.
   bool keeps_best = false;
   bool smaller_is_better = true;
+  bool exports = true;  ///< The evaluator has an exporter.
+  int64_t keeps = 3;    ///< keep_checkpoint_max of the chief.
+  bool asks = false;    ///< The rule is a predicate.
   std::vector<process_happening> troubles = {};
 };
 process_recipe draw_processes(uint64_t seed);
