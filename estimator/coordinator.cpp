@@ -177,17 +177,14 @@ expected<void> coordinator::join(const join_options& options) {
   const auto cause = shared_->cause;
   if (options.begins_anew)
     shared_->begin_anew();
+  lock.unlock();
+  const auto text = joined(stragglers, ", ", [](const auto& x) { return quoted(x.second); }) + " did not end within "
+                    + shortest_text(std::chrono::duration<float>(options.grace).count()) + " s of the stop";
+  if (options.ignore_live && !stragglers.empty())
+    options.log ? options.log(text) : static_cast<void>(std::cerr << text << std::endl);
   if (cause)
     return fail(*cause);
-  if (stragglers.empty())
-    return {};
-  const auto text = joined(stragglers, ", ", [](const auto& s) { return quoted(s.second); }) + " did not end within "
-                    + shortest_text(std::chrono::duration<float>(options.grace).count()) + " s of the stop";
-  if (!options.ignore_live)
-    return fail(errc::state, text);
-  lock.unlock();
-  options.log ? options.log(text) : static_cast<void>(std::cerr << text << std::endl);
-  return {};
+  return options.ignore_live || stragglers.empty() ? expected<void>{} : fail(errc::state, text);
 }
 
 void coordinator::clear_stop() {

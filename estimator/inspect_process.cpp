@@ -1,6 +1,7 @@
 // Inspects the part of a job that one process has.
 #include "cluster/task_duties.hpp"
 #include "estimator/describe.hpp"
+#include "pipeline/launch/launcher.hpp"
 
 #include <troupe/inspect.hpp>
 
@@ -41,6 +42,27 @@ expected<void> add_training(process_description& into, const estimator& e, const
   return add_model(into, here, training.input, mode::train);
 }
 
+/// What the process would refuse when it starts is refused here. Of a cluster with workers, which cannot start yet, the
+/// part of this task.
+expected<void> try_to_prepare(const task_description& task, const estimator& e, train_spec training,
+                              const eval_specs& evaluations) {
+  const auto prepared = [](auto settled) -> expected<void> {
+    if (!settled)
+      return fail(settled.error());
+    const auto made = prepare(std::move(*settled));
+    return made ? expected<void>{} : fail(made.error());
+  };
+  if (follows_a_chief(e))
+    return prepared(describe_follower(e, training, evaluations));
+  auto possible = prepared(describe(e, training, evaluations));
+  if (possible || possible.error().category != errc::unimplemented || !e.cluster)
+    return possible;
+  auto here = e;
+  here.cluster = std::nullopt;
+  leave_to_others(task, here, training);
+  return prepared(describe(here, training, task.evaluates ? evaluations : eval_specs{}));
+}
+
 }  // namespace
 
 expected<process_description> inspect_process(const estimator& e, const train_spec& training,
@@ -68,6 +90,8 @@ expected<process_description> inspect_process(const estimator& e, const train_sp
       if (auto added = add_model(r, e, evaluation.input, mode::evaluate); !added)
         return fail(added.error());
     }
+  if (auto possible = try_to_prepare(*task, e, training, evaluations); !possible)
+    return fail(possible.error());
   return r;
 }
 

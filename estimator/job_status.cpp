@@ -36,12 +36,14 @@ expected<void> write_status(const std::string& model_dir, const job_status& s) {
 }
 
 struct status_keeper::impl {
-  impl(job& of_, std::string directory_, std::chrono::milliseconds every_)
-    : of(of_), directory(std::move(directory_)), every(every_) {}
+  using warning = std::function<void(const std::string&)>;
+  impl(job& of_, std::string directory_, std::chrono::milliseconds every_, warning warn_)
+    : of(of_), directory(std::move(directory_)), every(every_), warn(std::move(warn_)) {}
 
   job& of;
   std::string directory;
   std::chrono::milliseconds every;
+  warning warn;  ///< Empty once it was called.
   std::mutex guard = {};
   std::condition_variable ends = {};
   bool ended = false;
@@ -58,7 +60,9 @@ struct status_keeper::impl {
     // Read when the report is there: a job that starts answers late, and is in another phase by then.
     now.progress = of.progress();
     now.written = wall_time();
-    static_cast<void>(write_status(directory, now));
+    // The job makes its directory a moment after it was started.
+    if (auto written = write_status(directory, now); !written && written.error().category != errc::not_found && warn)
+      std::exchange(warn, {})("the status of the job is not kept: " + written.error().message);
   }
   void keep() {
     std::unique_lock hold{guard};
@@ -71,8 +75,9 @@ struct status_keeper::impl {
   }
 };
 
-status_keeper::status_keeper(job& of, std::string model_dir, std::chrono::milliseconds every)
-  : impl_(std::make_unique<impl>(of, std::move(model_dir), every)) {
+status_keeper::status_keeper(job& of, std::string model_dir, std::chrono::milliseconds every,
+                             std::function<void(const std::string& text)> warn)
+  : impl_(std::make_unique<impl>(of, std::move(model_dir), every, std::move(warn))) {
   impl_->write_now(false);  // In place of an earlier job's.
   impl_->thread = std::thread{[this] { impl_->keep(); }};
 }

@@ -37,12 +37,22 @@ class run_describer final : public hook {
   run_describer(std::string model_dir, run_description what)
     : files_(posix_file_system()), directory_(std::move(model_dir)), what_(std::move(what)) {}
 
-  needs begin(int64_t) override { return {}; }
+  needs begin(int64_t step) override {
+    const auto before = load_run_record(*files_, directory_);
+    replaces_ = before && !differences(*before, what_.record).empty();
+    return replaces_ ? needs{.steps = {{.first = step + 1}}} : needs{};
+  }
 
+  /// A record of other values is replaced once a step was made with this one's: a job that is refused before that, such
+  /// as one whose data cannot go on so, leaves what the directory was trained with.
+  void on_step(const step_facts&, job_control&) override {
+    if (std::exchange(replaces_, false))
+      begin_record();
+  }
   void on_event(const job_event& event, job_control&) override {
     // The job holds the directory's lock from before this event until after the last one.
     const bool trains = event.what == job_event::kind::started && event.step < event.max_steps.value_or(event.step + 1);
-    if (trains)  // Otherwise the state is that of an earlier run, whose record is kept.
+    if (trains && !replaces_)  // Otherwise the state is that of an earlier run, whose record is kept.
       begin_record();
     else if (event.what == job_event::kind::evaluated)
       for (const auto& [name, value] : event.metrics)
@@ -111,6 +121,7 @@ class run_describer final : public hook {
   std::string directory_;
   run_description what_;
   std::unique_ptr<event_log_writer> log_;
+  bool replaces_ = false;  ///< The directory's record says something else, and no step was made yet.
   std::set<std::pair<std::string, std::string>> metrics_;
 };
 

@@ -37,7 +37,9 @@ class step_traces final : public hook {
                           .and_then([&](output_file file) {
                             return file.append(text).and_then([&] { return file.finish(); });
                           });
-    if (!done)
+    if (!done && options_.warn)
+      options_.warn(done.error().message + ": the trace is not written");
+    else if (!done)
       throw std::runtime_error(done.error().message);
   }
 

@@ -61,7 +61,7 @@ expected<restored_checkpoint> load(const export_surroundings& in, const settled_
   const std::string directory = by_path ? parent_of(which.path) : *config.model_dir;
   const auto none = [&](const error& e) {
     return e.category == errc::not_found
-               ? refuse_export("there is no checkpoint to export in " + directory + ": " + e.message)
+               ? fail(errc::not_found, "there is no checkpoint to export in " + directory + ": " + e.message)
                : fail(e);
   };
   const auto store = checkpoint_store::open(in.files, directory, {.read_only = true});
@@ -81,6 +81,9 @@ expected<restored_checkpoint> load(const export_surroundings& in, const settled_
   auto found = restore();
   if (!found)
     return none(found.error());
+  if (options.on_warning)
+    for (const auto& text : found->warnings)
+      options.on_warning(text);
   return found;
 }
 

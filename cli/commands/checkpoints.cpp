@@ -114,7 +114,7 @@ int remove(const invocation& r, const std::vector<checkpoint_id>& ids, console_p
   const auto there = inspect_directory(r.directory);
   const bool has_newest = there && there->newest && std::find(ids.begin(), ids.end(), *there->newest) != ids.end();
   auto done = delete_checkpoints(r.directory, ids, {.newest_too = r.force});
-  if (!done && !r.force && has_newest && done.error().category == errc::failed_precondition)
+  if (!done && !r.force && has_newest && !there->owner && done.error().category == errc::failed_precondition)
     done.error().notes.push_back("--force deletes it all the same");
   if (!done)
     return failure(console, done.error());

@@ -45,7 +45,8 @@ struct invocation {
 void add_arguments(command_arguments& known, invocation& r) {
   known.word("FROM", r.from, "a model directory, a checkpoint or a .safetensors file");
   known.word("TO", r.to, "a new directory, or a new .safetensors file");
-  known.value("--format", "troupe|tensorflow|safetensors", r.format, "what TO becomes");
+  known.value("--format", "troupe|tensorflow|safetensors", r.format,
+              "what TO becomes [safetensors by its ending; troupe from TensorFlow; tensorflow]");
   known.value("--step", "N", r.step, "the checkpoint of this step [the newest]");
   known.value("--like", "PATH", r.like,
               "to tensorflow: a checkpoint of TensorFlow's whose names are used, as those of the Estimator's slots");

@@ -108,6 +108,9 @@ std::string shown_name(schedule which) {
 }
 
 void show(console_printer& console, experiment_result result, int signal) {
+  if (result.evaluation)
+    for (const auto& text : result.evaluation->warnings)
+      console.warn(text, result.global_step);
   if (!result.training)
     return result.evaluation ? console.finish(*result.evaluation) : console.finish(evaluation_result{});
   auto& training = *result.training;
@@ -168,6 +171,10 @@ int experiment(const command_line& line, const std::shared_ptr<console_printer>&
   if (!result)
     return failure(*console, result.error(),
                    misuse_if(result.error().category == errc::invalid_argument && result.error().source.empty()));
+  const auto& directory = setup->estimator.config.model_dir;
+  if (*which == schedule::evaluate && result->evaluation->checkpoint.empty() && !setup->estimator.warm_start)
+    return failure(*console, {errc::not_found, fmt::format("{} has no checkpoint to evaluate",
+                                                           directory.value_or("an experiment without a model_dir"))});
   const int signal = signals.first();
   show(*console, *result, signal);
   return signal != 0 ? 128 + signal : succeeded;

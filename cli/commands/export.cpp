@@ -48,11 +48,17 @@ int export_model(const command_line& line, const std::shared_ptr<console_printer
     return usage_failure(*console, which.error());
   if (auto taken = take_winner(*setup, *which); !taken)
     return failure(*console, taken.error(), misuse_if(taken.error().category == errc::invalid_argument));
-  const auto data = open_test_data(*setup, setup->evaluations.front());
+  const auto evaluation = find_evaluation(*setup, line.evaluation);
+  if (!evaluation)
+    return usage_failure(*console, evaluation.error());
+  const auto data = open_test_data(*setup, *evaluation);
   if (!data)
     return failure(*console, with_origin(data.error(), line));
-  export_options options{
-      .directory = line.output.value_or(""), .input = data->batch(1), .checkpoint = *which, .assets_extra = *assets};
+  export_options options{.directory = line.output.value_or(""),
+                         .input = data->batch(1),
+                         .checkpoint = *which,
+                         .assets_extra = *assets,
+                         .on_warning = [console](const std::string& text) { console->warn(text); }};
   const auto path = troupe::export_model(setup->estimator, options);
   if (!path)
     return failure(*console, path.error());

@@ -120,7 +120,8 @@ int run_training(const command_line& line, const std::shared_ptr<console_printer
   signals.at_pause([&](bool pause) { pause ? running->pause() : running->resume(); });
   std::optional<status_keeper> status;
   if (line.status)
-    status.emplace(*running, *directory);
+    status.emplace(*running, *directory, std::chrono::seconds{1},
+                   [console](const std::string& text) { console->warn(text); });
   auto result = wait(*running, *console);
   status.reset();
   signals.at_first({});

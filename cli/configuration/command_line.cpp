@@ -58,9 +58,9 @@ constexpr std::string_view experiment_examples = R"(Examples:
   troupe experiment --schedule continuous_eval --config examples/first.toml
   troupe experiment --schedule test --config my.toml
 Runs one schedule over a model directory: other processes run others, over the same. Without --schedule it is
-that of the task which TF_CONFIG names, and train_and_evaluate where there is none. Data and exporters of
-evaluations are those of [evaluate], or the first [[evaluate]]; [experiment] has when they are made. The first
-signal ends a training with a last checkpoint, and anything else at once.
+train_and_evaluate, or that of the task which TF_CONFIG names: a master, a worker or a ps; others have to name one.
+Data and exporters of evaluations are those of [evaluate], or the first [[evaluate]]; [experiment] has when they are
+made. The first signal ends a training with a last checkpoint, and anything else at once.
 )";
 
 constexpr std::string_view evaluate_examples = R"(Examples:

@@ -65,6 +65,8 @@ expected<std::string> resolve(const assignment& given, bool may_be_short) {
     if (like && dot == std::string::npos && keys_ending_in(*like).size() == 1)
       like = keys_ending_in(*like).front();
   }
+  if (like == given.key)
+    like.reset();  // Its number is wrong.
   return fail(errc::invalid_argument, fmt::format("{}: unknown key {}{}", given.origin, given.key, did_you_mean(like)));
 }
 

@@ -29,14 +29,14 @@ struct export_options {
   checkpoint_ref checkpoint = {};        ///< Where the variables come from; by default the newest checkpoint.
   std::map<std::string, std::string> assets_extra = {};  ///< Files to copy: path below assets.extra/ to source path.
   std::map<std::string, std::vector<std::string>> label_words = {};  ///< Words of labels, by the label's name.
-  std::map<std::string, double> evaluation = {};  ///< Metrics of this checkpoint, to be stored in the export.
+  std::map<std::string, double> evaluation = {};            ///< Metrics of this checkpoint, to be stored in the export.
+  std::function<void(const std::string&)> on_warning = {};  ///< Is told of damaged checkpoints that were passed over.
 };
 
-/// Builds the predict graph, reads the variables from the checkpoint (their moving averages, if the optimizer keeps
-/// them) and returns the path of the export. On an error there is no new export. invalid_argument: no input;
-/// predictions that depend on a label; no checkpoint, naming the directory; variables missing from the checkpoint or of
-/// another shape, all of them; errors of the model. unimplemented: an operation that cannot be exported, naming its
-/// node. `state`: a hundred names are taken. Errors of files.
+/// Returns the path of the export, with moving averages as its variables if the optimizer keeps them. On an error there
+/// is no new export. invalid_argument: no input; predictions that depend on a label; variables missing from the
+/// checkpoint or of another shape, all of them; errors of the model. not_found: no checkpoint. unimplemented: an
+/// operation that cannot be exported, naming its node. `state`: a hundred names are taken. Errors of files.
 TROUPE_API expected<std::string> export_model(const estimator& e, const export_options& options);
 
 /// After which evaluations a model is exported.

@@ -74,9 +74,11 @@ struct trace_steps_options {
   std::string directory = {};  ///< For traces timeline-<end>.json of the steps before state <end>.
   /// From where the job starts; the first one is `every_steps` steps after that.
   std::optional<int64_t> every_steps = {};
-  std::function<void(const std::string& text)> warn = {};  ///< Gets a sentence if a job ends before `first`.
+  /// Gets a sentence if a job ends before `first`, or a file cannot be written.
+  std::function<void(const std::string& text)> warn = {};
 };
-/// A hook that writes traces (job_trace.hpp) in the format of Chrome. A file that cannot be written fails the job.
+/// A hook that writes traces (job_trace.hpp) in the format of Chrome. Without `warn`, a file that cannot be written
+/// fails the job.
 TROUPE_API expected<std::shared_ptr<hook>> trace_steps(trace_steps_options options);
 
 /// Whether to report the progress of an evaluation after `batches` batches of `limit`: after each one if there is no

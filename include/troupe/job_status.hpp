@@ -34,10 +34,12 @@ TROUPE_API expected<job_status> read_status(const std::string& model_dir);
 TROUPE_API expected<void> write_status(const std::string& model_dir, const job_status& s);
 
 /// Writes the status of a job every `every`, on a thread of its own, and a last time when it is destroyed. What cannot
-/// be written is left out: a status delays no job and fails none. The job must outlive it.
+/// be written is left out, and `warn` is told of the first such failure, on that thread: a status delays no job and
+/// fails none. The job must outlive it.
 class TROUPE_API status_keeper {
  public:
-  status_keeper(job& of, std::string model_dir, std::chrono::milliseconds every = std::chrono::seconds{1});
+  status_keeper(job& of, std::string model_dir, std::chrono::milliseconds every = std::chrono::seconds{1},
+                std::function<void(const std::string& text)> warn = {});
   ~status_keeper();
   status_keeper(const status_keeper&) = delete;
   status_keeper& operator=(const status_keeper&) = delete;

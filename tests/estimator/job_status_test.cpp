@@ -49,12 +49,17 @@ TEST_CASE("where no job has kept a status there is none, and a directory that ca
   REQUIRE_FALSE(none);
   CHECK(none.error().category == errc::not_found);
   std::ofstream{here.path + "/file"} << "in the way";
+  std::vector<std::string> warned;
   auto running = start(small_estimator(here.path + "/run"), small_training(30));
   REQUIRE(running);
   {
-    const status_keeper keeper{*running, here.path + "/file", std::chrono::milliseconds{1}};
+    const status_keeper keeper{*running, here.path + "/file", std::chrono::milliseconds{1},
+                               [&](const std::string& text) { warned.push_back(text); }};
     CHECK(running->wait(soon)->global_step == 30);
   }
+  REQUIRE(warned.size() == 1);
+  CHECK(warned[0].starts_with("the status of the job is not kept: "));
+  CHECK(warned[0].find(here.path + "/file") != std::string::npos);
 }
 
 }  // namespace troupe::test

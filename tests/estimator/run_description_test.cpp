@@ -82,6 +82,28 @@ TEST_CASE("a job that fails is described as failed, and what cannot be written i
   }
 }
 
+TEST_CASE("a job that is refused before its first step leaves the record of what the directory was trained with") {
+  temporary_directory directory;
+  const auto path = directory / "run";
+  const auto e = small_estimator(path);
+  struct stops_at_5 : hook {
+    needs begin(int64_t) override { return {.steps = {{.first = 5, .gate = true}}}; }
+    void on_step(const step_facts&, job_control& job) override { job.stop(); }
+  };
+  REQUIRE(train(e, small_training(10, {describe_run(path, description_of(e)), std::make_shared<stops_at_5>()})));
+  auto other = description_of(e);
+  other.record.resolved["rate"] = other.record.settings["rate"] = "0.7";
+  auto training = small_training(10, {describe_run(path, other)});
+  training.input = small_dataset().shuffle().batch(3).repeat();  // No batch of 3 begins at example 20.
+  for (int tries = 0; tries < 5; ++tries) {
+    const auto refused = train(e, training);
+    REQUIRE_FALSE(refused);
+    CHECK(read_run_record(path)->settings.at("rate") == "0.5");
+  }
+  REQUIRE(train(e, small_training(10, {describe_run(path, other)})));
+  CHECK(read_run_record(path)->settings.at("rate") == "0.7");
+}
+
 TEST_CASE("a job that trains nothing leaves the record of the run that made the state") {
   temporary_directory directory;
   const auto path = directory / "run";

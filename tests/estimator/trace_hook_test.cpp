@@ -88,6 +88,13 @@ TEST_CASE("a file that cannot be written fails the job, naming it") {
   REQUIRE_FALSE(failed);
   CHECK(has(to_text(failed.error()), "on_trace() of hooks[0]"));
   CHECK(has(to_text(failed.error()), file));
+  std::vector<std::string> warned;
+  const auto warns = traces(
+      {.file = file + "/trace.json", .first = 3, .warn = [&](const std::string& text) { warned.push_back(text); }});
+  CHECK(train(small_estimator(here.path + "/other"), small_training(30, {warns})));
+  REQUIRE(warned.size() == 1);
+  CHECK(has(warned[0], file));
+  CHECK(has(warned[0], "the trace is not written"));
 }
 
 TEST_CASE("options of traces that do not go together are refused") {

@@ -29,11 +29,10 @@ TEST_CASE(
   CHECK(list_exports(c.directory / "run/export/latest") == std::vector<std::string>{path, again});
   CHECK(posix_file_system()->list(c.directory / "run/export/latest")->size() == 2);
   const auto empty = small_estimator(c.directory / "empty");
-  refused(export_model(empty, c.how), errc::invalid_argument,
+  refused(export_model(empty, c.how), errc::not_found,
           "there is no checkpoint to export in " + (c.directory / "empty"));
   c.how.checkpoint = checkpoint_ref::of_step(99);
-  refused(export_model(c.e, c.how), errc::invalid_argument,
-          "there is no checkpoint to export in " + (c.directory / "run"));
+  refused(export_model(c.e, c.how), errc::not_found, "there is no checkpoint to export in " + (c.directory / "run"));
 }
 
 TEST_CASE("an export takes the checkpoint of a step, or any checkpoint by its path") {

@@ -63,6 +63,24 @@ TEST_CASE_FIXTURE(clustered_project,
   CHECK(plans(process, "evaluator"));
 }
 
+TEST_CASE_FIXTURE(clustered_project, "check refuses what train would refuse before its first step") {
+  const auto refused = [this](const std::vector<std::string>& set, const std::string& names) {
+    std::vector<std::string> more;
+    for (const auto& s : set)
+      more.insert(more.end(), {"--set", s});
+    const auto result = check(more);
+    CHECK(result.status == 2);
+    CHECK_MESSAGE(has(result.err, names), result.err);
+    more.insert(more.end(), {"--max-steps", "16"});
+    CHECK(run_program(command("train", more)).status == 2);
+  };
+  refused({"keep_best.metric=nope"}, "keep_best asks for the metric 'nope'");
+  refused({"keep_best.metric=loss", "keep_best.evaluation=nope"}, "keep_best needs an evaluation named 'nope'");
+  refused({"stop_early[0].rule=no_decrease", "stop_early[0].metric=nope", "stop_early[0].max_steps=8"},
+          "asks for the metric 'nope'");
+  CHECK_FALSE(std::filesystem::exists(path("model")));
+}
+
 TEST_CASE_FIXTURE(clustered_project, "each task has its own part, and opens only the data that it reads") {
   const auto chief = checked("chief", 0);
   CHECK(chief["is_chief"] == true);

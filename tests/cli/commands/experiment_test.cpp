@@ -68,6 +68,13 @@ TEST_CASE_FIXTURE(experimental_project,
   CHECK(has(training.err, "train-images-idx3-ubyte"));
 }
 
+TEST_CASE_FIXTURE(experimental_project, "an evaluation of a directory without a checkpoint gives no numbers") {
+  const auto result = run({"--schedule", "evaluate", "--max-steps", "16"});
+  CHECK(result.status == 1);
+  CHECK(result.out.empty());
+  CHECK(has(result.err, path("model") + " has no checkpoint to evaluate"));
+}
+
 TEST_CASE_FIXTURE(experimental_project, "a smoke run makes one step, and rounds of training end at the last step") {
   const auto smoke = run({"--schedule", "test", "--max-steps", "16", "--json"});
   REQUIRE_MESSAGE(smoke.status == 0, smoke.err);

@@ -111,6 +111,21 @@ TEST_CASE("export takes the checkpoint of --step, the best evaluated one, an out
   CHECK(contents(path + "/assets.extra/lists/config.toml") == contents(project.config()));
 }
 
+TEST_CASE("evaluate, experiment and export say which damaged checkpoint they pass over") {
+  const trained_project project;
+  for (const auto& name : names_in(project.path("model")))
+    if (name.starts_with("model.ckpt-64-"))
+      std::filesystem::resize_file(project.path("model/" + name), 100);
+  for (const auto& arguments :
+       {project.command("evaluate", {}), project.command("export", {}), project.command("predict", {"--limit", "1"}),
+        project.command("experiment",
+                        {"--schedule", "evaluate", "--max-steps", "64", "--set", "experiment.eval_delay_secs=0"})}) {
+    const auto result = run_program(arguments);
+    CHECK_MESSAGE(result.status == 0, result.err);
+    CHECK_MESSAGE(has(result.err, "warning: model.ckpt-64 is passed over: "), arguments.front(), result.err);
+  }
+}
+
 TEST_CASE("export --onnx writes an ONNX file too, or says why not after the path of the export") {
   const trained_project project;
   const auto made = project.exported({"--onnx", project.path("model.onnx")});
@@ -133,6 +148,7 @@ TEST_CASE("export refuses what cannot be, with a status of 2 for misuse, and lea
   misused({"--step", "bets"},
           "--step: 'bets' names no checkpoint: it is newest, best, a step such as 390, or a path such as "
           "runs/fashion/model.ckpt-390");
+  misused({"--evaluation", "nope"}, "there is no evaluation named 'nope'");
   misused({"--asset", "x"}, "--asset must be PATH=FILE, not 'x'");
   misused({"--asset", "x=a", "--asset", "x=b"}, "--asset x is given twice");
   misused({"--output", ""}, "--output must name a directory");
