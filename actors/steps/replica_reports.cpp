@@ -57,8 +57,9 @@ void replica_state::give_credit(credit_rule when) {
       block_steps = std::clamp(limits.block_bytes_max / std::max<int64_t>(p.batch_bytes, 1), int64_t{1}, block_steps);
     const int64_t until_step = step + limits.credit_blocks * block_steps;
     const bool leaves_later = limits.until_retired && !p.has_left(step);
-    // A source waits for room for a whole block: it has to know of a smaller one.
-    const bool is_news = until_step > p.granted || block_steps < p.told_steps || when != credit_rule::if_grown;
+    // A source waits for room for a whole block: it has to know of a smaller one. Credit is for several blocks, so that
+    // there is room for one of less than twice the size; and of halves there are few, whatever times do.
+    const bool is_news = until_step > p.granted || block_steps <= p.told_steps / 2 || when != credit_rule::if_grown;
     if (!p.source || (p.left_at && !leaves_later) || !is_news)
       continue;
     p.granted = std::max(p.granted, until_step);

@@ -13,6 +13,7 @@ namespace {
 size_t mailbox_max(const recipe& r, const std::string& name) {
   constexpr size_t control = 16;
   constexpr size_t blocks = 3;   // Credit of an edge (`plan_edge::credit_blocks`).
+  constexpr size_t smaller = 8;  // Wishes for blocks of half the size and less, which need no new credit.
   constexpr size_t reports = 4;  // One for each block that a replica holds, and one at its current state.
   constexpr size_t saves = horizon::saves_max + 1;  // Saves in progress at a time, and the last save.
   // Other marks within the horizon. A replica reports at each of them, and each report may lead to a grant.
@@ -39,9 +40,9 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
     return blocks + static_cast<size_t>(r.eval_replicas) * reports + control;
   // Groups are at different steps, and the horizon of the slowest makes blocks of one step.
   if (name.starts_with("infeed/") && r.groups)
-    return (3 * (blocks + 1) + ahead) * replicas + blocks + marks + watches + control;
+    return (3 * (blocks + 1 + smaller) + ahead) * replicas + blocks + marks + watches + control;
   if (name.starts_with("infeed/"))  // Pulls, and the grants that the blocks in flight, or their steps, allow.
-    return (blocks + 1) * (replicas / hosts) + blocks + ahead + marks + watches + control;
+    return (blocks + 1 + smaller) * (replicas / hosts) + blocks + ahead + marks + watches + control;
   if (name.starts_with("replica/") && r.groups)  // Blocks of three in-ports, and pulls of the readers of two outputs.
     return 3 * (blocks + 1 + ahead) + 2 * (blocks + ahead) + grants + marks + watches + arenas + loops_told + control;
   if (name.starts_with("replica/"))  // Blocks, an end, grants, room for entries, and answers of reducer and writer.
