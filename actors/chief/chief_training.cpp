@@ -60,7 +60,7 @@ bool extend(chief_state& c) {
                                  ? c.loops.end_after(c.horizon.reached(), std::max<int64_t>(c.facts.room(), 1))
                                  : INT64_MAX;
   const int64_t limit = std::min({c.gates.limit(c.horizon.until()), c.session.limit(), next_gate, next_shown,
-                                  c.loops.limit(), told_loops,
+                                  c.loops.limit(c.horizon.reached()), told_loops,
                                   c.callbacks() ? c.traces.limit(c.horizon.until()) : INT64_MAX});
   const int64_t fetched = c.session.wants_mark() ? std::min(c.session.until(), c.horizon.end().value_or(INT64_MAX))
                                                  : INT64_MAX;

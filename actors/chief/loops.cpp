@@ -20,6 +20,7 @@ static int64_t end_of(const loop_span& l, int64_t count) {
 }
 
 loop_span loops::begin(int64_t step, int64_t first_step, std::optional<loop_span> stored) {
+  fixed_.clear();
   if (stored && stored->begins > step)
     stored.reset();  // Of no job: the file was changed by hand.
   if (!secs())
@@ -45,15 +46,19 @@ std::vector<loop_span> loops::fix_below(int64_t until) {
     return made;
   for (int64_t next = end_of(spans_.last(), 1); next < until; next = end_of(spans_.last(), 1)) {
     spans_.add(next_at(next));
+    fixed_.push_back(next);
     made.push_back(spans_.last());
   }
   return made;
 }
 
-int64_t loops::limit() {
+int64_t loops::limit(int64_t reached) {
   if (!secs())
     return INT64_MAX;
-  return end_of(next_at(end_of(spans_.last(), 1)), fixed_ahead_max);
+  while (!fixed_.empty() && fixed_.front() <= reached)
+    fixed_.pop_front();
+  const int64_t room = fixed_ahead_max - std::ssize(fixed_), next = end_of(spans_.last(), 1);
+  return room > 0 ? end_of(next_at(next), room) : next;
 }
 
 int64_t loops::end_after(int64_t step, int64_t count) const {

@@ -8,6 +8,7 @@
 #include <troupe/hook.hpp>
 #include <troupe/run_config.hpp>
 
+#include <deque>
 #include <optional>
 
 namespace troupe {
@@ -16,7 +17,7 @@ namespace troupe {
 /// where it is a time, each loop gets as many steps as the loops before it would have made in that time.
 class loops {
  public:
-  /// How many loops are fixed at once, since each is a message.
+  /// How many loops are fixed ahead of the state that was reached.
   static constexpr int64_t fixed_ahead_max = 64;
 
   explicit loops(loop_length length = 100) : length_(length) {}
@@ -30,8 +31,9 @@ class loops {
   std::optional<loop_span> stored_at(int64_t step, int64_t first_step) const;
   /// Fixes all loops that begin below `until`. Returns the new ones.
   std::vector<loop_span> fix_below(int64_t until);
-  /// The horizon must not pass this state, so that no more than `fixed_ahead_max` loops begin below it.
-  int64_t limit();
+  /// The horizon must not pass this state, so that at most `fixed_ahead_max` loops are fixed that begin beyond state
+  /// `reached`: each is a message.
+  int64_t limit(int64_t reached);
   /// Where the `count`-th loop ends that ends after `step`, if no later one is shorter.
   int64_t end_after(int64_t step, int64_t count) const;
   /// No state below `step` will be asked for.
@@ -47,6 +49,7 @@ class loops {
 
   loop_length length_;
   loop_spans spans_;
+  std::deque<int64_t> fixed_;  ///< Where the loops begin that are fixed beyond the state that was reached.
   loop_estimator estimator_ = *loop_estimator::make();
 };
 

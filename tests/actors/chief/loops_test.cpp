@@ -74,17 +74,21 @@ TEST_CASE("loops that begin after the state are of no job, and count for nothing
   CHECK(time.begin(15, 3, loop_span{INT64_MAX, INT64_MAX}) == loop_span{15, 1});
 }
 
-TEST_CASE("at most 64 loops of a time are fixed at once, however far the horizon could go") {
+TEST_CASE("at most 64 loops of a time are fixed beyond the state that was reached, however far the horizon could go") {
   loops all{loop_length{std::chrono::seconds{10}}};
   all.begin(0, 0, {});
-  CHECK(all.limit() == 65);
-  CHECK(all.fix_below(all.limit()).size() == 64);
+  CHECK(all.limit(0) == 65);
+  CHECK(all.fix_below(all.limit(0)).size() == 64);
   all.ended(made(0, 1, 0.5));
-  CHECK(all.limit() == 65 + 64 * 20);
-  CHECK(loops{loop_length{int64_t{1}}}.limit() == INT64_MAX);
+  CHECK(all.limit(0) == 65);
+  CHECK(all.fix_below(all.limit(0)).empty());
+  CHECK(all.limit(30) == 65 + 30 * 20);
+  CHECK(all.fix_below(all.limit(30)).size() == 30);
+  CHECK(all.limit(64) == 665 + 34 * 20);
+  CHECK(loops{loop_length{int64_t{1}}}.limit(0) == INT64_MAX);
   loops endless{loop_length{std::chrono::seconds{10}}};
   endless.begin(5, 0, loop_span{4, INT64_MAX - 4});
-  CHECK(endless.limit() == INT64_MAX);
+  CHECK(endless.limit(5) == INT64_MAX);
   CHECK(endless.fix_below(INT64_MAX).empty());
 }
 
