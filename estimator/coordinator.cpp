@@ -1,10 +1,10 @@
 #include "words/bounded.hpp"
 #include "words/guarded.hpp"
 #include "words/text.hpp"
+#include "words/told_line.hpp"
 
 #include <troupe/coordinator.hpp>
 
-#include <iostream>
 #include <map>
 
 namespace troupe {
@@ -181,7 +181,7 @@ expected<void> coordinator::join(const join_options& options) {
   const auto text = joined(stragglers, ", ", [](const auto& x) { return quoted(x.second); }) + " did not end within "
                     + shortest_text(std::chrono::duration<float>(options.grace).count()) + " s of the stop";
   if (options.ignore_live && !stragglers.empty())
-    options.log ? options.log(text) : static_cast<void>(std::cerr << text << std::endl);
+    tell_line(options.log, text);
   if (cause)
     return fail(*cause);
   return options.ignore_live || stragglers.empty() ? expected<void>{} : fail(errc::state, text);

@@ -104,6 +104,14 @@ eval_spec experiment_run::evaluation(std::string name) const {
           .exports_like = of_.exports_like};
 }
 
+expected<evaluation_result> experiment_run::evaluate_once(const eval_spec& spec, const checkpoint_ref& which) const {
+  auto result = troupe::evaluate(of_.estimator, spec, which);
+  if (result)
+    for (const auto& text : result->warnings)
+      warn(text);
+  return result;
+}
+
 expected<experiment_result> experiment_run::judge(const committed_checkpoint& at, const eval_spec& spec,
                                                   bool exports) const {
   // The evaluator holds the checkpoint only until it has a result.
@@ -111,11 +119,9 @@ expected<experiment_result> experiment_run::judge(const committed_checkpoint& at
                   .and_then([&](const std::unique_ptr<checkpoint_store>& store) { return store->read(at.id); });
   if (!held)
     return fail(held.error());
-  auto result = troupe::evaluate(of_.estimator, spec, checkpoint_ref::of_path(at.prefix));
+  auto result = evaluate_once(spec, checkpoint_ref::of_path(at.prefix));
   if (!result)
     return fail(result.error());
-  for (const auto& text : result->warnings)
-    warn(text);
   experiment_result judged{.global_step = result->global_step};
   judged.evaluation = std::move(*result);
   if (auto exported = exports ? export_to(judged, spec, false) : expected<void>{}; !exported)
@@ -192,7 +198,7 @@ expected<evaluation_result> experiment_run::evaluate(std::optional<double> delay
   if (auto possible = check(schedule::evaluate).and_then([&] { return check_delay(delay_secs); }); !possible)
     return fail(possible.error());
   wait_secs(delay_secs.value_or(of_.eval_delay_secs));
-  return troupe::evaluate(of_.estimator, evaluation(name));
+  return evaluate_once(evaluation(name), checkpoint_ref::newest());
 }
 
 expected<experiment_result> experiment_run::train_and_evaluate(schedule which, int64_t least_steps) {

@@ -36,6 +36,8 @@ class experiment_run {
   bool has_reached(int64_t step) const { return of_.train_steps && step >= *of_.train_steps; }
   /// The newest checkpoint, which must be there.
   expected<committed_checkpoint> newest(schedule which) const;
+  /// Passes on the warnings of the result.
+  expected<evaluation_result> evaluate_once(const eval_spec& spec, const checkpoint_ref& which) const;
   /// Evaluates the checkpoint and, if `exports`, exports it; it is held until both are done.
   expected<experiment_result> judge(const committed_checkpoint& at, const eval_spec& spec, bool exports) const;
   /// `again`: no step was made since an earlier job exported this checkpoint.

@@ -5,9 +5,9 @@
 #include "estimator/session_start.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 #include "words/text.hpp"
+#include "words/told_line.hpp"
 
 #include <atomic>
-#include <iostream>
 
 namespace troupe {
 
@@ -81,7 +81,7 @@ struct session::impl {
     auto asked = beside.requested();
     if (!asked || !can_cure(*asked) || should_stop())
       return;
-    static_cast<void>(loops.interrupt(grace(), options.log));
+    loops.interrupt(grace(), options.log);
     asked->cause->message = "work beside the runs has failed: " + asked->cause->message;
     const auto end = running->call({.what = session_call::kind::renew, .cause = std::move(*asked->cause)});
     end ? count(*end) : static_cast<void>(stops = true);
@@ -100,10 +100,6 @@ struct session::impl {
               "the job is " + std::string{to_string(now.now)} + " and has not answered the " + std::string{what}};
     return {errc::state, "the session was asked to stop before the " + std::string{what} + ": it ends at step "
                              + std::to_string((*result)->global_step)};
-  }
-
-  void tell(const std::string& line) const {
-    options.log ? options.log(line) : static_cast<void>(std::cerr << line << std::endl);
   }
 
   struct made {
@@ -309,7 +305,7 @@ expected<train_result> session::close() {
   impl_->view->close();
   auto cause = impl_->beside.requested_error();
   if (cause && impl_->recovers && can_be_cured(*cause)) {
-    impl_->tell("work beside the runs has failed after the last one: " + to_text(*cause));
+    tell_line(impl_->options.log, "work beside the runs has failed after the last one: " + to_text(*cause));
     cause.reset();
   }
   if (!impl_->stops)  // Otherwise it ends already, and may still recover while it does.

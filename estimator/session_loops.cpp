@@ -75,20 +75,20 @@ void session_loops::begin_again() {
   }
 }
 
-expected<void> session_loops::join(join_options how) {
+void session_loops::join(join_options how) {
   static_cast<void>(together_.request_stop());
   if (view_)
     view_->end_loops(true);
   how.ignore_live = true;
-  return together_.join(how);
+  static_cast<void>(together_.join(how));  // The caller knows the error.
 }
 
-expected<void> session_loops::interrupt(std::chrono::milliseconds grace, const log_lines& log) {
-  return join({.grace = grace, .begins_anew = true, .log = log});
+void session_loops::interrupt(std::chrono::milliseconds grace, const log_lines& log) {
+  join({.grace = grace, .begins_anew = true, .log = log});
 }
 
 void session_loops::end(std::chrono::milliseconds grace, const log_lines& log) {
-  static_cast<void>(join({.grace = grace, .log = log}));
+  join({.grace = grace, .log = log});
   std::vector<thread> all;
   {
     const std::lock_guard lock{guard_};

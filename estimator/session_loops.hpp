@@ -26,9 +26,8 @@ class session_loops {
   /// Stops and awaits the loops, and the threads of the program that have enlisted. Those that have not ended in time
   /// are named in `log` and left behind: their functions are not called again.
   void end(std::chrono::milliseconds grace, const log_lines& log);
-  /// The same, and the loops can begin again. Stop requests from then on count. Returns what the first one before
-  /// brought.
-  expected<void> interrupt(std::chrono::milliseconds grace, const log_lines& log);
+  /// The same, and the loops can begin again. Stop requests from then on count.
+  void interrupt(std::chrono::milliseconds grace, const log_lines& log);
   /// Begins the loops that `interrupt` has ended. One whose function had not returned goes on once it does.
   void begin_again();
 
@@ -46,7 +45,7 @@ class session_loops {
     std::shared_ptr<loop_state> of;
   };
   void start(const std::shared_ptr<loop_state>& loop);
-  expected<void> join(join_options how);
+  void join(join_options how);
 
   coordinator together_;
   std::shared_ptr<session_view> view_;

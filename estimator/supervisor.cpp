@@ -1,20 +1,13 @@
 #include "estimator/describe.hpp"
 #include "estimator/supervise.hpp"
 #include "words/guarded.hpp"
+#include "words/told_line.hpp"
 
-#include <iostream>
 #include <mutex>
 
 namespace troupe {
 
 namespace {
-
-void tell(const supervisor_options& options, const std::string& line) {
-  if (options.log)
-    options.log(line);
-  else
-    std::cerr << line << "\n";
-}
 
 /// Services by time take the place of what the configuration says of saves and summaries.
 expected<void> set_services(training_job& job, const supervisor_options& options) {
@@ -34,7 +27,7 @@ expected<void> set_services(training_job& job, const supervisor_options& options
   if (!options.is_chief)
     return {};
   if (!config.model_dir) {
-    tell(options, "a supervisor without a model_dir has no services: nothing is saved or recorded");
+    tell_line(options.log, "a supervisor without a model_dir has no services: nothing is saved or recorded");
     return {};
   }
   if (const auto secs = options.save_model_secs.value_or(600); secs > 0)

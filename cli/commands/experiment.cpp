@@ -108,9 +108,6 @@ std::string shown_name(schedule which) {
 }
 
 void show(console_printer& console, experiment_result result, int signal) {
-  if (result.evaluation)
-    for (const auto& text : result.evaluation->warnings)
-      console.warn(text, result.global_step);
   if (!result.training)
     return result.evaluation ? console.finish(*result.evaluation) : console.finish(evaluation_result{});
   auto& training = *result.training;

@@ -207,11 +207,11 @@ void measure_job(suite& s) {
   s.compare({.name = "step, " + m.name, .unit = "ns", .reference_name = "without keeping account of time"}, with,
             without, true);
   job->pause();
-  for (int turn = 0; !job->progress().paused; ++turn, std::this_thread::sleep_for(10ms))
-    if (turn == 1000) {
-      std::fprintf(stderr, "bench_messages: the job has not paused within 10 s\n");
-      std::exit(1);
-    }
+  must(job->report(10s));  // The chief answers in order: it has heard of the pause.
+  if (!job->progress().paused) {
+    std::fprintf(stderr, "bench_messages: the job has not paused\n");
+    std::exit(1);
+  }
   std::vector<double> paused, asked;
   for (int round = 0; round < 5; ++round) {
     paused.push_back(100 * share_of_core([] { std::this_thread::sleep_for(2s); }));
