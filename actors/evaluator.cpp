@@ -50,6 +50,12 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
       - options.outputs.begin());
   at = {};
   passed_over.clear();
+  auto reader = std::exchange(dropped_for, {});
+  if (reader.empty())
+    reader = nodes.straggler();
+  if (!reader.empty())
+    return finish(
+        error{errc::unavailable, reader + " of an earlier evaluation has not stopped and may read the variables"});
   if (auto loaded = current.shown ? expected<void>{} : load(); !loaded)
     return finish(loaded.error());
   if (current.shown) {
@@ -122,6 +128,14 @@ void evaluator_state::on_state_part(const state_part& x) {
     return;  // The sender's attempt has ended, and nothing waits for the state.
   if (running)
     throw broken_invariant{"a state was shown while an evaluation runs"};
+  if (auto reader = nodes.straggler(); !reader.empty())
+    dropped_for = std::move(reader);
+  else
+    write(x);
+  self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
+}
+
+void evaluator_state::write(const state_part& x) {
   const auto& layout = options.parameters->layout();
   const std::string ending = "/" + std::string{moving_average_slot};
   for (const auto& piece : x.pieces) {
@@ -132,7 +146,6 @@ void evaluator_state::on_state_part(const state_part& x) {
       if (auto written = assign_range(*options.parameters, name, piece.first, piece.elements); !written)
         throw std::runtime_error{to_text(written.error())};  // Both layouts are of one model.
   }
-  self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
 }
 
 std::optional<int64_t> evaluator_state::limit() const {
@@ -263,10 +276,10 @@ void evaluator_state::finish(std::optional<error> cause) {
   self->send(asker, std::move(result));
 }
 
-void evaluator_state::fail_with(error cause) {
+void evaluator_state::fail_with(error cause, bool after_silence) {
   running = false;
   failing = std::move(cause);
-  waiting.await_halted();
+  waiting.await_halted(after_silence);
   nodes.halt();
   finish_when_halted();
 }
@@ -312,7 +325,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
   state.nodes = sub_plan{*self, state.options.nodes};
   state.waiting.start(self, state.options.name, "evaluated", state.options.silence_max);
   self->set_down_handler([&state](const caf::down_msg& x) {
-    if (!state.nodes.has(x.source))
+    if (state.nodes.straggler_ended(x.source) || !state.nodes.has(x.source))
       return;
     state.nodes.lost(x.source);
     if (!state.running && !state.failing)
@@ -339,7 +352,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
       [&state](const standing& x) {
         state.nodes.pass_on(x);
         if (auto silence = state.waiting.on(x))
-          state.finish(std::move(silence));
+          state.fail_with(std::move(*silence), true);
       },
       [&state](const deadline& x) {
         auto silence = state.waiting.on(x, state.nodes);
@@ -348,7 +361,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
           state.failing->notes.push_back(silence->message);
           state.finish_when_halted();
         } else if (silence) {
-          state.finish(std::move(silence));
+          state.fail_with(std::move(*silence), true);
         }
       },
       [&state](const halted& x) {

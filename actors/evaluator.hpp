@@ -58,6 +58,7 @@ struct evaluator_state {
   bool stopped = false;
   std::optional<error> failing;  ///< Why it has failed, while replicas are being halted.
   bool lost_node = false;        ///< The others are ended, too.
+  std::string dropped_for;       ///< A part of the shown state was not written: this replica may read the store.
   /// When the evaluation began, and when the driver was last sent its progress.
   caf::actor_clock::time_point began{}, told{};
 
@@ -65,6 +66,7 @@ struct evaluator_state {
   expected<void> load();
   void on_started(const started& x);
   void on_state_part(const state_part& x);
+  void write(const state_part& x);
   std::optional<int64_t> limit() const;  ///< Limit on the number of batches; absent: none.
   int64_t ahead() const;                 ///< Batches that may be granted beyond those handled.
   void extend(int64_t reached);
@@ -81,7 +83,7 @@ struct evaluator_state {
   bool calls_hooks() const { return !hooks.empty() && current.batches < 0; }
   void finish(std::optional<error> cause);
   /// The same once no replica reads the store any more: the next evaluation writes it.
-  void fail_with(error cause);
+  void fail_with(error cause, bool after_silence = false);
   void finish_when_halted();
   /// Whether the driver asks for exports once it has that result.
   bool will_export(const evaluated& result) const { return options.exports && result.ok && current.batches < 0; }

@@ -112,6 +112,9 @@ void sub_plan::end_nodes() {
     for (const auto& m : nodes_.members())
       if (m.what == what)
         all.push_back(m.id);
+  for (const auto id : halting_)
+    if (const auto* m = nodes_.find(id); m && m->handle)
+      stragglers_.emplace(caf::actor_cast<caf::actor_addr>(m->handle), m->name);
   agents_.give_up();
   if (!all.empty())
     agents_.end(all);

@@ -38,6 +38,11 @@ class sub_plan {
   void halt();
   void on(const halted& x);
   bool halts() const { return !halting_.empty(); }  ///< Whether an answer is on its way.
+  /// The name of a replica that was ended before it had stopped: it reads the store until it is gone. Empty if there is
+  /// none.
+  std::string straggler() const { return stragglers_.empty() ? "" : stragglers_.begin()->second; }
+  /// Returns true if that was the end of a straggler.
+  bool straggler_ended(const caf::actor_addr& node) { return stragglers_.erase(node) > 0; }
   /// A node or an agent has ended by itself.
   void lost(const caf::actor_addr& node);
   /// Ends the nodes; a later `start` starts new ones.
@@ -53,6 +58,7 @@ class sub_plan {
   roster nodes_;
   int32_t attempt_ = 0;
   std::set<node_id> halting_;
+  std::map<caf::actor_addr, std::string> stragglers_;
   inquiry reporting_{1};
   uint64_t report_ = 0;  ///< The number of that report.
   standing_sink_actor report_to_;

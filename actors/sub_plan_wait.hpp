@@ -33,15 +33,15 @@ class sub_plan_wait {
     batch_ = batch;
     waiting_.arm(kind::batch, silence_max_);
   }
-  /// Begins the wait for replicas that are to stop.
-  void await_halted() {
+  /// Begins the wait for replicas that are to stop. They get the time of a batch, and less if they have had it.
+  void await_halted(bool after_silence) {
     disarm();
-    waiting_.arm(kind::halted, silence_max_);
+    halted_max_ = after_silence ? std::min(silence_max_, answers_max) : silence_max_;
+    waiting_.arm(kind::halted, halted_max_);
   }
   void disarm() { waiting_.disarm_all(); }
   /// Returns the error if the wait has failed.
   std::optional<error> on(const deadline& x, const sub_plan& nodes) {
-    constexpr std::chrono::milliseconds answers_max{30'000};
     const auto over = waiting_.on(x);
     if (over == kind::nodes)
       return error{errc::deadline_exceeded,
@@ -51,7 +51,7 @@ class sub_plan_wait {
                    driver_};
     if (over == kind::halted)
       return error{errc::deadline_exceeded,
-                   "the replicas did not stop within " + std::to_string(silence_max_.count() / 1000) + " s",
+                   "the replicas did not stop within " + std::to_string(halted_max_.count() / 1000) + " s",
                    {},
                    driver_};
     if (over == kind::answers)
@@ -68,6 +68,7 @@ class sub_plan_wait {
 
  private:
   enum class kind : int32_t { nodes, batch, answers, halted };
+  static constexpr std::chrono::milliseconds answers_max{30'000};
   error silent() const {
     return {errc::deadline_exceeded,
             "batch " + std::to_string(batch_) + " was not " + outcome_ + " within "
@@ -78,7 +79,7 @@ class sub_plan_wait {
 
   Self self_ = nullptr;
   std::string driver_, outcome_;
-  std::chrono::milliseconds silence_max_{};
+  std::chrono::milliseconds silence_max_{}, halted_max_{};
   int64_t batch_ = 0;
   wait_timer<Self, kind> waiting_;
   inquiry whereabouts_;

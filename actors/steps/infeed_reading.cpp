@@ -59,11 +59,12 @@ expected<int64_t> infeed_state::read_step(const std::vector<std::byte*>& into, c
   auto at = into;
   for (int64_t batch = 0; batch < options.batches_per_step; ++batch) {
     auto rows = source->read(at, stop);
-    if (rows && *rows != source->batch_rows())
+    const bool is_partial = rows && *rows != source->batch_rows();
+    if (is_partial)
       rows = fail(errc::out_of_range, "a partial batch is no whole one for each of "
                                           + std::to_string(options.batches_per_step) + " replicas");
     if (!rows) {
-      broken = broken || batch > 0;  // The batches already read for this step must be read again.
+      broken = broken || batch > 0 || is_partial;  // What was read for this step must be read again.
       return rows;
     }
     for (size_t c = 0; c < at.size(); ++c)
@@ -240,6 +241,7 @@ void infeed_state::send_block(int64_t first, int64_t count, int64_t planned, int
   for (const auto& r : readers)
     if (rows % r.edge.readers != 0) {
       step = first;  // None of these batches is sent, so the first of them is the first missing step.
+      broken = true;
       return end(error{errc::invalid_argument, "a batch of " + std::to_string(rows)
                                                    + " rows cannot be split evenly among "
                                                    + std::to_string(r.edge.readers) + " replicas"});

@@ -7,6 +7,9 @@ namespace troupe::input {
 
 namespace {
 
+/// Positions behind a few skips of this many elements are still integers of 64 bits.
+constexpr int64_t skipped_max = int64_t{1} << 56;
+
 class skip_stage final : public row_transformation {
  public:
   skip_stage(std::shared_ptr<const row_stage> inner, int64_t count)
@@ -34,9 +37,10 @@ stage_ptr skip(stage_ptr inner, int64_t count) {
   const std::string text = "skip(" + std::to_string(count) + ")";
   if (auto no = refused(inner, text))
     return no;
-  if (count < 0)
+  if (count < 0 || count > skipped_max)
     return refuse(inner, text,
-                  {errc::invalid_argument, "skip passes over at least 0 elements, not " + std::to_string(count)});
+                  {errc::invalid_argument,
+                   "skip passes over 0 to " + std::to_string(skipped_max) + " elements, not " + std::to_string(count)});
   auto indexed = std::dynamic_pointer_cast<const row_stage>(inner);
   if (!indexed)
     return streamed_skip(std::move(inner), text, count);

@@ -279,6 +279,7 @@ TEST_CASE_FIXTURE(evaluator_alone, "a stop cancels the running evaluation, and w
 TEST_CASE_FIXTURE(evaluator_alone, "replicas that do not stop in time are named in the failure, and replaced") {
   options.silence_max = std::chrono::seconds(10);
   options.steps = 1;
+  nodes->agent.ends_nodes = false;
   start();
   evaluate();
   end(1, 0, {errc::data_loss, "record 1 has a wrong checksum"});
@@ -288,6 +289,20 @@ TEST_CASE_FIXTURE(evaluator_alone, "replicas that do not stop in time are named 
   REQUIRE(asker.count<evaluated>() == 1);
   CHECK(asker.last<evaluated>().cause.category == errc::data_loss);
   CHECK(asker.last<evaluated>().cause.notes == std::vector<std::string>{"the replicas did not stop within 10 s"});
+
+  evaluate();
+  REQUIRE(asker.count<evaluated>() == 2);
+  CHECK(asker.last<evaluated>().cause.category == errc::unavailable);
+  CHECK(asker.last<evaluated>().cause.message
+        == "evaluator/replica/0 of an earlier evaluation has not stopped and may read the variables");
+  CHECK(nodes->workers.size() == 1);
+  tell(judge, state_part{1, 0, {variable_piece{"v", {2}, 0, true, tensor::of<float>({2}, {9, 9})}}});
+  CHECK_MESSAGE(parameters->view(0, 0) == tensor::of<float>({2}, {1, 1}), "a state is not written beneath it either");
+
+  caf::anon_send_exit(nodes->workers[0].handle(), caf::exit_reason::user_shutdown);
+  run();
+  tell(judge, evaluate_at{1, {8}, "", true});
+  CHECK_MESSAGE(asker.last<evaluated>().cause.category == errc::unavailable, "a part of that state is missing");
   evaluate();
   CHECK(nodes->workers.size() == 2);
   batches(2, 0, {1});
@@ -311,6 +326,7 @@ TEST_CASE_FIXTURE(evaluator_alone,
   tell(judge, standing{number, "evaluator/outfeed", {{"reported", 1}}});
   SUBCASE("who does not answer is named first") {
     let_pass(std::chrono::seconds(11));
+    halts(1);
     REQUIRE(asker.count<evaluated>() == 1);
     CHECK(asker.last<evaluated>().cause.category == errc::deadline_exceeded);
     CHECK(asker.last<evaluated>().cause.message
@@ -320,6 +336,7 @@ TEST_CASE_FIXTURE(evaluator_alone,
   }
   SUBCASE("when all have answered nobody is waited for any longer") {
     tell(judge, standing{number, "evaluator/infeed/0", {{"sent", 1}}});
+    halts(1);
     CHECK(asker.count<evaluated>() == 1);
   }
   SUBCASE("a batch that comes meanwhile goes on with the evaluation") {

@@ -14,7 +14,8 @@ struct fake_agent {
   std::vector<node_id> started = {};
   std::vector<start_nodes> asked = {};
   std::vector<prepare_plan> plans_wanted = {};
-  bool answers = true;  ///< False: the agent starts the nodes and sends no answer.
+  bool answers = true;     ///< False: the agent starts the nodes and sends no answer.
+  bool ends_nodes = true;  ///< False: the nodes are busy and do not hear that they are ended.
   int reads_cancelled = 0, cancelled = 0;
 
   int attempts_begun() const {
@@ -42,7 +43,7 @@ inline agent_actor spawn_agent(simulation& world, fake_agent& of) {
         },
         [&of](const end_nodes& x) {
           for (const auto& [id] : x.nodes)
-            if (const auto node = of.newest.extract(id))
+            if (const auto node = of.newest.extract(id); node && of.ends_nodes)
               caf::anon_send_exit(node.mapped(), caf::exit_reason::user_shutdown);
         },
         [&of](const prepare_plan& x) { of.plans_wanted.push_back(x); },

@@ -63,6 +63,25 @@ TEST_CASE_FIXTURE(infeed_of_four, "[DF-16] of batches 0 to 7 each of four replic
 }
 
 TEST_CASE_FIXTURE(infeed_of_four,
+                  "a partial batch ends the data of readers that get one each, and a step that was read in "
+                  "part is read again, whichever batch of it that is") {
+  options.edges.clear();
+  for (int32_t r = 0; r < 4; ++r)
+    options.edges.push_back({.id = edge_id{r}, .reader = r, .readers = 4});
+  options.batches_per_step = 4;
+  SUBCASE("the first") { source->rows_at = {{8, 1}}; }
+  SUBCASE("a later one") { source->rows_at = {{10, 1}}; }
+  start_four();
+  grant(3);
+  credit_all(3);
+  REQUIRE(sinks[3].count<end_of_data>() == 1);
+  CHECK(sinks[3].last<end_of_data>().first_missing_step == 2);
+  tell(feed, rewind{1, 2});
+  REQUIRE(parts() == steps{2});
+  CHECK(next_after(writer.last<snapshot_part>()) == 8);
+}
+
+TEST_CASE_FIXTURE(infeed_of_four,
                   "[DF-19] four replicas that get whole batches get the same ones: the input is opened once and read "
                   "once a step") {
   options.edges.clear();

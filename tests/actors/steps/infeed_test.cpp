@@ -356,6 +356,9 @@ TEST_CASE_FIXTURE(infeed_alone, "a batch that cannot be split is an error of its
     CHECK(edge->last<end_of_data>().first_missing_step == 0);
     CHECK(edge->last<end_of_data>().cause.category == errc::invalid_argument);
   }
+  tell(feed, rewind{1, 0});
+  REQUIRE(parts() == steps{0});
+  CHECK_MESSAGE(next_after(writer.last<snapshot_part>()) == 0, "its rows are read again by whoever goes on");
 }
 
 TEST_CASE_FIXTURE(

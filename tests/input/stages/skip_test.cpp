@@ -19,9 +19,11 @@ TEST_CASE("take and skip at the same count divide the data") {
   CHECK(both == flat(read(data)));
 }
 
-TEST_CASE("skipping everything, or less than nothing, is refused") {
+TEST_CASE("skipping everything, less than nothing, or more than any data has is refused") {
   CHECK(names(refusal(numbered(8).skip(8).batch(2)), "skip(8) leaves nothing of the 8 elements before it"));
   CHECK(names(refusal(numbered(8).skip(-1)), "not -1"));
+  CHECK(names(refusal(numbered(8).repeat().skip(INT64_MAX)),
+              "skip passes over 0 to 72057594037927936 elements, not 9223372036854775807"));
 }
 
 }  // namespace troupe
