@@ -31,8 +31,9 @@ class TROUPE_API batch_feed {
   /// `spec` lists the components of one row.
   batch_feed(element_spec spec, batch_feed_options options);
 
-  /// The batches, for one reader at a time; no stage is needed. invalid_argument when it is read: a spec as of a
-  /// generator, a number below 1; failed_precondition: somebody reads it already, or several hosts would.
+  /// The batches, for one reader at a time. invalid_argument when it is read: a spec as of a generator, a number below
+  /// 1, or a stage after it, which could not go back; failed_precondition: somebody reads it already, or several hosts
+  /// would.
   dataset input() const;
   /// Adds a batch: tensors [batch_size, dims...]. Waits for room, up to `patience`. invalid_argument naming a component
   /// that is missing, is none of the spec's or has another dtype or shape; deadline_exceeded; cancelled: after `cancel`
@@ -41,6 +42,7 @@ class TROUPE_API batch_feed {
   /// One of the feeders has no more batches. What was put before can still be read.
   void close();
   /// The reader gets this error once it has read what was put; nothing more is taken. The first error counts.
+  /// out_of_range and cancelled become `state`: a reader takes them for the end of the data and for a stop.
   void fail(error cause);
   /// Nobody waits any more: `put` returns cancelled, and the data end.
   void cancel();

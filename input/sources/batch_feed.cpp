@@ -1,4 +1,5 @@
 #include "input/streams/example_rows.hpp"
+#include "input/streams/refused.hpp"
 #include "words/bounded.hpp"
 #include "words/text.hpp"
 
@@ -134,6 +135,8 @@ class feed_stage final : public dataset_stage {
 
 }  // namespace
 
+bool input::is_batch_feed(const stage_ptr& stage) { return dynamic_cast<const feed_stage*>(stage.get()) != nullptr; }
+
 batch_feed::batch_feed(element_spec spec, batch_feed_options options) : shared_(std::make_shared<shared>()) {
   shared_->options = std::move(options);
   const auto named = input::check_name(shared_->options.name, "a feed");
@@ -182,6 +185,8 @@ void batch_feed::close() {
 }
 
 void batch_feed::fail(error cause) {
+  if (cause.category == errc::out_of_range || cause.category == errc::cancelled)
+    cause.category = errc::state;  // To a reader these two say that the data have ended, or that it was stopped.
   {
     const std::lock_guard lock{shared_->guard};
     if (!shared_->failure)

@@ -61,6 +61,9 @@ expected<dataset> indexed_generator(std::string name, element_spec spec, int64_t
     return fail(errc::invalid_argument, name + " has no function that makes its examples");
   if (count < 0)
     return fail(errc::invalid_argument, name + " must have at least 0 examples, not " + std::to_string(count));
+  if (count == endless)
+    return fail(errc::invalid_argument,
+                name + " cannot have " + std::to_string(count) + " examples: repeat fewer without end");
   return dataset{std::make_shared<generator_rows>(std::move(name), std::move(*checked), count, std::move(make))};
 }
 

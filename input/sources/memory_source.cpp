@@ -97,9 +97,12 @@ class memory_rows final : public row_source {
 };
 
 expected<void> check_columns(std::vector<column>& columns) {
-  for (const column& c : columns)
+  for (const column& c : columns) {
+    if (auto named = check_name(c.what.name, "a component"); !named)
+      return named;
     if (c.rows.dims().rank() == 0)
       return fail(errc::invalid_argument, "component '" + c.what.name + "' is a scalar: axis 0 must be the example");
+  }
   std::sort(columns.begin(), columns.end(), [](const column& a, const column& b) { return a.what.name < b.what.name; });
   const auto twice = std::adjacent_find(columns.begin(), columns.end(),
                                         [](const column& a, const column& b) { return a.what.name == b.what.name; });

@@ -1,4 +1,5 @@
 #include "input/sources/tfrecord_source.hpp"
+#include "input/streams/example_rows.hpp"
 #include "storage/records/example_columns.hpp"
 #include "words/text.hpp"
 
@@ -33,6 +34,8 @@ expected<dataset> tfrecord_dataset(std::shared_ptr<file_system> files, std::vect
     if (twice != side->end())
       return fail(errc::invalid_argument, "feature '" + twice->name + "' is given twice");
   }
+  if (auto right = checked_spec({options.features, options.labels}, "record files"); !right)
+    return fail(std::move(right.error()));
   tfrecord_parts parts{std::move(files), std::move(paths), std::move(options)};
   if (auto fits = example_columns::of(parts.columns()); !fits)
     return fail(std::move(fits.error()));

@@ -1,5 +1,6 @@
 #include "input/stages/transformations.hpp"
 #include "input/streams/example_rows.hpp"
+#include "input/streams/streamed.hpp"
 
 #include <algorithm>
 
@@ -94,6 +95,8 @@ class map_iterator final : public dataset_iterator {
     auto rows = inner_->read(one_.rows(), stop);
     if (!rows)
       return rows;
+    if (*rows != 1)
+      return fail(not_one_row(change_.name, *rows));
     if (auto done = change_.apply(change_.name, one_.rows(), into); !done)
       return fail(done.error());
     return 1;
@@ -129,7 +132,7 @@ class streamed_map_stage final : public dataset_stage {
   int64_t streams() const noexcept override { return inner_->streams(); }
 
   expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const override {
-    auto inner = inner_->iterate(options);
+    auto inner = opened(inner_, options);
     if (!inner)
       return inner;
     if ((*inner)->batch_rows() != 1)

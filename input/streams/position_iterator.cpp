@@ -159,10 +159,11 @@ expected<void> position_iterator::restore(std::string_view state) {
   if (next < 0 || epoch < 0 || !rest.empty())
     return refuse("the state's position '" + line + "' is not a count");
   for (const auto& stage : stages()) {
+    if (take_text(state, stage + "\n"))
+      continue;  // First, as a source may have a name that begins as a fingerprint does.
     const std::string saved{begins_fingerprint(state) ? std::string_view{} : next_line(state)};
-    if (saved != stage)
-      return refuse(saved.empty() ? "the state was saved without '" + stage + "'"
-                                  : "the state was saved by '" + saved + "', here is '" + stage + "'");
+    return refuse(saved.empty() ? "the state was saved without '" + stage + "'"
+                                : "the state was saved by '" + saved + "', here is '" + stage + "'");
   }
   auto differences = take_differences(state, source_.fingerprint().get());
   if (!state.empty())
@@ -173,6 +174,8 @@ expected<void> position_iterator::restore(std::string_view state) {
   const auto element = counts_examples ? element_at(epoch, next) : expected<int64_t>{next};
   if (!element)
     return refuse(element.error().message);
+  if (*element > endless - hosts_)
+    return refuse("no round of " + std::to_string(hosts_) + " hosts begins at " + std::to_string(*element));
   round_ = *element;
   warnings_ = std::move(differences);
   return {};

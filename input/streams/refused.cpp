@@ -55,6 +55,10 @@ stage_ptr refused(const stage_ptr& inner, const std::string& stage) {
   if (input_function_of(dataset{inner}))
     return std::make_shared<refused_stage>(
         inner, stage, error{errc::invalid_argument, stage + " follows an input function: put it into the function"});
+  if (is_batch_feed(inner))
+    return std::make_shared<refused_stage>(
+        inner, stage,
+        error{errc::invalid_argument, stage + " follows a batch feed: put into the feed what it is to give"});
   return nullptr;
 }
 

@@ -73,6 +73,8 @@ class batch_iterator final : public stage_iterator {
         torn_ = !end && rows > 0;
         return one;
       }
+      if (*one != 1)
+        return fail(not_one_row(stage_, *one));
       for (size_t i = 0; i < at_.size(); ++i)
         at_[i] += row_bytes_[i];
     }
@@ -253,7 +255,7 @@ class streamed_stage : public dataset_stage {
     iterate_options whole = options;
     whole.host = 0;
     whole.hosts = 1;
-    auto inner = inner_->iterate(whole);
+    auto inner = opened(inner_, whole);
     if (!inner)
       return inner;
     auto outer = wrap(std::move(*inner), whole);
@@ -310,7 +312,7 @@ class streamed_repeat_stage final : public streamed_stage {
 
  protected:
   expected<iterator_ptr> wrap(iterator_ptr inner, const iterate_options& options) const override {
-    auto open = [node = inner_](const iterate_options& again) { return node->iterate(again); };
+    auto open = [node = inner_](const iterate_options& again) { return opened(node, again); };
     return std::make_unique<repeat_iterator>(stage_, std::move(inner), std::move(open), options, epochs_);
   }
 
@@ -363,6 +365,17 @@ class streamed_shard_stage final : public streamed_stage {
 };
 
 }  // namespace
+
+expected<iterator_ptr> opened(const stage_ptr& stage, const iterate_options& options) {
+  auto made = stage->iterate(options);
+  if (made && !*made)
+    return fail(errc::invalid_argument, "iterate() of " + stage->to_text() + " returned no iterator");
+  return made;
+}
+
+error not_one_row(const std::string& stage, int64_t rows) {
+  return {errc::invalid_argument, "read() before " + stage + " returned " + std::to_string(rows) + " rows, and not 1"};
+}
 
 iterator_ptr shared(iterator_ptr whole, const iterate_options& options) {
   return std::make_unique<share_iterator>(std::string{share_of_hosts}, std::move(whole), options.host, options.hosts);

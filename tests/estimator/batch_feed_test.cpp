@@ -92,6 +92,28 @@ TEST_CASE("[SUP-33] an error of a feeder stops all and reaches the reader, unles
   CHECK(failed.error().category == errc::not_found);
 }
 
+TEST_CASE(
+    "a feed fails with whatever it is told, though an error of that category would say that the data have ended") {
+  for (const auto category : {errc::out_of_range, errc::cancelled}) {
+    batch_feed to{one_number(), {.batch_size = 3}};
+    to.fail({category, "row 7 of clicks.csv has 3 columns"});
+    std::byte* none[2] = {};
+    const auto failed = reader_of(to)->read(none, {});
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error() == error{errc::state, "row 7 of clicks.csv has 3 columns"});
+  }
+}
+
+TEST_CASE("a feed takes no further stage, as the stage could not go back to batches that are gone") {
+  const batch_feed to{one_number(), {.batch_size = 3, .forgets = true}};
+  for (const auto& input : {to.input().take(7), to.input().repeat(), to.input().shard(2, 0)}) {
+    const auto refused = input.last_stage()->iterate({});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().category == errc::invalid_argument);
+    CHECK(has(refused.error().message, "follows a batch feed: put into the feed what it is to give"));
+  }
+}
+
 TEST_CASE("[SUP-33] a stop releases a feeder that waits for room") {
   batch_feed to{one_number(), {.batch_size = 3, .capacity = 1}};
   coordinator c;

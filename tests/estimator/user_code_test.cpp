@@ -264,6 +264,10 @@ TEST_CASE("an input that cannot be is refused: no iterator, batches of no row") 
     return result.error().message;
   };
   CHECK(refusal(throwing({.returns_null = true})) == "iterate() of the input 'mine' returned no iterator");
+  const auto none = throwing({.returns_null = true, .rows = 1});
+  const auto same = [](const example_tensors& e) -> expected<example_tensors> { return e; };
+  for (const auto& input : {none.batch(4), none.repeat(), none.take(2), none.map("same", same)})
+    CHECK(has(refusal(input), "iterate() of mine returned no iterator"));
   CHECK(refusal(throwing({.rows = 0})) == "batch_rows() of the input 'mine' must be at least 1, not 0");
 }
 

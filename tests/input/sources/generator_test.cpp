@@ -218,6 +218,17 @@ TEST_CASE("components are delivered in the order of their names, however the spe
   CHECK((a[0] == 7 && a[1] == 8 && b[1] == 1 && !y[0] && y[1]));
 }
 
+TEST_CASE("a generator resumes whatever its name is, also one that begins as a line about files does") {
+  for (const std::string name : {"source", "source of clicks"}) {
+    const auto data = made(dataset::from_generator(one_id, 9, with_id, name)).batch(3);
+    const auto it = iterate(data);
+    CHECK(next(*it) == std::vector<int64_t>{0, 1, 2});
+    const auto again = iterate(data);
+    REQUIRE(again->restore(it->save().value()));
+    CHECK(next(*again) == std::vector<int64_t>{3, 4, 5});
+  }
+}
+
 TEST_CASE("a generator that cannot be is refused, naming it and what is wrong") {
   const auto why = [](element_spec spec, int64_t count = 3, std::string name = "walks") {
     const auto d = dataset::from_generator(std::move(spec), count, with_id, std::move(name));
@@ -234,6 +245,7 @@ TEST_CASE("a generator that cannot be is refused, naming it and what is wrong") 
   CHECK(has(why({.features = {{.name = "x", .dims = {int64_t{1} << 40, int64_t{1} << 40}}}}),
             "more bytes than there can be"));
   CHECK(why(one_id, -1) == "walks must have at least 0 examples, not -1");
+  CHECK(why(one_id, INT64_MAX) == "walks cannot have 9223372036854775807 examples: repeat fewer without end");
   CHECK(why(one_id, 3, "") == "a generator has no name");
   CHECK(why(one_id, 3, "a\nb") == "a generator has a line break in its name, 'a\nb'");
   CHECK(dataset::from_generator(one_id, 3, std::function<expected<example_tensors>(int64_t)>{}).error().message

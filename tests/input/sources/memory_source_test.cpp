@@ -53,6 +53,8 @@ TEST_CASE("a scalar, a name given twice and a source without features are refuse
   const auto one = tensor::zeros(dtype::float32, {4});
   CHECK(names(dataset::from_tensors({{"x", one}, {"rate", tensor::scalar(1.0f)}}).error(), "'rate' is a scalar"));
   CHECK(names(dataset::from_tensors({{"x", one}, {"x", one}}).error(), "'x' is given twice"));
+  CHECK(names(dataset::from_tensors({{"a\nb", one}}).error(), "a component has a line break in its name"));
+  CHECK(names(dataset::from_tensors({{"", one}}).error(), "a component has no name"));
   CHECK(names(dataset::from_tensors({}, {{"label", one}}).error(), "no features"));
   CHECK(dataset::from_tensors({{"x", one}}, {{"x", one}}));
 }

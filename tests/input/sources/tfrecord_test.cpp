@@ -176,6 +176,8 @@ TEST_CASE("what cannot be a dataset is refused when it is opened") {
   CHECK(category({"f"}, {.features = {}}) == errc::invalid_argument);
   CHECK(category({"f"}, {.features = {id, id}}) == errc::invalid_argument);
   CHECK(category({"f"}, {.features = {{"id", dtype::float64, {}}}}) == errc::invalid_argument);
+  CHECK(category({"f"}, {.features = {{"id", dtype::float32, {1, 1, 1, 1, 1, 1, 1, 1}}}}) == errc::invalid_argument);
+  CHECK(category({"f"}, {.features = {{"a\nb", dtype::int64, {}}}}) == errc::invalid_argument);
   for (const auto how : all_compressions)
     CHECK(category({"f", "none"}, {.features = {id}, .compression = how}) == errc::not_found);
   write_records(fs, "g", {"x"}, compression::gzip);

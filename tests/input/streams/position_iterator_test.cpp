@@ -238,6 +238,13 @@ TEST_CASE("a refused state leaves the iterator where it was") {
   CHECK_FALSE(it->restore("troupe input 2\nnext -4 of epoch 0\ntensors"));
   CHECK_FALSE(it->restore("troupe input 2\nnext 1x\ntensors"));
   CHECK_FALSE(it->restore(""));
+  auto single = iterate(numbered(9).repeat(), {.host = 1, .hosts = 2});
+  std::string behind_all = single->save().value();
+  behind_all.replace(behind_all.find("next 0\n"), 6, "next 9223372036854775807");
+  const auto refused = single->restore(behind_all);
+  REQUIRE_FALSE(refused);
+  CHECK(has(refused.error().message, "no round of 2 hosts begins at 9223372036854775807"));
+  CHECK(next(*single) == std::vector<int64_t>{1});
   CHECK(next(*it) == counting(3, 6));
 }
 

@@ -12,6 +12,7 @@ struct counter_options {
   int64_t count = 0;
   int64_t fails_at = -1;
   bool saves = true;
+  int64_t rows = 1;  ///< What its reads return, and that it has written only if it is 1.
 };
 
 class counter_iterator final : public dataset_iterator {
@@ -29,7 +30,7 @@ class counter_iterator final : public dataset_iterator {
       return fail(errc::out_of_range, "counter ended");
     std::memcpy(into[0], &next_, sizeof next_);
     ++next_;
-    return 1;
+    return options_.rows;
   }
   expected<std::string> save() const override {
     if (!options_.saves)
@@ -71,6 +72,21 @@ TEST_CASE("a source of one's own is read as it is") {
   CHECK(read(data) == batches{{0}, {1}, {2}});
   CHECK(data.to_text() == "counter");
   CHECK(data.spec().features.at(0).name == "id");
+}
+
+TEST_CASE("a source of single examples that returns another number of them is refused by what joins or changes them") {
+  const auto same = [](const example_tensors& e) -> expected<example_tensors> { return e; };
+  for (const int64_t rows : {0, 2}) {
+    const dataset own{std::make_shared<counter>(counter_options{.count = 9, .rows = rows})};
+    for (const auto& data : {own.batch(3), own.map("same", same)}) {
+      int64_t ids[3];
+      std::byte* into[] = {reinterpret_cast<std::byte*>(ids)};
+      const auto read = iterate(data)->read(into, {});
+      REQUIRE_FALSE(read);
+      CHECK(read.error().category == errc::invalid_argument);
+      CHECK(names(read.error(), "returned " + std::to_string(rows) + " rows, and not 1"));
+    }
+  }
 }
 
 TEST_CASE("batch, repeat, take and skip do to a source of one's own what they do to tensors") {
