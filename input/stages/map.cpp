@@ -1,6 +1,6 @@
 #include "input/stages/transformations.hpp"
 #include "input/streams/example_rows.hpp"
-#include "input/streams/streamed.hpp"
+#include "input/streams/open_input.hpp"
 
 #include <algorithm>
 

@@ -107,4 +107,20 @@ expected<std::optional<int64_t>> examples_of(const dataset& input) {
              [&] { return expected<std::optional<int64_t>>{input.last_stage()->source_size()}; });
 }
 
+namespace input {
+
+expected<std::unique_ptr<dataset_iterator>> opened(const std::shared_ptr<const dataset_stage>& stage,
+                                                   const iterate_options& options) {
+  auto made = stage->iterate(options);
+  if (made && !*made)
+    return fail(errc::invalid_argument, "iterate() of " + stage->to_text() + " returned no iterator");
+  return made;
+}
+
+error not_one_row(const std::string& stage, int64_t rows) {
+  return {errc::invalid_argument, "read() before " + stage + " returned " + std::to_string(rows) + " rows, and not 1"};
+}
+
+}  // namespace input
+
 }  // namespace troupe

@@ -1,5 +1,5 @@
-// The estimator's access to a dataset. Any stage may be the user's: an exception from one becomes an error (state) that
-// names the call and the dataset.
+// The access of the estimator, and of stages that read in order, to a dataset. Any stage may be the user's: for the
+// estimator an exception from one becomes an error (state) that names the call and the dataset.
 #pragma once
 
 #include <troupe/dataset_iterator.hpp>
@@ -15,5 +15,15 @@ expected<std::string> text_of(const dataset& input);
 expected<std::optional<int64_t>> examples_of(const dataset& input);
 /// Calls `dataset_stage::elements` as for training.
 expected<std::optional<int64_t>> batches_of(const dataset& input);
+
+namespace input {
+
+/// For the stage behind `stage`, whose exceptions pass. Error: invalid_argument, if it returns no iterator.
+expected<std::unique_ptr<dataset_iterator>> opened(const std::shared_ptr<const dataset_stage>& stage,
+                                                   const iterate_options& options);
+/// The error of `stage`, which reads one row at a time, and got `rows` from the stage before it.
+error not_one_row(const std::string& stage, int64_t rows);
+
+}  // namespace input
 
 }  // namespace troupe

@@ -1,5 +1,6 @@
 #include "input/streams/streamed.hpp"
 
+#include "input/streams/open_input.hpp"
 #include "input/streams/permutation.hpp"
 #include "input/streams/position_iterator.hpp"
 #include "input/streams/stage_position.hpp"
@@ -365,17 +366,6 @@ class streamed_shard_stage final : public streamed_stage {
 };
 
 }  // namespace
-
-expected<iterator_ptr> opened(const stage_ptr& stage, const iterate_options& options) {
-  auto made = stage->iterate(options);
-  if (made && !*made)
-    return fail(errc::invalid_argument, "iterate() of " + stage->to_text() + " returned no iterator");
-  return made;
-}
-
-error not_one_row(const std::string& stage, int64_t rows) {
-  return {errc::invalid_argument, "read() before " + stage + " returned " + std::to_string(rows) + " rows, and not 1"};
-}
 
 iterator_ptr shared(iterator_ptr whole, const iterate_options& options) {
   return std::make_unique<share_iterator>(std::string{share_of_hosts}, std::move(whole), options.host, options.hosts);

@@ -16,11 +16,6 @@ stage_ptr streamed_skip(stage_ptr inner, std::string stage, int64_t count);
 /// Reads and drops the elements of the other shards.
 stage_ptr streamed_shard(stage_ptr inner, std::string stage, int64_t count, int64_t index);
 
-/// Opens a stage that may be the user's. Error: invalid_argument, if it returns no iterator.
-expected<std::unique_ptr<dataset_iterator>> opened(const stage_ptr& stage, const iterate_options& options);
-/// The error of `stage`, which reads one row at a time, and got `rows` from the stage before it.
-error not_one_row(const std::string& stage, int64_t rows);
-
 /// The elements of a stream for one of `options.hosts` hosts. `whole` must start at the first element. Any number of
 /// hosts, one too, takes the position of any other number.
 std::unique_ptr<dataset_iterator> shared(std::unique_ptr<dataset_iterator> whole, const iterate_options& options);
