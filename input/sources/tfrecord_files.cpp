@@ -3,8 +3,6 @@
 #include "storage/records/example_columns.hpp"
 #include "words/text.hpp"
 
-#include <algorithm>
-
 namespace troupe {
 
 namespace input {
@@ -25,17 +23,11 @@ expected<dataset> tfrecord_dataset(std::shared_ptr<file_system> files, std::vect
                                    tfrecord_options options) {
   if (paths.empty())
     return fail(errc::invalid_argument, "a dataset of record files needs at least one path");
-  if (options.features.empty())
-    return fail(errc::invalid_argument, "a dataset of record files needs at least one feature");
-  for (auto* side : {&options.features, &options.labels}) {
-    std::sort(side->begin(), side->end(), [](const component& a, const component& b) { return a.name < b.name; });
-    const auto twice = std::adjacent_find(side->begin(), side->end(),
-                                          [](const component& a, const component& b) { return a.name == b.name; });
-    if (twice != side->end())
-      return fail(errc::invalid_argument, "feature '" + twice->name + "' is given twice");
-  }
-  if (auto right = checked_spec({options.features, options.labels}, "record files"); !right)
-    return fail(std::move(right.error()));
+  auto spec = checked_spec({std::move(options.features), std::move(options.labels)}, "a dataset of record files");
+  if (!spec)
+    return fail(std::move(spec.error()));
+  options.features = std::move(spec->features);
+  options.labels = std::move(spec->labels);
   tfrecord_parts parts{std::move(files), std::move(paths), std::move(options)};
   if (auto fits = example_columns::of(parts.columns()); !fits)
     return fail(std::move(fits.error()));

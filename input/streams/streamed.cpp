@@ -74,8 +74,10 @@ class batch_iterator final : public stage_iterator {
         torn_ = !end && rows > 0;
         return one;
       }
-      if (*one != 1)
+      if (*one != 1) {
+        torn_ = true;
         return fail(not_one_row(stage_, *one));
+      }
       for (size_t i = 0; i < at_.size(); ++i)
         at_[i] += row_bytes_[i];
     }
