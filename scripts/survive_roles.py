@@ -3,8 +3,9 @@
 Usage: survive_roles.py --program TROUPE [--kills N] [--evaluator-kills N] [--seed N]
 
 A chief trains scripts/fashion_mnist.toml with the rule, the best checkpoint and the exporters of examples/fashion_mnist.toml; an evaluator
-evaluates what it commits. The chief gets SIGKILL N times and the evaluator N times, at drawn times, and each is started again at once. Then
-both have to end by themselves, with status 0, and the directory must have
+evaluates what it commits. The chief gets SIGKILL N times and the evaluator N times, each once the chief has reached a drawn step, and is
+started again at once; steps that are close end a process while it starts. Then both have to end by themselves, with status 0, and the
+directory must have
 
   - each evaluated step at most once in the event files of each evaluation, and the last checkpoint in all of them
   - each exported checkpoint once, and an export of the last rule
@@ -53,6 +54,14 @@ class Process:
         self.running.send_signal(signal.SIGKILL)
         self.running.wait()
         return True
+
+    def await_step(self, step):
+        """Waits until the training has reached that step, or the process has ended, at most LIMIT_S."""
+        end = time.monotonic() + LIMIT_S
+        while self.running.poll() is None and time.monotonic() < end:
+            if max((event.get("global_step", 0) for event in self.events()), default=0) >= step:
+                return
+            time.sleep(0.005)
 
     def events(self):
         return events_of(self.log.read_text().splitlines(keepends=True))
@@ -104,12 +113,14 @@ def main():
         victims = [chief] * options.kills + [evaluator] * options.evaluator_kills
         draw.shuffle(victims)
         killed = collections.Counter()
-        for victim in victims:
-            time.sleep(draw.uniform(0.2, 1.0))
+        for step, victim in zip(sorted(draw.randrange(options.steps * 7 // 10) for _ in victims), victims):
+            chief.await_step(step)
+            time.sleep(draw.uniform(0, 0.05))
             if victim.kill():
                 killed[victim.task] += 1
                 victim.start()
-        trouble = []
+        wanted = {"chief": options.kills, "evaluator": options.evaluator_kills}
+        trouble = [f"the {task} was to be killed {n} times, and was killed {killed[task]}" for task, n in wanted.items() if killed[task] != n]
         for process in (chief, evaluator):
             try:
                 process.running.wait(LIMIT_S)
