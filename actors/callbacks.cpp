@@ -20,7 +20,9 @@ class control final : public job_control {
   void scale_rate(double factor) override {
     caf::anon_send(state_.driver, request{request::scale_rate, false, factor});
   }
-  void retire(group_id group) { caf::anon_send(state_.driver, request{request::retire_group, false, 0, group}); }
+  void retire(const group_hook& of) {
+    caf::anon_send(state_.driver, request{request::retire_group, false, 0, of.group, of.begins_at});
+  }
 
  private:
   callbacks_state& state_;
@@ -54,7 +56,7 @@ void callbacks_state::show(const fact& x) {
   std::vector<error> thrown;
   const auto called = options.hook_thread->call([&] {
     thrown = listeners.show(x, job);
-    for (auto& e : hooks.show(x, job, [&job](group_id group) { job.retire(group); }))
+    for (auto& e : hooks.show(x, job, [&job](const group_hook& of) { job.retire(of); }))
       thrown.push_back(std::move(e));
   });
   for (auto& e : thrown)

@@ -22,7 +22,7 @@ class group_control final : public job_control {
   group_control(job_control& job, const hook_roll::retire& stops, const group_hook& of)
     : job_(job), stops_(stops), of_(of) {}
   void save() override { job_.save(); }
-  void stop() override { stops_(of_.group); }
+  void stop() override { stops_(of_); }
   void scale_rate(double) override {
     throw std::logic_error("a hook of " + quoted(of_.name)
                            + " cannot scale its learning rate alone: use a hook of the search, or a schedule");

@@ -12,7 +12,7 @@ namespace troupe {
 class hook_roll {
  public:
   /// Stops the training of a group, for a hook of the group that wants to stop.
-  using retire = std::function<void(group_id)>;
+  using retire = std::function<void(const group_hook&)>;
 
   hook_roll() = default;
   /// No hook is null.

@@ -99,8 +99,10 @@ std::string to_text(const spec_stop& stop) {
 }
 
 std::optional<int64_t> last_step(const spec_progress& x) {
-  if (x.stop)
+  if (x.stop && x.stop->cause != stop_cause::dropped)
     return x.stop->step;
+  if (x.stop && x.stop->otherwise)
+    return x.stop->otherwise->step;
   return x.limit ? std::optional{std::max(*x.limit, x.step)} : std::nullopt;
 }
 
@@ -117,6 +119,11 @@ std::optional<int64_t> over_at(const iteration_progress& x) {
 
 int64_t step_at(const spec_progress& x, int64_t begins_at, int64_t tick) {
   return std::min(tick - begins_at, last_step(x).value_or(INT64_MAX));
+}
+
+int64_t made_at(const spec_progress& x, int64_t begins_at, int64_t tick) {
+  const int64_t counted = step_at(x, begins_at, tick);
+  return x.stop ? std::min(counted, x.stop->step) : counted;
 }
 
 expected<int64_t> global_step_at(const iteration_progress& x, int64_t tick, const step_combiner& combine) {

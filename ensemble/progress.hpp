@@ -39,7 +39,7 @@ enum class stop_cause : uint8_t {
   already_complete,  ///< The same when an attempt began, because the limit is now lower than the steps made.
   hook,              ///< A hook of its own asked for it.
   end_of_input,      ///< Its own input ended.
-  dropped,           ///< Its numbers were not finite. It counts as stopped.
+  dropped,           ///< Its numbers were not finite: it has left.
 };
 std::string_view to_string(stop_cause cause) noexcept;  ///< "end_of_input"
 
@@ -48,6 +48,14 @@ struct spec_stop {
   stop_cause cause = stop_cause::complete;
   int64_t step = 0;         ///< Own steps made.
   std::string detail = {};  ///< The cause in words; empty if there is nothing to add.
+  /// dropped: that at which it had stopped before, or was to stop. Its own cause is never `dropped`.
+  struct other {
+    stop_cause cause = stop_cause::complete;
+    int64_t step = 0;
+    std::string detail = {};
+    friend bool operator==(const other&, const other&) = default;
+  };
+  std::optional<other> otherwise = {};
   friend bool operator==(const spec_stop&, const spec_stop&) = default;
 };
 /// "completed 100 steps", "the end of its input after 7 steps: ..."
@@ -61,7 +69,8 @@ struct spec_progress {
   /// What stops it at the limit, if it stops there by itself.
   stop_cause at_limit = stop_cause::complete;
 };
-/// The own step at which it stops, as far as it is known.
+/// The own step at which it stops, as far as it is known; a dropped one as if it had gone on. When an iteration ends
+/// thus does not depend on a drop, which is heard at a time that depends on the schedule.
 std::optional<int64_t> last_step(const spec_progress& x);
 
 // -- iterations ------------------------------------------------------------------------
@@ -74,8 +83,10 @@ struct iteration_progress {
 };
 /// The tick at which every subnetwork has stopped; absent: some never stop. Ensembles are not waited for.
 std::optional<int64_t> over_at(const iteration_progress& x);
-/// The own step of a spec at a tick.
+/// The own step of a spec at a tick, by `last_step`: what the global step counts.
 int64_t step_at(const spec_progress& x, int64_t begins_at, int64_t tick);
+/// The own steps that it has made at a tick: a dropped one makes none after its drop.
+int64_t made_at(const spec_progress& x, int64_t begins_at, int64_t tick);
 /// The global step at a tick. Error: `state` if the combiner throws or returns no number from 0 to 2^53.
 expected<int64_t> global_step_at(const iteration_progress& x, int64_t tick, const step_combiner& combine);
 /// The first tick, from `from` on, at which the global step is at least `goal`, if it is before the end of the

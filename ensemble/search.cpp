@@ -10,12 +10,26 @@ namespace troupe {
 
 namespace {
 
-/// The stop of a spec for which another one was known. A drop is final, as there are no good numbers after it;
-/// otherwise the first stop counts.
+/// The stop of a spec for which another one was known, the same in whatever order they are heard. A drop is final, as
+/// there are no good numbers after it, and keeps the stop that would have been; of two of a kind the first counts.
 void enter_stop(std::optional<spec_stop>& known, spec_stop stop) {
-  const auto rank = [](const spec_stop& x) { return std::pair{x.cause != stop_cause::dropped, x.step}; };
-  if (!known || rank(stop) < rank(*known))
+  if (!known) {
     known = std::move(stop);
+    return;
+  }
+  auto& now = *known;
+  const bool was_dropped = now.cause == stop_cause::dropped, is_dropped = stop.cause == stop_cause::dropped;
+  if (was_dropped == is_dropped) {
+    if (stop.step >= now.step)
+      return;
+    stop.otherwise = std::move(now.otherwise);
+    now = std::move(stop);
+  } else if (is_dropped) {
+    stop.otherwise = spec_stop::other{now.cause, now.step, std::move(now.detail)};
+    now = std::move(stop);
+  } else if (!now.otherwise || stop.step < now.otherwise->step) {
+    now.otherwise = spec_stop::other{stop.cause, stop.step, std::move(stop.detail)};
+  }
 }
 
 constexpr std::string_view falls_with = "it reads ";
@@ -26,15 +40,19 @@ void enter_fall(std::optional<spec_stop>& known, int64_t steps, std::string_view
   spec_stop fall{stop_cause::dropped, steps, std::string{falls_with} + std::string{subnetwork}};
   const bool at_once = known && known->cause == stop_cause::dropped && known->step == steps;
   if (at_once && (!known->detail.starts_with(falls_with) || fall.detail < known->detail))
-    known = std::move(fall);
+    known->detail = std::move(fall.detail);
   else
     enter_stop(known, std::move(fall));
 }
 
 /// Books at an earlier state than a drop do not know it.
 void forget_later_drop(std::optional<spec_stop>& stop, int64_t ticks) {
-  if (stop && stop->cause == stop_cause::dropped && stop->step > ticks)
-    stop.reset();
+  if (!stop || stop->cause != stop_cause::dropped || stop->step <= ticks)
+    return;
+  auto other = std::move(stop->otherwise);
+  stop.reset();
+  if (other)
+    stop = spec_stop{other->cause, other->step, std::move(other->detail)};
 }
 
 /// Specs without a known stop that have made all their steps are complete.
@@ -146,6 +164,11 @@ expected<void> search::stopped(std::string_view spec, spec_stop stop) {
 
 expected<void> search::dropped(std::string_view spec, int64_t tick, std::string why) {
   const int64_t steps = tick - now_.begins_at;
+  // A spec that has made all its steps may still be dropped for what it computes.
+  const auto own = progress().subnetworks;
+  for (size_t i = 0; i < own.size(); ++i)
+    if (auto& x = now_.subnetworks[i]; subnetwork_spec_name(now_.iteration(), x.builder) == spec)
+      complete(x.stop, own[i].limit, step_at(own[i], now_.begins_at, tick), own[i].at_limit);
   enter_stop(entry_of(spec), {stop_cause::dropped, steps, std::move(why)});
   for (const auto& subnetwork : now_.subnetworks)
     if (subnetwork_spec_name(now_.iteration(), subnetwork.builder) == spec)
@@ -219,7 +242,7 @@ search_books search::books_at(int64_t tick) const {
   const auto own = progress().subnetworks;
   for (size_t i = 0; i < books.subnetworks.size(); ++i) {
     auto& x = books.subnetworks[i];
-    x.step = step_at(own[i], now_.begins_at, tick);
+    x.step = made_at(own[i], now_.begins_at, tick);
     forget_later_drop(x.stop, tick - now_.begins_at);
     complete(x.stop, own[i].limit, x.step, own[i].at_limit);
   }

@@ -104,6 +104,7 @@ std::vector<derived_file> derived_files(const search_books& books);
 ///                 "loss": 0.4, "penalty": 0.1, "complexity": 1, "lost": ""}]}],
 ///    "reports": REPORTS}
 ///
+/// A STOP that is a drop may have "otherwise", a stop: that at which the spec had stopped, or was to stop.
 /// "stop", "score", "loss" with "penalty", and "complexity", which candidates have too, are absent where there is none.
 /// ARCHITECTURE is the object of `architecture_text`, REPORTS the array of `reports_text`, AVERAGE {"value": 0.5,
 /// "biased": 0.25, "count": 2, "penalty": 0.1}; numbers that are not finite are "nan", "inf" and "-inf". A stop's cause

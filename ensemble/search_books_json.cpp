@@ -26,9 +26,17 @@ json average_json(const loss_average& x) {
           {"penalty", search_json::as_json(static_cast<double>(x.penalty))}};
 }
 
+template <class Stop>
+json stop_json(const Stop& x) {
+  return {{"cause", to_string(x.cause)}, {"step", x.step}, {"detail", x.detail}};
+}
+
 void put_stop(json& into, const std::optional<spec_stop>& stop) {
-  if (stop)
-    into["stop"] = {{"cause", to_string(stop->cause)}, {"step", stop->step}, {"detail", stop->detail}};
+  if (!stop)
+    return;
+  into["stop"] = stop_json(*stop);
+  if (stop->otherwise)
+    into["stop"]["otherwise"] = stop_json(*stop->otherwise);
 }
 
 void put_number(json& into, const char* key, const std::optional<double>& x) {
@@ -104,8 +112,16 @@ std::optional<spec_stop> stop_in(const entry& e) {
   if (!e.has("stop"))
     return std::nullopt;
   const auto stop = e.at("stop");
-  stop.require_members({"cause", "step", "detail"});
-  return spec_stop{cause_in(stop.at("cause")), stop.at("step").count(), stop.at("detail").text()};
+  stop.require_members({"cause", "step", "detail"}, {"otherwise"});
+  spec_stop x{cause_in(stop.at("cause")), stop.at("step").count(), stop.at("detail").text()};
+  if (!stop.has("otherwise"))
+    return x;
+  const auto other = stop.at("otherwise");
+  other.require_members({"cause", "step", "detail"});
+  x.otherwise = {cause_in(other.at("cause")), other.at("step").count(), other.at("detail").text()};
+  if (x.cause != stop_cause::dropped || x.otherwise->cause == stop_cause::dropped)
+    other.refuse("the stop of a spec that was dropped, and none of its own");
+  return x;
 }
 
 /// A name that becomes part of paths and of variables.
@@ -174,8 +190,7 @@ void check_books(const entry& e, const search_books& books) {
     if (books.winners[i].made_in > static_cast<int64_t>(i))
       e.at("winners").elements()[i].at("made_in").refuse("at most its iteration, " + std::to_string(i));
   for (size_t i = 0; i < books.subnetworks.size(); ++i)
-    if (const auto& x = books.subnetworks[i];
-        x.step != std::min(books.tick - books.begins_at, x.stop ? x.stop->step : INT64_MAX))
+    if (const auto& x = books.subnetworks[i]; x.step != made_at({.stop = x.stop}, books.begins_at, books.tick))
       e.at("subnetworks")
           .elements()[i]
           .at("step")

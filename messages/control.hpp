@@ -383,10 +383,11 @@ struct request {
   bool by_signal = false;  ///< stop: it came by a signal, and no evaluation follows.
   double value = 0;        ///< scale_rate: the factor.
   group_id group{};        ///< retire_group: its training stops at the horizon.
+  int64_t begins_at = 0;   ///< retire_group: where the group begins; one of that number in a later plan is another.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, request& x) {
-  return f(caf::meta::type_name("request"), x.what, x.by_signal, x.value, x.group);
+  return f(caf::meta::type_name("request"), x.what, x.by_signal, x.value, x.group, x.begins_at);
 }
 
 }  // namespace troupe

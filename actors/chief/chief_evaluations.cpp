@@ -307,6 +307,14 @@ void begin_export(chief_state& c, size_t which, checkpoint_id id, export_moment 
                          c.searching.on() ? c.searching.known_leader(id).value_or("") : ""});
 }
 
+/// By global steps, which are not the ticks that the horizon of a search counts.
+static bool has_reached_goal(const chief_state& c) {
+  if (!c.searching.on())
+    return c.job_goal() && *c.horizon.end() >= *c.job_goal();
+  const auto* end = c.searching.ends();
+  return end && (end->why == end_search::cause::max_steps || end->why == end_search::cause::max_iterations);
+}
+
 /// Whether exporters of the end have work: the job has reached its goal, or a rule has ended it.
 bool exports_at_end(const chief_state& c) {
   bool any = false;
@@ -315,8 +323,7 @@ bool exports_at_end(const chief_state& c) {
           || (c.evaluations.settings(i).exports_at_end && c.evaluator(i) && c.saves.last_commit()
               && c.evaluations.at(i).last() == c.saves.last_commit());
   return any && c.horizon.end_is_final()
-         && (c.judgements.has_ended() || c.judgements.ended_before()
-             || (c.job_goal() && *c.horizon.end() >= *c.job_goal()));
+         && (c.judgements.has_ended() || c.judgements.ended_before() || has_reached_goal(c));
 }
 
 /// The checkpoint's lease has ended, but the newest checkpoint is never deleted, and retention keeps the best one.

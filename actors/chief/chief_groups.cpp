@@ -128,10 +128,11 @@ static void tell_retired(chief_state& c, const plan_group& group, int64_t at) {
 
 /// No replica has passed the horizon. An iteration of no step would lead to the next one at the same state, and so on
 /// for ever, so each group makes one step at least.
-void retire_group(chief_state& c, group_id group, spec_stop stop) {
+/// A hook that was slow may ask for a group of an iteration that has ended.
+void retire_group(chief_state& c, group_id group, int64_t begins_at, spec_stop stop) {
   const auto& all = c.groups.policies();
   const auto of = std::find_if(all.begin(), all.end(), [group](const plan_group& g) { return g.id == group; });
-  if (of == all.end())
+  if (of == all.end() || of->begins_at != begins_at)
     return;
   const auto at = std::max(c.horizon.until(), of->begins_at + 1);
   if (!c.searching.on() || !(c.now == chief_phase::restoring || c.trains()) || c.ending.fails()

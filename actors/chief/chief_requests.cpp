@@ -32,7 +32,7 @@ void on_request(chief_state& c, const request& x) {
   if (x.what == request::scale_rate)
     return scale_rates(c, x.value);
   if (x.what == request::retire_group)
-    return retire_group(c, x.group, {.cause = stop_cause::hook});
+    return retire_group(c, x.group, x.begins_at, {.cause = stop_cause::hook});
   if (planted(planted_fault::stop_lost_while_saving) && x.what == request::stop && c.saves.any())
     return;
   go_on(c);

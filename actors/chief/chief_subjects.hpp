@@ -170,7 +170,7 @@ bool lose_group(chief_state& c, const stream_end& x);
 void begin_groups(chief_state& c);
 /// A group of a search stops training at the horizon, for this cause, or goes on if it is not known in this plan. Its
 /// books say so.
-void retire_group(chief_state& c, group_id group, spec_stop stop);
+void retire_group(chief_state& c, group_id group, int64_t begins_at, spec_stop stop);
 
 // -- chief_requests.cpp: requests of the user, and waits that are over
 void on_request(chief_state& c, const request& x);

@@ -33,9 +33,10 @@ symbol output_of(graph& g, const subnetwork& made, const std::string& spec, cons
 }
 
 std::vector<ensembled_member> members_of(const iteration_basis& basis, const candidate_spec& candidate) {
+  const int64_t made_in = place_of(basis, candidate).iteration;  // A winner is built again as it was chosen.
   std::vector<ensembled_member> members;
   for (const auto& who : candidate.recipe.members)
-    members.push_back({.who = who, .is_new = who.iteration == basis.iteration()});
+    members.push_back({.who = who, .is_new = who.iteration == made_in});
   return members;
 }
 

@@ -43,7 +43,7 @@ TROUPE_API expected<std::string> export_model(const estimator& e, const export_o
 enum class export_rule : uint8_t {
   latest,  ///< Every evaluation.
   best,    ///< Those better than all before, including evaluations before a restart.
-  final,   ///< The last one of a job that has reached max_steps or was ended by a rule.
+  final,   ///< The last one of a job that has reached max_steps, or a search max_iterations, or was ended by a rule.
 };
 
 /// An evaluation after which an exporter may export.

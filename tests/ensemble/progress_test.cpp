@@ -45,14 +45,37 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("an iteration is over when its last subnetwork has stopped, for whatever cause") {
+TEST_CASE("an iteration is over when its last subnetwork has stopped, and one that was dropped counts as going on") {
   CHECK(over_at(begun(0, {100, 70})) == 1100);
   CHECK_FALSE_MESSAGE(over_at(begun(0, {100, std::nullopt})), "one has no limit");
   auto x = begun(0, {100, std::nullopt});
   x.subnetworks[1].stop = spec_stop{stop_cause::end_of_input, 130};
   CHECK(over_at(x) == 1130);
   x.subnetworks[1].stop = spec_stop{stop_cause::dropped, 30};
+  CHECK_FALSE_MESSAGE(over_at(x), "it would not have stopped");
+  x.subnetworks[1].stop->otherwise = {stop_cause::hook, 20};
   CHECK(over_at(x) == 1100);
+  x.subnetworks[1].stop->otherwise->step = 120;
+  CHECK(over_at(x) == 1120);
+  x.subnetworks[1] = {.step = 30, .limit = 110, .stop = spec_stop{stop_cause::dropped, 30}};
+  CHECK(over_at(x) == 1110);
+}
+
+TEST_CASE("the global step counts a dropped subnetwork as if it had gone on, which has made no step more itself") {
+  auto x = begun(0, {100, 100});
+  x.subnetworks[0].stop = spec_stop{stop_cause::dropped, 30};
+  for (const int64_t ticks : {20, 30, 31, 100}) {
+    CHECK(global_step_after(x, ticks) == ticks);
+    CHECK(made_at(x.subnetworks[0], 1000, 1000 + ticks) == std::min<int64_t>(ticks, 30));
+  }
+  CHECK(ticks_to(x, 70) == 70);
+  const step_combiner least = [](const std::vector<int64_t>& all) {
+    return static_cast<double>(*std::min_element(all.begin(), all.end()));
+  };
+  CHECK(ticks_to(x, 100, least) == 100);
+  x.subnetworks[0].stop->otherwise = {stop_cause::hook, 10};
+  CHECK(global_step_after(x, 40) == (10 + 40) / 2);
+  CHECK(made_at(x.subnetworks[0], 1000, 1040) == 10);
 }
 
 TEST_CASE("a subnetwork that has more steps than its limit when it begins again makes none") {

@@ -150,7 +150,7 @@ TEST_CASE("a stop that lies ahead of a commit is in its books, and a drop is not
   CHECK(after.subnetworks[0].step == 28);
   CHECK(after.subnetworks[1] == search_books::subnetwork{"b", 25, spec_stop{stop_cause::dropped, 25, "nan"}});
   CHECK(after.candidates[1].stop == spec_stop{stop_cause::dropped, 25, "it reads t0_b"});
-  CHECK(after.global_step == (28 + 25) / 2);
+  CHECK(after.global_step == 28);
 }
 
 TEST_CASE("why an ensemble has left does not depend on whether it or its subnetwork was heard first") {
@@ -178,7 +178,44 @@ TEST_CASE("an ensemble whose weights have stopped leaves all the same with a sub
   REQUIRE(s.dropped("t0_a", 30, "nan"));
   REQUIRE(s.stopped("t0_a_grow_mean", {stop_cause::hook, 25}));
   REQUIRE(s.measured(40, {}));
-  CHECK(s.books_at(40).candidates[0].stop == spec_stop{stop_cause::dropped, 30, "it reads t0_a"});
+  CHECK(s.books_at(40).candidates[0].stop
+        == spec_stop{stop_cause::dropped, 30, "it reads t0_a", spec_stop::other{stop_cause::hook, 20}});
+}
+
+TEST_CASE("a subnetwork that is dropped after it has stopped keeps its steps, in whatever order both are heard") {
+  for (const bool hook_first : {true, false})
+    for (const bool by_limit : {true, false}) {
+      search s{{.limits = {.max_iteration_steps = 100}}};
+      std::vector<subnetwork_spec> builders{{"a"}, {"b"}};
+      if (by_limit)
+        builders[0].steps_max = 20;
+      REQUIRE(s.begin({}, *specs_of(0, builders, {}, {strategy::grow()}, {"mean"})));
+      const auto stop = [&] {
+        return by_limit ? expected<void>{} : s.stopped("t0_a", {stop_cause::hook, 20, "enough"});
+      };
+      if (hook_first)
+        REQUIRE(stop());
+      REQUIRE(s.dropped("t0_a", 40, "nan"));
+      if (!hook_first)
+        REQUIRE(stop());
+      const auto cause = by_limit ? stop_cause::complete : stop_cause::hook;
+      const std::string detail = by_limit ? "" : "enough";
+      for (const int64_t tick : {30, 40, 60}) {
+        REQUIRE(s.measured(tick, {}));
+        const auto books = s.books_at(tick);
+        CHECK(books.global_step == (20 + tick) / 2);
+        CHECK(books.subnetworks[0].step == 20);
+        // Books of states before the drop know the stop.
+        const auto known = tick < 40 ? spec_stop{cause, 20, detail}
+                                     : spec_stop{stop_cause::dropped, 40, "nan", spec_stop::other{cause, 20, detail}};
+        CHECK(books.subnetworks[0].stop == known);
+        const auto read = parse_books(books_text(books), "books");
+        REQUIRE_MESSAGE(read, read.error().message);
+        CHECK(*read == books);
+      }
+      CHECK(s.has_left("t0_a", 40));
+      CHECK_FALSE(s.has_left("t0_a", 39));
+    }
 }
 
 TEST_CASE("an attempt that begins again knows nothing of the end of the input that another one has met") {

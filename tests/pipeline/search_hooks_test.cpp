@@ -120,6 +120,32 @@ TEST_CASE(
   CHECK(steps_of(job.events(), job_event::kind::grown) == steps{1, 2});
 }
 
+TEST_CASE("a hook of a builder that asks to stop after its iteration has ended stops nothing of the next one") {
+  struct late : hook {
+    needs begin(int64_t) override { return {}; }
+    void on_event(const job_event& e, job_control& job) override {
+      if (e.what == job_event::kind::chosen)
+        job.stop();
+    }
+  };
+  small_search s;
+  s.search.subnetwork_generator = [](const generator_input& in) {
+    auto all = generators::simple_dnn({.optimizer = adam{.rate = 0.02f}, .layer_size = 4})(in);
+    for (auto& b : all)
+      b.hooks = [] { return std::vector<std::shared_ptr<hook>>{std::make_shared<late>()}; };
+    return all;
+  };
+  world_conditions slow;
+  slow.cost["callbacks"] = {std::chrono::milliseconds{1}, std::chrono::seconds{2}};
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    s.o.files = memory_disk::make();
+    simulated_job job{prepare_search(s), seed, slow};
+    CHECK(run_to_end(job).global_step == 30);
+    for (const auto& x : newest_books(s.o.files).subnetworks)
+      CHECK(x.stop == spec_stop{stop_cause::complete, 10});
+  }
+}
+
 TEST_CASE("[ADA-22.9 hooks] builders' hooks begin and end with each iteration, with their own steps and values") {
   lines calls;
   auto s = stopped_search(4, 6, &calls);

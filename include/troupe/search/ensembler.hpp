@@ -50,7 +50,7 @@ struct mean_ensembler {
 /// A member of an ensemble.
 struct ensembled_member {
   ensemble_member who = {};
-  bool is_new = false;  ///< Whether this iteration trains it.
+  bool is_new = false;  ///< Whether it is of the iteration in which this ensemble was a candidate.
   by_head last_layer = {}, logits = {};
   double complexity = 0;
 };

@@ -72,7 +72,9 @@ TEST_CASE("training ends where all subnetworks have stopped, by the steps of the
   auto s = begun(std::nullopt);
   CHECK(s.ends_at() == std::nullopt);
   REQUIRE(s.dropped("t0_a", 6, "nan"));
-  CHECK(s.ends_at() == 6);
+  CHECK_MESSAGE(s.ends_at() == std::nullopt, "a drop ends nothing");
+  REQUIRE(s.stopped("t0_a", {stop_cause::hook, 8}));
+  CHECK(s.ends_at() == 8);
   CHECK(begun().goes_on_after(10));
   CHECK_FALSE(begun().goes_on_after(9));
 }

@@ -1,4 +1,5 @@
 // The composite model of an iteration, the winner's model, and growth from one iteration to the next.
+#include "ensemble/graphs/search_graph.hpp"
 #include "ensemble/names.hpp"
 #include "models/model_spec.hpp"
 #include "tests/ensemble/graphs/small_search.hpp"
@@ -219,6 +220,29 @@ TEST_CASE("only what is reachable is built: a Solo candidate takes no variables 
   const auto winner = winner_model(s.basis, s.specs.candidates[1]);
   for (const auto& [name, value] : group_run{winner, s.data, mode::predict, {"y"}}.variables())
     CHECK_MESSAGE(name.starts_with("adanet/iteration_1/"), name);
+}
+
+TEST_CASE("a winner has the new members that it had as a candidate, so that an ensembler makes of it what was chosen") {
+  auto o = small_options({dense_builder("a", 3), dense_builder("b", 5)});
+  o.ensemblers = {custom_ensembler{.name = "newer", .build = [](graph&, const ensemble_context& c) {
+                                     symbol sum;
+                                     for (const auto& m : c.members) {
+                                       const auto part = m.is_new ? 3.0f * m.logits.one() : m.logits.one();
+                                       sum = sum.valid() ? sum + part : part;
+                                     }
+                                     return custom_ensemble{.logits = sum};
+                                   }}};
+  small_search first{o};
+  first.train(3);
+  const auto spec = first.specs.candidates[0].spec;
+  const double as_candidate = losses_of(first).at(spec);
+  small_search second{o, first.books_after(0), first.variables()};
+  CHECK(second.previous->loss() == as_candidate);
+  CHECK(composite_of(second, second.parts()).evaluate(second.data).at(spec + "/loss") == as_candidate);
+  const auto members = members_of(*second.basis, second.specs.candidates[1]);
+  REQUIRE(members.size() == 2);
+  CHECK_FALSE(members[0].is_new);
+  CHECK(members[1].is_new);
 }
 
 TEST_CASE("a warm start gives kept members their weights, and the bias only if nobody was left out") {

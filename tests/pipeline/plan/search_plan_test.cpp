@@ -153,7 +153,7 @@ TEST_CASE("a search goes on in the middle of an iteration with the same plan, an
   CHECK(group_called(planned, "t0_linear").retires_at == 4);
   CHECK_FALSE(group_called(planned, "t0_1_layer_dnn").retires_at);
   CHECK(group_called(planned, linear_grows).retires_at == 5);
-  CHECK(planned.plan.iteration.ends_at == 6);
+  CHECK_MESSAGE(planned.plan.iteration.ends_at == 10, "one that was dropped counts as going on");
 }
 
 TEST_CASE("with two replicas a group, each reads from the replica of its number, and the rows of batches are split") {
