@@ -170,6 +170,20 @@ expected<std::vector<evaluation_policy>> policies_of(const estimator& e, const s
   return policies;
 }
 
+/// What hooks and exporters compare, so that a name that no evaluation has is found before training, not after hours of
+/// it.
+std::vector<asked_metric> asked_by(std::span<const std::shared_ptr<hook>> hooks, const eval_specs& evaluations) {
+  std::vector<asked_metric> asked;
+  for (const auto& h : hooks)
+    if (const auto goal = goal_of_plateau(*h))
+      asked.push_back({"reduce_on_plateau", goal->evaluation, goal->metric});
+  for (const auto& spec : evaluations.all())
+    for (const auto& x : spec.exporters)
+      if (x.rule == export_rule::best && !x.better)
+        asked.push_back({"the exporter '" + x.name + "'", spec.name, x.goal.metric});
+  return asked;
+}
+
 /// A chief trains, and an evaluator in another process evaluates.
 bool leaves_evaluations(const estimator& e) {
   if (!e.cluster)
@@ -237,6 +251,7 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
   job.judged_elsewhere = leaves_evaluations(e) && !policies->empty();
   if (!job.judged_elsewhere) {
     job.evaluations = std::move(*policies);
+    job.asked = asked_by(training.hooks, evaluations);
     return job;
   }
   for (const auto& policy : *policies)
@@ -276,6 +291,7 @@ expected<follower_job> describe_follower(const estimator& e, const train_spec& t
   if (!policies)
     return fail(policies.error());
   job.evaluations = std::move(*policies);
+  job.asked = asked_by(training.hooks, evaluations);
   for (const auto& spec : evaluations.all())
     job.listeners.push_back(spec.listener);
   for (const auto& rule : training.stop_early)

@@ -28,6 +28,9 @@ expected<prediction_job> describe(const estimator& e, const predict_spec& predic
 /// `final` run on the final occasion only, and the others on all occasions but that one.
 exporting exporting_of(const estimator& e, const eval_spec& spec);
 
+/// What this hook compares if it was made by `reduce_on_plateau`.
+std::optional<metric_goal> goal_of_plateau(const hook& h);
+
 /// The step at which `epochs` epochs of the source end, counting only the full batches of each epoch, of which a step
 /// takes `batches_a_step`. invalid_argument if the size of the source is not known; out_of_range if there is no such
 /// step.

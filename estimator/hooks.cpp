@@ -1,3 +1,4 @@
+#include "estimator/describe.hpp"
 #include "words/text.hpp"
 
 #include <troupe/hooks.hpp>
@@ -132,6 +133,8 @@ class plateau final : public hook {
       job.scale_rate(now->rate_factor / before->rate_factor);
   }
 
+  const metric_goal& goal() const noexcept { return options_.goal; }
+
  private:
   void forget_above(int64_t step) {
     std::erase_if(options_.history, [step](const evaluation_point& p) { return p.step > step; });
@@ -180,6 +183,11 @@ expected<std::shared_ptr<hook>> stop_at_time(stop_at_time_options options) {
   if (!options.now)
     options.now = [] { return std::chrono::system_clock::now(); };
   return std::make_shared<time_stop>(std::move(options));
+}
+
+std::optional<metric_goal> goal_of_plateau(const hook& h) {
+  const auto* one = dynamic_cast<const plateau*>(&h);
+  return one ? std::optional{one->goal()} : std::nullopt;
 }
 
 expected<plateau_state> look_for_plateau(const reduce_on_plateau_options& options, const evaluation_history& history) {

@@ -73,7 +73,11 @@ expected<void> session_view::summarise(const std::map<std::string, double>& valu
     return fail(errc::state,
                 "this session has no event file: give a chief's session a model_dir, and a save_summary_steps above 0 "
                 "or a save_summary_secs");
-  port_->add_values({step.value_or(running->progress().step), values});
+  if (!port_->add_values({step.value_or(running->progress().step), values}))
+    return fail(errc::resource_exhausted,
+                std::to_string(run_port::values_max)
+                    + " calls of summarise wait for the next record or checkpoint: run steps between them, or give one "
+                      "call many values");
   return {};
 }
 

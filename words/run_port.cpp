@@ -103,18 +103,17 @@ bool run_port::fetches_observed(const std::vector<std::string>& fetches) const {
   return has_any(names_.observed, fetches);
 }
 
-void run_port::add_values(computed x) {
+bool run_port::add_values(computed x) {
   std::lock_guard lock{guard_};
+  if (values_.size() >= values_max)
+    return false;
   values_.push_back(std::move(x));
-  if (values_.size() > values_max)
-    values_.pop_front();
+  return true;
 }
 
 std::vector<run_port::computed> run_port::take_values() {
   std::lock_guard lock{guard_};
-  std::vector<computed> all{std::make_move_iterator(values_.begin()), std::make_move_iterator(values_.end())};
-  values_.clear();
-  return all;
+  return std::exchange(values_, {});
 }
 
 std::optional<tensor> run_port::fed(const std::string& component) const {

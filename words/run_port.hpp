@@ -4,7 +4,6 @@
 #include <troupe/dataset.hpp>
 #include <troupe/run_hook.hpp>
 
-#include <deque>
 #include <mutex>
 
 namespace troupe {
@@ -37,14 +36,14 @@ class run_port {
   bool fetches_metrics(const std::vector<std::string>& fetches) const;
   bool fetches_values(const std::vector<std::string>& fetches) const;
   bool fetches_observed(const std::vector<std::string>& fetches) const;
-  /// Values that the program has computed, of that state, for the event file. They wait for its next record; of more
-  /// than `values_max` the oldest are dropped.
+  /// Values that the program has computed, of that state, for the event file. They wait for its next record.
+  /// False: `values_max` wait already, and these are not taken.
   struct computed {
     int64_t step = 0;
     std::map<std::string, double> values;
   };
   static constexpr size_t values_max = 10'000;
-  void add_values(computed x);
+  bool add_values(computed x);
   std::vector<computed> take_values();
 
   /// The tensor that the run at hand brings for the component; absent if it is not fed.
@@ -59,7 +58,7 @@ class run_port {
   run_arguments asked_;
   std::map<std::string, std::string> fed_by_ = {};
   std::map<std::string, tensor> fed_ = {};
-  std::deque<computed> values_ = {};
+  std::vector<computed> values_ = {};
   mutable std::mutex guard_;  ///< Of what other threads read: `fed_`, `fed_by_`, `values_`.
 };
 

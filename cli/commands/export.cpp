@@ -65,11 +65,14 @@ int export_model(const command_line& line, const std::shared_ptr<console_printer
   write_data(*path + "\n");
   if (line.onnx)
     end_at_first(signals, console, fmt::format("before {} was written", *line.onnx));
-  if (line.onnx)
-    if (auto written = exported_model::open(*path).and_then(
-            [&](const exported_model& m) { return write_onnx(m, *line.onnx); });
-        !written)
+  if (line.onnx) {
+    auto written = exported_model::open(*path).and_then(
+        [&](const exported_model& m) { return write_onnx(m, *line.onnx); });
+    if (!written) {
+      written.error().notes.push_back(*path + " is exported all the same");
       return failure(*console, written.error());
+    }
+  }
   signals.at_first({});
   return succeeded;
 }

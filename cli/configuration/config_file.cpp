@@ -20,7 +20,7 @@ void add_value(const std::string& key, const toml::node& node, const std::string
   else if (const auto* i = node.as_integer())
     a.value = fmt::format("{}", i->get()), a.written = integer;
   else if (const auto* f = node.as_floating_point())
-    a.value = fmt::format("{}", f->get()), a.written = number;
+    a.value = fmt::format("{:#}", f->get()), a.written = number;  // 10.0 is quoted as 10.0.
   else if (const auto* b = node.as_boolean())
     a.value = b->get() ? "true" : "false", a.written = boolean;
   else if (const auto* list = node.as_array();

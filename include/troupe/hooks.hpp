@@ -63,7 +63,8 @@ struct plateau_state {
 TROUPE_API expected<plateau_state> look_for_plateau(const reduce_on_plateau_options& options,
                                                     const evaluation_history& history);
 /// A hook that reduces the learning rate from exactly the evaluated step on: it holds the job at every evaluation until
-/// it has decided.
+/// it has decided. A job without that evaluation, or whose evaluation lacks the metric, is refused before it starts
+/// (invalid_argument), unless another process evaluates.
 TROUPE_API expected<std::shared_ptr<hook>> reduce_on_plateau(reduce_on_plateau_options options);
 
 /// One trace in a file, or one every `every_steps` steps in a directory.

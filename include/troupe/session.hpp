@@ -170,8 +170,8 @@ class TROUPE_API session {
   expected<variable_values> variables(const std::vector<std::string>& names,
                                       std::chrono::milliseconds patience = std::chrono::minutes{10});
   /// Writes values that the program has computed to the event file, of state `step` or of where the job stands. Any
-  /// thread, a loop for one. They are written with the next record or checkpoint, or at the end; of more than 10,000
-  /// calls that wait for that the oldest are dropped. state: there is no event file.
+  /// thread, a loop for one. They are written with the next record or checkpoint, or at the end.
+  /// resource_exhausted: 10,000 calls wait for that already. state: there is no event file.
   expected<void> summarise(const std::map<std::string, double>& values, std::optional<int64_t> step = {});
   job_progress progress() const;
   /// Stops and awaits the work beside the runs, ends the job with a save, and returns its result. Errors: the job's;

@@ -115,6 +115,9 @@ expected<void> check_judgements(const prepared_job& job) {
         !possible)
       return possible;
   }
+  for (const auto& asked : judged->asked)
+    if (auto possible = check_metric(job, asked.who, asked.evaluation, asked.metric); !possible)
+      return possible;
   return judged->best ? check_metric(job, "keep_best", judged->best->goal.evaluation, judged->best->goal.metric)
                       : expected<void>{};
 }

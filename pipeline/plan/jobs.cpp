@@ -22,11 +22,11 @@ std::span<const evaluation_policy> regular_evaluations(const training_job& job) 
 
 std::optional<judged_part> judged_part_of(const any_job& job) {
   if (const auto* follower = std::get_if<follower_job>(&job))
-    return judged_part{follower->evaluations, follower->stop_early, follower->keep_best};
+    return judged_part{follower->evaluations, follower->stop_early, follower->keep_best, follower->asked};
   const auto* training = std::get_if<training_job>(&job);
   if (!training || training->judged_elsewhere)
     return std::nullopt;
-  return judged_part{regular_evaluations(*training), training->stop_early, training->keep_best};
+  return judged_part{regular_evaluations(*training), training->stop_early, training->keep_best, training->asked};
 }
 
 bool has_hooks(const training_job& job) {

@@ -63,6 +63,13 @@ struct evaluation_policy {
   int64_t least_steps = 0;  ///< From one evaluated checkpoint to the next; the last is exempt.
 };
 
+/// A metric that something beside the rules will look up in results, known before the job starts.
+struct asked_metric {
+  std::string who;  ///< "reduce_on_plateau", "the exporter 'best'".
+  std::string evaluation;
+  std::string metric;
+};
+
 struct planned_job;
 /// The books of the checkpoint that a training will resume from: step, iteration, properties, positions. Reading them
 /// reads no tensor.
@@ -100,6 +107,7 @@ struct training_job {
   std::vector<evaluation_policy> evaluations = {};
   std::vector<stop_rule> stop_early = {};
   std::optional<troupe::keep_best> keep_best = {};
+  std::vector<asked_metric> asked = {};
   /// An evaluator in another process makes the evaluations, and applies the rules to them.
   bool judged_elsewhere = false;
   /// The state in which a new job begins is saved and evaluated as later ones are.
@@ -145,6 +153,7 @@ struct follower_job {
   std::vector<std::shared_ptr<evaluation_listener>> listeners = {};  ///< One for each evaluation; may be null.
   std::vector<stop_rule> stop_early = {};
   std::optional<troupe::keep_best> keep_best = {};
+  std::vector<asked_metric> asked = {};
   std::optional<int64_t> max_steps = {};                     ///< Of the chief's job, for exports at its end.
   bool ends_by_epochs = false;                               ///< The goal of the chief's job is not known here.
   std::chrono::milliseconds first_commit_within{7'200'000};  ///< How long the first checkpoint is waited for.
@@ -160,6 +169,7 @@ struct judged_part {
   std::span<const evaluation_policy> evaluations;
   const std::vector<stop_rule>& rules;
   const std::optional<keep_best>& best;
+  std::span<const asked_metric> asked;
 };
 /// Absent for a job that judges nothing, or leaves that to another process.
 std::optional<judged_part> judged_part_of(const any_job& job);

@@ -7,6 +7,7 @@
 
 #include <troupe/canned_models.hpp>
 #include <troupe/checkpoints.hpp>
+#include <troupe/hooks.hpp>
 #include <troupe/job.hpp>
 
 #include <doctest/doctest.h>
@@ -58,6 +59,25 @@ TEST_CASE("a training's wishes are settled: when it saves, its seed, its shards,
   CHECK(settled.when == evaluation_mode::beside);
   CHECK(settled.on_evaluator_failure == failure_policy::fail);
   CHECK(describe(over({}), training(9), {})->evaluations.empty());
+}
+
+TEST_CASE("a job knows the metrics that its hooks and exporters compare, but for those of a comparison of the user's") {
+  auto own = best_exporter("own");
+  own.better = [](const auto&, const auto&) { return true; };
+  auto test = evaluation();
+  test.name = "test";
+  test.exporters = {latest_exporter(), best_exporter("best", {.metric = "auc"}), own};
+  auto spec = training(9);
+  spec.hooks = {*log_values({.every_steps = 1}), *reduce_on_plateau({.goal = {.evaluation = "test", .metric = "f1"}})};
+  const auto job = describe(over({.model_dir = "m"}), spec, test);
+  REQUIRE_MESSAGE(job, refusal(job));
+  REQUIRE(job->asked.size() == 2);
+  CHECK(job->asked[0].who == "reduce_on_plateau");
+  CHECK(job->asked[0].evaluation == "test");
+  CHECK(job->asked[0].metric == "f1");
+  CHECK(job->asked[1].who == "the exporter 'best'");
+  CHECK(job->asked[1].evaluation == "test");
+  CHECK(job->asked[1].metric == "auc");
 }
 
 TEST_CASE("several evaluations keep their order, and two of one name are refused") {

@@ -341,6 +341,12 @@ TEST_CASE("rules and keep_best that ask for what there is not are refused before
   job.stop_early.clear();
   job.keep_best = keep_best{.goal = {.metric = "auc"}};
   CHECK(why(job).starts_with("keep_best asks for the metric 'auc'"));
+  job.keep_best.reset();
+  job.asked = {{"reduce_on_plateau", "", "loss"}, {"the exporter 'best'", "train", "auc"}};
+  CHECK(why(job).starts_with(
+      "the exporter 'best' asks for the metric 'auc', which the evaluation does not have; it has "));
+  job.asked = {{"reduce_on_plateau", "dev", "loss"}};
+  CHECK(why(job).starts_with("reduce_on_plateau needs an evaluation named 'dev'; there are: "));
   auto alone = describe_small({});
   alone.stop_early = {at_once()};
   CHECK(why(alone) == "the rule 'loss higher than -1' needs an evaluation without a name; there is none");

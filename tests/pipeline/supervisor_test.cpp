@@ -198,6 +198,30 @@ TEST_CASE("values that the program has computed are in the event file, once, bes
   CHECK((lags == std::vector<std::pair<int64_t, double>>{{4, 0.5}, {3, 0.25}}));
 }
 
+TEST_CASE("of computed values beyond 10,000 that wait the newest are refused, and none that was taken is lost") {
+  small_job_options o{.max_steps = 10'000};
+  supervised sv{o};
+  REQUIRE(sv.scope([&](session& s) -> expected<void> {
+    sv.launched_ = true;
+    for (int64_t i = 0; i < 10'000; ++i)
+      REQUIRE(s.summarise({{"lag", static_cast<double>(i)}}, 1));
+    const auto refused = s.summarise({{"lag", 10'000}}, 1);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().category == errc::resource_exhausted);
+    CHECK(refused.error().message.starts_with("10000 calls of summarise wait for the next record or checkpoint"));
+    REQUIRE(s.run());
+    return {};
+  }));
+  double next = 0;
+  for (const auto& e : events_in(*o.files, "/run"))
+    for (const auto& v : e.values)
+      if (v.tag == "lag") {
+        CHECK(v.scalar == next);
+        ++next;
+      }
+  CHECK(next == 10'000);
+}
+
 TEST_CASE(
     "[SUP-37] an error of work beside the session at 120 s stops the loop and leaves the scope, and all is closed") {
   small_job_options o{.max_steps = 10'000};

@@ -135,6 +135,7 @@ TEST_CASE("export --onnx writes an ONNX file too, or says why not after the path
   CHECK(nowhere.status == 1);
   CHECK(nowhere.out.starts_with(project.path("model") + "/export/latest/"));
   CHECK(has(nowhere.err, project.path("gone")));
+  CHECK(has(nowhere.err, nowhere.out.substr(0, nowhere.out.size() - 1) + " is exported all the same"));
 }
 
 TEST_CASE("export refuses what cannot be, with a status of 2 for misuse, and leaves nothing") {

@@ -164,7 +164,7 @@ TEST_CASE("a value of the wrong type is named with its key, its line and what wo
   CHECK(complaint(file("[model]\n\nclasses = \"ten\"\n"))
         == "my.toml:3: model.classes must be a whole number of at least 2, not 'ten'");
   CHECK(complaint(file("[run]\nmax_steps = 1e3\n"))
-        == "my.toml:2: run.max_steps must be a whole number of at least 1, or \"none\", not 1000");
+        == "my.toml:2: run.max_steps must be a whole number of at least 1, or \"none\", not 1000.0");
   CHECK(complaint(file("[model]\ndropout = 1\n")) == "my.toml:2: model.dropout must be a number in [0, 1), not 1");
   CHECK(complaint(file("[input]\nshuffle = 1\n")) == "my.toml:2: input.shuffle must be true or false, not 1");
   CHECK(complaint({}, set({"hidden_units=3,x"}))
