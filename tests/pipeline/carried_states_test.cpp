@@ -45,6 +45,8 @@ model counting_model(lifetime lasts) {
             spec.mode = m;
             spec.loss = reduce_mean(count) + 0.f * reduce_sum(w);
             spec.predictions = {{"count", count}};
+            if (m == mode::evaluate)
+              spec.metrics["squares"] = {reduce_sum(square(count)), reduce_sum(count * 0 + 1)};
             spec.optimizer = gradient_descent{};
             return spec;
           }};
@@ -100,7 +102,8 @@ TEST_CASE(
       int evaluations = 0;
       for (const auto& e : events)
         if (e.what == job_event::kind::evaluated) {
-          CHECK(e.metrics.at("loss") == 2);  // The mean of 0..4.
+          CHECK(e.metrics.at("loss") == 2);     // The mean of 0..4.
+          CHECK(e.metrics.at("squares") == 6);  // (0 + 1 + 4 + 9 + 16) / 5.
           ++evaluations;
         }
       CHECK(evaluations >= 2);
@@ -270,18 +273,27 @@ TEST_CASE(
                                              {4, by::per_replica, 1},
                                              {2, by::broadcast, 4}}) {
     const auto seen = std::make_shared<losses>();
-    small_job_options o{.max_steps = 15,
-                        .replicas = replicas,
-                        .input = streams.batch(rows).repeat(),
-                        .hooks = {seen},
-                        .source = follows};
-    for (const int64_t end : {15, 30}) {  // Goes on in another process, over the ends of two epochs.
+    small_job_options o{
+        .max_steps = 15, .replicas = replicas, .input = streams.batch(rows).repeat(), .source = follows};
+    const auto job_until = [&](int64_t end, const std::shared_ptr<losses>& hears) {
       o.max_steps = end;
+      o.hooks = {hears};
       auto job = describe_small(o);
       job.basis.config.input_mode = mode;
-      run_to_end(std::move(job));
+      return job;
+    };
+    run_to_end(job_until(15, seen));
+    {  // Killed in another process, which was over the end of an epoch.
+      const auto prepared = prepare(job_until(30, std::make_shared<losses>()));
+      REQUIRE(prepared);
+      simulated_job job{*prepared, 5};
+      REQUIRE(job.crank_until([&] { return job.progress().step >= 22; }));
     }
-    CHECK(seen->all == std::vector<float>(30, 0));
+    const auto from = newest_checkpoint(o.files).content.id.step;
+    CHECK(from >= 15);
+    CHECK(from < 30);
+    run_to_end(job_until(30, seen));
+    CHECK(seen->all == std::vector<float>(static_cast<size_t>(15 + 30 - from), 0));
   }
 }
 

@@ -5,13 +5,14 @@
 #include "support/predicted_rows.hpp"
 #include "support/prediction_case.hpp"
 #include "support/troubled_dataset.hpp"
+#include "support/wrapped_engine.hpp"
 
-#include <troupe/host_call.hpp>
 #include <troupe/metrics.hpp>
 #include <troupe/predict.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 
@@ -62,11 +63,33 @@ model twice() {
           }};
 }
 
+/// Tells of each batch that a replica computes.
+class told_engine final : public wrapped_engine {
+ public:
+  using listener = std::function<void(int64_t batch)>;
+  told_engine(std::shared_ptr<step_engine> inner, listener tell)
+    : wrapped_engine(std::move(inner)), tell_(std::move(tell)) {}
+  step_status evaluate(int64_t step, const batch_feeds& in, int arena) override {
+    tell_(step);
+    return wrapped_engine::evaluate(step, in, arena);
+  }
+
+ private:
+  listener tell_;
+};
+
+/// The batches that each replica of a prediction computes, in their order.
+using computed_batches = std::map<size_t, std::vector<int64_t>>;
+
 /// All rows of a prediction in the order in which they come, or its error.
-std::pair<std::vector<float>, std::optional<error>> predicted_rows(prediction_job job, uint64_t seed) {
+std::pair<std::vector<float>, std::optional<error>> predicted_rows(prediction_job job, uint64_t seed,
+                                                                   computed_batches* computed = nullptr) {
   auto prepared = prepare(std::move(job));
   if (!prepared)
     return {{}, prepared.error()};
+  auto& engines = (*prepared)->in(mode::predict).engines;
+  for (size_t r = 0; computed && r < engines.size(); ++r)
+    engines[r] = std::make_shared<told_engine>(engines[r], [r, computed](int64_t b) { (*computed)[r].push_back(b); });
   simulated_prediction p{*prepared, seed};
   auto all = predicted_rows(p, 0);
   CHECK((all.second || p.left().empty()));
@@ -117,36 +140,26 @@ TEST_CASE("large batches in memory, which are lent, give the results in order by
 }
 
 TEST_CASE("[DF-61] no model computes a batch that is not in the data, whichever replica comes to the end first") {
-  for (uint64_t seed = 1; seed <= 5; ++seed) {
-    auto source = twice();
-    source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
-      g.host_call({.name = "computed", .tensors = {{"x", x["x"]}}});
-      return inner(g, x, y, m);
-    };
-    std::vector<float> computed;
-    source.host_calls["computed"] = [&](host_call_step& step) {
-      const auto x = step["x"].as<float>();
-      computed.insert(computed.end(), x.begin(), x.end());
-    };
-    predicted_rows(prediction_by({1, 3}, 10, source), seed);
-    CHECK(computed == std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
-  }
+  for (uint64_t seed = 1; seed <= 5; ++seed)
+    for (const int32_t replicas : {1, 2, 3, 4}) {
+      computed_batches computed;
+      const auto [rows, trouble] = predicted_rows(prediction_by({1, replicas}, 10, twice()), seed, &computed);
+      CHECK_FALSE(trouble);
+      CHECK(rows == even_numbers(10));
+      std::vector<int64_t> all;
+      for (const auto& [replica, batches] : computed)
+        all.insert(all.end(), batches.begin(), batches.end());
+      std::sort(all.begin(), all.end());
+      CHECK(all == std::vector<int64_t>{0, 1, 2});
+    }
 }
 
 TEST_CASE("[DF-62] two replicas take three batches as 1 and 3, and 2; the results are those of batches 1, 2, 3") {
-  std::vector<std::pair<int64_t, float>> made;
-  auto source = twice();
-  source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
-    g.host_call({.name = "computed", .tensors = {{"x", x["x"]}}});
-    return inner(g, x, y, m);
-  };
-  source.host_calls["computed"] = [&](host_call_step& step) {
-    made.emplace_back(step.step(), step["x"].as<float>()[0]);
-  };
-  const auto [rows, trouble] = predicted_rows(prediction_by({1, 2}, 12, source), 3);
+  computed_batches computed;
+  const auto [rows, trouble] = predicted_rows(prediction_by({1, 2}, 12, twice()), 3, &computed);
   CHECK_FALSE(trouble);
+  CHECK(computed == computed_batches{{0, {0, 2}}, {1, {1}}});
   CHECK(rows == even_numbers(12));
-  CHECK(made == std::vector<std::pair<int64_t, float>>{{1, 0}, {2, 4}, {3, 8}});
 }
 
 TEST_CASE("[DF-58] a batch with more rows than the data said, or a prediction without a row of its own, is an error") {
@@ -154,8 +167,22 @@ TEST_CASE("[DF-58] a batch with more rows than the data said, or a prediction wi
   constant.build = [](graph& g, const features&, const labels&, mode m) {
     return model_spec{.mode = m, .predictions = {{"table", g.constant(tensor::zeros(dtype::float32, {3}))}}};
   };
+  auto doubled = twice();
+  doubled.build = [](graph&, const features& x, const labels&, mode m) {
+    const auto batch = x["x"].dims().front();
+    auto both = batch;
+    both.coefficient = 2;
+    const auto pairs = broadcast_to(reshape(x["x"], {batch, 1}), {batch, 2});
+    return model_spec{.mode = m, .predictions = {{"table", reshape(pairs, {both})}}};
+  };
+  const auto longer = predicted_rows(prediction_by({1, 2}, 10, doubled), 1).second;
+  REQUIRE(longer);
+  CHECK(longer->category == errc::invalid_argument);
+  CHECK_MESSAGE(has(longer->message, "prediction 'table' has the shape [2*batch], whose first extent is not the batch"),
+                longer->message);
   const auto refused = predicted_rows(prediction_by({1, 2}, 10, constant), 1).second;
   REQUIRE(refused);
+  CHECK(refused->category == errc::invalid_argument);
   CHECK_MESSAGE(has(refused->message, "prediction 'table' has the shape [3], whose first extent is not the batch"),
                 refused->message);
   for (const int64_t rows : {5, 0, -1, 100'000}) {
@@ -190,11 +217,15 @@ TEST_CASE("examples may have as many axes as a tensor has beside the batch") {
 
 TEST_CASE(
     "[DF-59] predictions of 2^30 bytes in a batch are refused, with keys and shapes; of 4 bytes less they are not") {
-  const auto prepared_with = [](int64_t floats, int64_t below = predict_spec{}.batch_bytes_below) {
+  const auto prepared_with = [](int64_t floats, int64_t below = predict_spec{}.batch_bytes_below,
+                                const std::vector<std::string>& keys = {"wide"}) {
     auto source = twice();
-    source.build = [floats](graph&, const features& x, const labels&, mode m) {
+    source.build = [floats, keys](graph&, const features& x, const labels&, mode m) {
       const auto row = reshape(x["x"], {x["x"].dims()[0], 1});
-      return model_spec{.mode = m, .predictions = {{"wide", broadcast_to(row, {row.dims()[0], floats})}}};
+      model_spec spec{.mode = m};
+      for (const auto& key : keys)
+        spec.predictions.emplace(key, broadcast_to(row, {row.dims()[0], floats}));
+      return spec;
     };
     auto job = prediction_by({1, 1}, 8, source);
     job.input = dataset::from_tensors({{"x", tensor::of<float>({2}, {1, 2})}})->batch(1);
@@ -213,6 +244,13 @@ TEST_CASE(
                 trouble->message);
   CHECK_FALSE(prepared_with(3, 13));
   CHECK(prepared_with(3, 12));
+  CHECK_FALSE(prepared_with(limit / 2));
+  const auto both = prepared_with(limit / 2, predict_spec{}.batch_bytes_below, {"wide", "broad"});
+  REQUIRE(both);
+  CHECK_MESSAGE(has(both->message,
+                    "take 1073741824 bytes, and must take less than 1073741824: 'broad' float32 [batch, 134217728], "
+                    "'wide' float32 [batch, 134217728]"),
+                both->message);
 }
 
 TEST_CASE(
@@ -235,8 +273,9 @@ TEST_CASE(
 TEST_CASE(
     "[DF-44] the accuracy over three batches is that over all examples, the last batch included, by a slow outfeed") {
   const auto files = trained();
-  const auto accuracy_of = [&files](int64_t rows, bool slow) {
-    evaluation_job job{.basis = small_basis({.files = files}), .data = {.input = small_dataset(12).batch(rows)}};
+  const auto accuracy_of = [&files](int64_t rows, bool slow, std::optional<int64_t> batches = {}) {
+    evaluation_job job{.basis = small_basis({.files = files}),
+                       .data = {.input = small_dataset(12).batch(rows), .steps = batches}};
     job.data.replicas = slow ? 2 : 1;
     auto prepared = prepare(std::move(job));
     REQUIRE(prepared);
@@ -247,10 +286,11 @@ TEST_CASE(
     const auto result = launcher.evaluate(*prepared)->wait();
     launcher.world().end_all();
     REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
-    CHECK(result->batches == 12 / rows);
+    CHECK(result->batches == batches.value_or(12 / rows));
     return result->metrics.at("accuracy");
   };
   CHECK(accuracy_of(4, true) == accuracy_of(12, false));
+  CHECK_MESSAGE(accuracy_of(4, true, 2) != accuracy_of(12, false), "the last batch changes the result");
 }
 
 TEST_CASE("training that waits for evaluations by two replicas ends in the same state, with the same results") {

@@ -333,7 +333,7 @@ TEST_CASE("a call that the outfeed does not come back from fails the job, which 
   CHECK_MESSAGE(has(to_text(failure), "outfeed"), to_text(failure));
 }
 
-TEST_CASE("a tensor of 1 GiB is given to a call whole") {
+TEST_CASE("[DF-59] a tensor of 1 GiB, which a prediction may not have, is given to a call of training whole") {
   constexpr int64_t rows = int64_t{1} << 25;
   small_job_options o{.max_steps = 1, .keeps = false};
   int64_t bytes = 0;

@@ -1,4 +1,5 @@
 // Loops in whole jobs: where they begin and end, what hooks are told of them, and that they change no bit.
+#include "messages/block.hpp"
 #include "pipeline/launch/simulated_launcher.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
@@ -55,18 +56,30 @@ struct losses_seen : hook {
 
 }  // namespace
 
-TEST_CASE("[DF-24] 10 steps in loops of 4 are loops of 4, 4 and 2, and the job ends at step 10") {
+TEST_CASE(
+    "[DF-24] 10 steps in loops of 4 are loops of 4, 4 and 2, the job ends at step 10, and each replica is sent ten "
+    "batches") {
   for (const int64_t replicas : {1, 2}) {
     const auto seen = std::make_shared<loops_seen>(), deaf = std::make_shared<loops_seen>(false);
     small_job_options o{.max_steps = 10, .replicas = replicas, .hooks = {seen, deaf}, .loop = 4};
-    CHECK(run_to_end(o).global_step == 10);
+    simulated_job job{prepare_small(o), 1};
+    std::map<std::string, int64_t> sent;
+    job.watch([&](const std::string&, const std::string& to, const caf::type_erased_tuple& content) {
+      if (to.starts_with("replica/") && content.match_elements<block>())
+        sent[to] += content.get_as<block>(0).count;
+    });
+    CHECK(run_to_end(job).global_step == 10);
     CHECK(seen->spans() == pairs{{0, 4}, {4, 8}, {8, 10}});
     CHECK(deaf->all.empty());
+    CHECK(std::ssize(sent) == replicas);
+    for (const auto& [replica, batches] : sent)
+      CHECK_MESSAGE(batches == 10, replica);
   }
 }
 
 TEST_CASE(
-    "[DF-25] a job at its last step makes no loop, and one that recovers within its second loop ends where it would") {
+    "[DF-25] a job at its last step makes no loop, and one of so many steps more that recovers within its second loop "
+    "ends where it would") {
   const auto seen = std::make_shared<loops_seen>();
   small_job_options o{.max_steps = 7, .hooks = {seen}, .loop = 4};
   run_to_end(o);
@@ -74,14 +87,30 @@ TEST_CASE(
   CHECK(run_to_end(o).global_step == 7);
   CHECK(seen->all.empty());
 
-  small_job_options again{.max_steps = 10, .hooks = {seen}, .recovers = 3, .loop = 4};
-  simulated_job job{prepare_small(again), 1};
-  REQUIRE(job.crank_until([&] { return job.progress().step >= 6; }));
+  small_job_options again{.max_steps = 3, .recovers = 3, .loop = 4};
+  run_to_end(again);
+  struct waits_at_6 : hook {
+    needs begin(int64_t) override { return {.steps = {{.first = 6, .gate = true}}, .holds = {.saved = true}}; }
+  };
+  again.hooks = {seen, std::make_shared<waits_at_6>()};
+  auto description = describe_small(again);
+  description.max_steps.reset();
+  description.steps = 7;
+  const auto prepared = *prepare(std::move(description));
+  simulated_job job{prepared, 1};
+  REQUIRE(job.crank_until([&] { return job.progress().step == 6 && job.progress().committed_step == 5; }));
   REQUIRE(job.kill("replica/0"));
   CHECK(run_to_end(job).global_step == 10);
-  REQUIRE(seen->all.size() >= 3);
+  CHECK(steps_of(job.events(), job_event::kind::recovered) == steps{5});
+  REQUIRE_FALSE(seen->all.empty());
   CHECK(seen->spans().back() == std::pair<int64_t, int64_t>{8, 10});
-  CHECK(same_state(newest_checkpoint(again.files).content, undisturbed(again)));
+  small_job_options whole{.max_steps = 3, .loop = 4};
+  run_to_end(whole);
+  auto seven_more = describe_small(whole);
+  seven_more.max_steps.reset();
+  seven_more.steps = 7;
+  run_to_end(std::move(seven_more));
+  CHECK(same_state(newest_checkpoint(again.files).content, newest_checkpoint(whole.files).content));
 }
 
 TEST_CASE("a job that resumes within a loop says from which step on it counts") {
@@ -116,39 +145,45 @@ TEST_CASE("a loop has the loss of its last step, their mean over its steps, and 
 }
 
 TEST_CASE(
-    "[DF-32] with log_step_count_steps 5 and loops of 3 progress is told every 5 steps; ppl is exp(loss), bpc loss / "
-    "ln 2") {
+    "[DF-32] with log_step_count_steps 100 and loops of 30 progress is told every 100 steps; ppl is exp(loss), bpc "
+    "loss / ln 2") {
   const auto seen = std::make_shared<loops_seen>();
-  auto d = describe_small({.max_steps = 20, .hooks = {seen}, .loop = 3});
+  auto d = describe_small({.max_steps = 300, .hooks = {seen}, .loop = 30});
+  d.basis.config.log_steps = 100;
   d.basis.config.log_perplexity = true;
   std::vector<job_event> events;
   run_to_end(std::move(d), 1, &events);
-  CHECK(steps_of(events, job_event::kind::progress) == steps{5, 10, 15, 20});
+  CHECK(steps_of(events, job_event::kind::progress) == steps{100, 200, 300});
   for (const auto& e : events)
     if (e.what == job_event::kind::progress) {
       CHECK(e.metrics.at("ppl") == doctest::Approx(std::exp(e.loss)));
       CHECK(e.metrics.at("bpc") == doctest::Approx(e.loss / std::log(2.0)));
     }
+  REQUIRE(seen->all.size() == 10);
   for (const auto& l : seen->all) {
     CHECK(*l.ppl == doctest::Approx(std::exp(l.last_loss)));
     CHECK(*l.bpc == doctest::Approx(l.last_loss / std::log(2.0)));
   }
 }
 
-TEST_CASE("[DF-20] an infeed is told how far to read as seldom with loops of 1 step as with loops of 1,000") {
-  const auto grants = [](int64_t loop) {
+TEST_CASE("[DF-20] an infeed is sent as many messages by its chief with loops of 1 step as with loops of 1,000") {
+  const auto sent_with = [](int64_t loop) {
     small_job_options o{.max_steps = 200, .save_steps = 100, .loop = loop};
     simulated_job job{prepare_small(o), 1};
-    int64_t count = 0;
-    job.watch([&](const std::string&, const std::string& to, const caf::type_erased_tuple& content) {
-      count += to == "infeed/0" && content.match_elements<run>() ? 1 : 0;
+    std::pair<int64_t, int64_t> count{0, 0};  // Grants, and all messages.
+    job.watch([&](const std::string& from, const std::string& to, const caf::type_erased_tuple& content) {
+      if (from != "chief" || to != "infeed/0")
+        return;
+      count.first += content.match_elements<run>() ? 1 : 0;
+      ++count.second;
     });
     run_to_end(job);
     return count;
   };
-  const auto seldom = grants(1000);
-  CHECK(seldom < 100);
-  CHECK(grants(1) == seldom);
+  const auto seldom = sent_with(1000);
+  CHECK(seldom.first > 0);
+  CHECK(seldom.first < 100);
+  CHECK(sent_with(1) == seldom);
 }
 
 TEST_CASE("loops by steps or by time change no bit of a model that carries nothing") {

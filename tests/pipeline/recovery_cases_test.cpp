@@ -56,6 +56,15 @@ class counting_engine final : public wrapped_engine {
   std::shared_ptr<run_counts> counts_;
 };
 
+/// Its step 7 is cancelled.
+class cancelling_engine final : public wrapped_engine {
+ public:
+  using wrapped_engine::wrapped_engine;
+  step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
+    return step == 7 ? step_status::cancelled : wrapped_engine::gradients(step, in, arena);
+  }
+};
+
 /// Counts the steps of all replicas of the job, also of those that are started again.
 std::shared_ptr<run_counts> count_runs(prepared_job& job) {
   auto counts = std::make_shared<run_counts>();
@@ -197,8 +206,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "[DF-49] a source that is cancelled by itself ends the job so; one that is aborted is read again from the last "
-    "commit, by fresh readers") {
+    "[DF-49] a step or a source that is cancelled by itself ends the job so; a source that is aborted is read again "
+    "from the last commit, by readers that begin again there") {
   SUBCASE("cancelled") {
     small_job_options o{.max_steps = 20, .input = failing_at(7, errc::cancelled), .recovers = 10};
     simulated_job job{prepare_small(o), 3};
@@ -207,10 +216,27 @@ TEST_CASE(
     CHECK(result.error().category == errc::cancelled);
     CHECK(events_of(job, kind::recovering).empty());
   }
+  SUBCASE("a step") {
+    const auto prepared = prepare_small({.max_steps = 20, .recovers = 10});
+    for (auto& engine : prepared->in(mode::train).engines)
+      engine = std::make_shared<cancelling_engine>(engine);
+    simulated_job job{prepared, 3};
+    const auto result = result_of(job);
+    REQUIRE_FALSE(result);
+    CHECK(result.error().category == errc::cancelled);
+    CHECK(result.error().step == 7);
+    CHECK(events_of(job, kind::recovering).empty());
+  }
   SUBCASE("aborted") {
     small_job_options o{.max_steps = 20, .input = failing_at(7, errc::aborted, 1), .recovers = 10};
     simulated_job job{prepare_small(o), 3};
+    std::vector<std::pair<int32_t, int64_t>> begun;
+    job.watch([&](const std::string&, const std::string& to, const caf::type_erased_tuple& content) {
+      if (to == "infeed/0" && content.match_elements<begin>())
+        begun.emplace_back(content.get_as<begin>(0).attempt, content.get_as<begin>(0).step);
+    });
     REQUIRE(result_of(job));
+    CHECK(begun == std::vector<std::pair<int32_t, int64_t>>{{1, 0}, {2, 5}});
     REQUIRE(events_of(job, kind::recovered).size() == 1);
     CHECK(events_of(job, kind::recovered).front().step == 5);
     small_job_options whole{.max_steps = 20};
@@ -221,9 +247,14 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "[DF-53] an infeed that falls silent before the last step fails the job in its deadline, with the counts of "
-    "everyone who answers") {
+    "[DF-53] data that end before the last step finish the job there; an infeed that falls silent fails it in its "
+    "deadline, with the counts of everyone who answers") {
   small_job_options o{.max_steps = 40, .recovers = 10};
+  SUBCASE("the end of the data") {
+    o.input = small_dataset(28).batch(4);
+    CHECK(run_to_end(o).global_step == 7);
+    return;
+  }
   simulated_job job{prepare_small(o), 3};
   REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
   job.hang("infeed/0");
@@ -232,9 +263,9 @@ TEST_CASE(
   const auto& message = result.error().message;
   CHECK(result.error().category == errc::deadline_exceeded);
   CHECK(has(message, "infeed/0 does not answer"));
-  CHECK(has(message, "replica/0: received "));
-  CHECK(has(message, "computed "));
-  CHECK(has(message, "outfeed: reported "));
+  const auto n = std::to_string(job.progress().step);
+  CHECK_MESSAGE(has(message, "replica/0: received " + n + ", granted 40, computed " + n), message);
+  CHECK_MESSAGE(has(message, "outfeed: reported " + n), message);
 }
 
 }  // namespace troupe::test

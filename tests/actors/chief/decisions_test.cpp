@@ -51,14 +51,14 @@ TEST_CASE("an evaluation is due at first, after the throttle, and at the end") {
   CHECK(evaluation_due(1, 600, true));
 }
 
-TEST_CASE("an input error outranks its consequences, whichever was recorded first") {
-  const error input{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5};
+TEST_CASE("[DF-48] an input's not_found outranks the cancellation that follows, whichever was recorded first") {
+  const error input{errc::not_found, "the file of record 5 has gone", {}, "infeed/0", 5};
   const error cancelled{errc::cancelled, "the replica was cancelled", {}, "replica/0"};
   const error aborted{errc::aborted, "the outfeed ended", {}, "outfeed"};
   for (const auto& order : std::vector<std::vector<error>>{
            {cancelled, aborted, input}, {input, aborted, cancelled}, {aborted, input, cancelled}}) {
     const auto root = root_cause(order);
-    CHECK(root.category == errc::data_loss);
+    CHECK(root.category == errc::not_found);
     CHECK(root.source == "infeed/0");
     CHECK(root.step == 5);
     CHECK(root.notes.size() == 2);

@@ -13,6 +13,7 @@ std::string trouble_with(const std::function<void(graph&, extent)>& build) {
   graph g;
   build(g, g.unknown("batch"));
   const auto status = g.status();
+  CHECK((status || status.error().category == errc::invalid_argument));
   return status ? "" : status.error().message;
 }
 
