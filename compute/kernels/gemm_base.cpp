@@ -109,8 +109,9 @@ struct plain {
       p[i] = v.x[i];
   }
   static void store_part(T* p, const vector& v, int64_t n) {
-    for (int64_t i = 0; i < n; ++i)
-      p[i] = v.x[i];
+    for (int64_t i = 0; i < W; ++i)  // Up to n, GCC 12 would warn of elements behind the vector.
+      if (i < n)
+        p[i] = v.x[i];
   }
   static vector set(T x) {
     return each([x](int64_t) { return x; });

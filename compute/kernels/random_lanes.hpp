@@ -3,7 +3,9 @@
 
 #include "compute/kernels/random.hpp"
 
-#include <immintrin.h>
+#ifdef __AVX2__
+#  include <immintrin.h>
+#endif
 
 namespace troupe::random {
 
@@ -11,6 +13,8 @@ namespace troupe::random {
 struct eight_blocks {
   alignas(32) uint32_t words[4][8];
 };
+
+#ifdef __AVX2__
 
 /// The random blocks of the counters {first, ...}, {first + 1, ...} to {first + 7, ...}; the first word must not
 /// overflow.
@@ -66,5 +70,24 @@ inline void unit_doubles(const eight_blocks& b, double (&to)[8]) {
     _mm256_storeu_pd(to + half, _mm256_mul_pd(sum, scale));
   }
 }
+
+#else  // The same, where no instruction has eight lanes.
+
+inline eight_blocks philox8(const block& first, uint64_t key) {
+  eight_blocks made;
+  for (uint32_t i = 0; i < 8; ++i) {
+    const block one = philox({first[0] + i, first[1], first[2], first[3]}, key);
+    for (size_t w = 0; w < 4; ++w)
+      made.words[w][i] = one[w];
+  }
+  return made;
+}
+
+inline void unit_doubles(const eight_blocks& b, double (&to)[8]) {
+  for (size_t i = 0; i < 8; ++i)
+    to[i] = unit_double(b.words[0][i], b.words[1][i]);
+}
+
+#endif
 
 }  // namespace troupe::random

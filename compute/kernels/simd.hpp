@@ -15,8 +15,31 @@
 #include <Eigen/Core>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+
+#if defined(__SSE2__) && !defined(__SSE4_1__)
+// Eigen's pow rounds packets, and Eigen 3.4 cannot before SSE4.1.
+namespace Eigen::internal {
+template <>
+inline Packet4f pround<Packet4f>(const Packet4f& x) {
+  alignas(16) float t[4];
+  pstore(t, x);
+  for (float& e : t)
+    e = std::round(e);
+  return pload<Packet4f>(t);
+}
+template <>
+inline Packet2d pround<Packet2d>(const Packet2d& x) {
+  alignas(16) double t[2];
+  pstore(t, x);
+  for (double& e : t)
+    e = std::round(e);
+  return pload<Packet2d>(t);
+}
+}  // namespace Eigen::internal
+#endif
 
 namespace troupe::simd {
 
