@@ -40,25 +40,28 @@ std::string graph_contents::unique(std::string_view name) {
 }
 
 extent graph::unknown(std::string_view name) {
-  auto& known = contents_->unknowns;
-  for (size_t i = 0; i < known.size(); ++i)
-    if (known[i] == name)
-      return extent::of_unknown(static_cast<int32_t>(i));
-  known.emplace_back(name);
-  return extent::of_unknown(static_cast<int32_t>(known.size()) - 1);
+  auto& numbers = contents_->unknown_numbers;
+  if (const auto known = numbers.find(name); known != numbers.end())
+    return extent::of_unknown(known->second);
+  const auto number = static_cast<int32_t>(contents_->unknowns.size());
+  contents_->unknowns.emplace_back(name);
+  numbers.emplace(name, number);
+  return extent::of_unknown(number);
 }
 
 symbol graph::placeholder(std::string name, dtype type, symbol_shape dims, std::source_location at) {
-  for (int32_t p : contents_->placeholders)
-    if (contents_->nodes[static_cast<size_t>(p)].name == name)
-      return refuse(*this, "placeholder", "there already is one named '" + name + "'", at);
+  if (contents_->placeholder_names.contains(name))
+    return refuse(*this, "placeholder", "there already is one named '" + name + "'", at);
   if (dims.size() > static_cast<size_t>(shape::max_rank))
     return refuse(*this, "placeholder", "rank " + std::to_string(dims.size()) + " is above 8", at);
   attributes attr;
   attr.index = static_cast<int32_t>(contents_->placeholders.size());
   const symbol s = append(*this, ops::placeholder, {}, type, std::move(dims), at, std::move(attr));
+  if (!s.valid())
+    return s;
   auto& n = contents_->nodes.back();
   contents_->names[name] = 1;
+  contents_->placeholder_names.insert(name);
   n.name = std::move(name);
   contents_->placeholders.push_back(s.node());
   return s;
@@ -121,6 +124,8 @@ symbol graph::variable(variable_options options, std::source_location at) {
   const auto extents = options.dims.extents();
   const symbol s = append(*this, ops::variable, {}, options.type, symbol_shape(extents.begin(), extents.end()), at,
                           std::move(attr));
+  if (!s.valid())
+    return s;
   contents_->nodes.back().name = options.name;
   contents_->names[options.name] = 1;
   contents_->variable_names.insert(options.name);

@@ -96,11 +96,13 @@ struct graph_host_call {
 struct graph_contents {
   std::deque<node> nodes;  ///< A deque, so that references to extents stay valid while nodes are added.
   std::vector<std::string> unknowns;
+  std::map<std::string, int32_t, std::less<>> unknown_numbers;  ///< By name: the index in `unknowns`.
   std::vector<graph_variable> variables;
   std::set<std::string> variable_names;  ///< Those of states, too.
   std::vector<graph_state> states;
   bool states_are_initial = false;  ///< Nothing is carried: the node of a state is its initial value.
   std::vector<int32_t> placeholders;
+  std::set<std::string> placeholder_names;
   std::vector<tensor> constants;
   std::vector<graph_summary> summaries;
   std::vector<observed_value> observed;

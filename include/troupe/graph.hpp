@@ -94,7 +94,7 @@ class TROUPE_API graph {
 
   /// The unknown of that name, made at its first use. The usual one is "batch".
   extent unknown(std::string_view name);
-  /// A value fed at every step.
+  /// A value fed at every step. Errors of the graph: a repeated name, more than 8 axes or 2^48 elements.
   symbol placeholder(std::string name, dtype type, symbol_shape dims,
                      std::source_location at = std::source_location::current());
   /// A value that is the same at every step.

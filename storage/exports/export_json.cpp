@@ -4,6 +4,7 @@
 #include "storage/exports/json_fields.hpp"
 
 #include <limits>
+#include <set>
 
 namespace troupe {
 
@@ -16,6 +17,8 @@ constexpr std::string_view graph_format = "troupe graph", signature_format = "tr
                            preparation_format = "troupe preparation", best_format = "troupe best export";
 constexpr int64_t best_version = 1;  // It is not part of an export and has its own version.
 constexpr int64_t most = std::numeric_limits<int64_t>::max();
+/// The most unknowns of a graph. Each extent is looked for among all of them; models have one, "batch", or a few.
+constexpr size_t unknowns_max = 256;
 
 /// Calls `read` with the JSON value of a file. Damage that `read` finds becomes the error data_loss of the file.
 template <class Read>
@@ -111,18 +114,27 @@ uint32_t checksum_in(const tree& j, const std::string& where) {
   return *crc;
 }
 
+/// The names of unknowns, which extents like "3*batch" refer to.
+std::vector<std::string> unknowns_in(const tree& j) {
+  if (j.is_array() && j.size() > unknowns_max)
+    throw damage_found{"unknowns are " + std::to_string(j.size()) + ", and " + std::to_string(unknowns_max)
+                       + " is the most"};
+  auto unknowns = texts_in(j, "unknowns");
+  std::set<std::string_view> names;
+  for (const auto& name : unknowns)
+    if (name.empty() || name.find('*') != std::string::npos || !names.insert(name).second)
+      throw damage_found{"the unknown '" + name + "' cannot have that name, or is there twice"};
+  return unknowns;
+}
+
 graph_file graph_in(const tree& j) {
   require_members(j, "it", {"format", "format_version", "origin", "unknowns", "nodes", "checksums"});
   graph_file f{.origin = origin_in(j["origin"]),
-               .graph = {.unknowns = texts_in(j["unknowns"], "unknowns"), .nodes = {}},
+               .graph = {.unknowns = unknowns_in(j["unknowns"]), .nodes = {}},
                .checksums = {},
                .format_version = integer_in(j["format_version"], "format_version", std::numeric_limits<int64_t>::min(),
                                             std::numeric_limits<int64_t>::max())};
   const auto& unknowns = f.graph.unknowns;
-  for (size_t i = 0; i < unknowns.size(); ++i)
-    for (size_t k = 0; k <= i; ++k)
-      if (unknowns[i].empty() || unknowns[i].find('*') != std::string::npos || (k < i && unknowns[k] == unknowns[i]))
-        throw damage_found{"the unknown '" + unknowns[i] + "' cannot have that name, or is there twice"};
   if (!j["nodes"].is_array() || !j["checksums"].is_object())
     throw damage_found{"nodes are not a list, or checksums not an object"};
   for (const auto& n : j["nodes"])
@@ -188,6 +200,9 @@ stored_preparation preparation_in(const tree& j) {
 }  // namespace
 
 expected<std::string> write_graph_json(const graph_file& f) {
+  if (f.graph.unknowns.size() > unknowns_max)
+    return fail(errc::invalid_argument, "the graph has " + std::to_string(f.graph.unknowns.size()) + " unknowns, and "
+                                            + std::to_string(unknowns_max) + " is the most that an export can have");
   auto j = begin_file(graph_format, f.format_version);
   j["origin"] = {{"model", f.origin.model},
                  {"global_step", f.origin.global_step},

@@ -16,7 +16,7 @@ struct graph_file {
   std::map<std::string, uint32_t> checksums;
   int64_t format_version = 2;  ///< Format version of the export.
 };
-/// Error: invalid_argument if a name is not UTF-8.
+/// Error: invalid_argument if a name is not UTF-8, or the graph has more than 256 unknowns.
 expected<std::string> write_graph_json(const graph_file& f);
 expected<graph_file> parse_graph_json(std::string_view text, const std::string& path);
 

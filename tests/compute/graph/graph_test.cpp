@@ -119,4 +119,24 @@ TEST_CASE("an unknown is the same whenever it is asked for") {
   CHECK(g.unknown("length") != g.unknown("batch"));
 }
 
+TEST_CASE("200,000 placeholders and unknowns are made without a search through all of them each time") {
+  graph g;
+  constexpr int count = 200'000;  // 2 · 10^10 comparisons would take minutes.
+  for (int i = 0; i < count; ++i)
+    floats(g, ("x" + std::to_string(i)).c_str(), {g.unknown("u" + std::to_string(i))});
+  CHECK(g.status());
+  CHECK(g.unknown("u" + std::to_string(count - 1)) == extent::of_unknown(count - 1));
+  CHECK_FALSE(floats(g, "x7", {2}).valid());
+  CHECK(says(g, {"placeholder", "there already is one named 'x7'", "graph_test.cpp"}));
+}
+
+TEST_CASE("a placeholder or a variable of more elements than can be is refused, also as the first node") {
+  constexpr int64_t wide = int64_t{1} << 40;
+  graph g, h;
+  CHECK_FALSE(floats(g, "x", {wide, wide}).valid());
+  CHECK(says(g, {"placeholder", "more than 2^48 elements"}));
+  CHECK_FALSE(h.variable({.name = "w", .dims = {wide, wide}}).valid());
+  CHECK(says(h, {"variable", "more than 2^48 elements"}));
+}
+
 }  // namespace troupe

@@ -102,6 +102,24 @@ TEST_CASE("members that are missing, unknown or of another kind are refused by n
           "p: labels.label is not a text");
 }
 
+TEST_CASE("a graph has at most 256 unknowns, and more are counted, not looked through") {
+  const auto with_unknowns = [](int64_t count) {
+    std::string names = "\"batch\"";
+    for (int64_t i = 1; i < count; ++i)
+      names += ",\"u" + std::to_string(i) + "\"";
+    return replaced(graph_text(), "[\n  \"batch\"\n ]", "[" + names + "]");
+  };
+  const auto most = parse_graph_json(with_unknowns(256), "g");
+  REQUIRE_MESSAGE(most, (most ? "" : to_text(most.error())));
+  CHECK(write_graph_json(*most));
+  refused(parse_graph_json(with_unknowns(1'000'000), "g"), errc::data_loss,
+          "g: unknowns are 1000000, and 256 is the most");
+  auto more = *most;
+  more.graph.unknowns.push_back("one more");
+  refused(write_graph_json(more), errc::invalid_argument,
+          "the graph has 257 unknowns, and 256 is the most that an export can have");
+}
+
 TEST_CASE("names that are not UTF-8 are refused before anything is written") {
   auto c = sample_export(7);
   c.graph.nodes[0].name = "\xff";
