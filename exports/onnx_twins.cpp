@@ -67,10 +67,46 @@ std::optional<onnx_value> clip(onnx_graph& g) {
   return g.emit("Clip", {g.in(0), g.number(real(g, "number"), type_of(g)), g.number(real(g, "number2"), type_of(g))});
 }
 
-std::optional<onnx_value> cast(onnx_graph& g) {
-  const auto y = g.emit("Cast", {g.in(0)});
-  g.set("to", int64_t{onnx_type(type_of(g))});
+onnx_value cast_to(onnx_graph& g, const onnx_value& x, dtype type) {
+  const auto y = g.emit("Cast", {x});
+  g.set("to", int64_t{onnx_type(type)});
   return y;
+}
+
+/// A floating x to an integer. ONNX leaves the result open where it is out of range or NaN, so that x is first brought
+/// into range; NaN becomes 0. Where the largest integer is no number of x's dtype, that dtype has the power of two
+/// above it, and below that no number that is out of range.
+template <class From, class To>
+onnx_value saturated(onnx_graph& g) {
+  constexpr auto lowest = std::numeric_limits<To>::min(), highest = std::numeric_limits<To>::max();
+  constexpr bool exact = std::numeric_limits<To>::digits <= std::numeric_limits<From>::digits;
+  const auto x = g.in(0), zero = g.constant(tensor::scalar(From{0})),
+             number = g.emit("Where", {g.emit("IsNaN", {x}), zero, x});
+  const auto end = static_cast<From>(highest), most = exact ? end : std::nextafter(end, From{0});
+  const auto low = g.constant(tensor::scalar(static_cast<From>(lowest))), high = g.constant(tensor::scalar(most));
+  const auto y = cast_to(g, g.emit("Clip", {number, low, high}), type_of(g));
+  if (exact)
+    return y;
+  const auto above = g.emit("GreaterOrEqual", {x, g.constant(tensor::scalar(end))});
+  return g.emit("Where", {above, g.constant(tensor::scalar(highest)), y});
+}
+
+template <class From>
+onnx_value cast_from(onnx_graph& g) {
+  switch (type_of(g)) {
+    case dtype::int32: return saturated<From, int32_t>(g);
+    case dtype::int64: return saturated<From, int64_t>(g);
+    case dtype::uint8: return saturated<From, uint8_t>(g);
+    default: return cast_to(g, g.in(0), type_of(g));
+  }
+}
+
+std::optional<onnx_value> cast(onnx_graph& g) {
+  switch (g.input(0).type) {
+    case dtype::float32: return cast_from<float>(g);
+    case dtype::float64: return cast_from<double>(g);
+    default: return cast_to(g, g.in(0), type_of(g));
+  }
 }
 
 // -- products ------------------------------------------------------------------------
@@ -222,13 +258,10 @@ std::optional<onnx_value> one_hot(onnx_graph& g) {
   list counted(static_cast<size_t>(known(g.node().dims.back())));
   for (size_t i = 0; i < counted.size(); ++i)
     counted[i] = static_cast<int64_t>(i);
-  const auto wide = g.emit("Cast", {g.in(0)});
-  g.set("to", int64_t{onnx_type(dtype::int64)});
+  const auto wide = cast_to(g, g.in(0), dtype::int64);
   const auto column = g.emit("Unsqueeze", {wide, g.numbers({-1})});
   const auto equal = g.emit("Equal", {column, g.numbers(counted)});
-  const auto y = g.emit("Cast", {equal});
-  g.set("to", int64_t{onnx_type(type_of(g))});
-  return y;
+  return cast_to(g, equal, type_of(g));
 }
 
 // -- the table -----------------------------------------------------------------------

@@ -3,6 +3,8 @@
 
 #include <troupe/troupe.hpp>
 
+#include <limits>
+
 namespace troupe::test {
 
 struct predicting_model {
@@ -112,6 +114,24 @@ inline predicting_model near_zero_predictor() {
       }};
 }
 
+/// Numbers that no integer has, as float32 and float64, cast to each integer dtype.
+inline predicting_model casts_predictor() {
+  return {
+      "casts", {{"x", dtype::float32, {8}}}, [](graph& g, const features& x) {
+        constexpr float infinite = std::numeric_limits<float>::infinity();
+        const symbol factors = g.constant(tensor::of<float>({8}, {1, 200, 1e9f, 3e9f, 9e18f, 3e19f, 3e38f, infinite}));
+        const symbol narrow = mul(x["x"], factors), wide = cast(narrow, dtype::float64),
+                     nan = sub(narrow, narrow);  // Where x · ∞ is infinite; else 0.
+        std::map<std::string, symbol> y{{"nan", cast(nan, dtype::int32)},
+                                        {"wide_nan", cast(cast(nan, dtype::float64), dtype::int64)}};
+        for (const dtype to : {dtype::int32, dtype::int64, dtype::uint8, dtype::boolean}) {
+          y["narrow_" + std::string{to_string(to)}] = cast(narrow, to);
+          y["wide_" + std::string{to_string(to)}] = cast(wide, to);
+        }
+        return y;
+      }};
+}
+
 inline std::vector<predicting_model> predicting_models() {
   return {dense_predictor({784, 256, 128, 10}),
           lenet_predictor(),
@@ -119,7 +139,8 @@ inline std::vector<predicting_model> predicting_models() {
           lstm_predictor(),
           transformer_predictor(),
           heads_predictor(),
-          near_zero_predictor()};
+          near_zero_predictor(),
+          casts_predictor()};
 }
 
 /// Pseudo-random rows for `c`: indices below `entries` for int32, else numbers in [-1, 1).
