@@ -109,6 +109,15 @@ std::optional<onnx_value> cast(onnx_graph& g) {
   }
 }
 
+/// ONNX has an order of numbers only, of which uint8 keeps that of false and true.
+std::optional<onnx_value> ordered(onnx_graph& g, const char* op) {
+  const auto operand = [&g](size_t i) {
+    return g.input(i).type == dtype::boolean ? cast_to(g, g.in(i), dtype::uint8) : g.in(i);
+  };
+  const auto a = operand(0), b = operand(1);
+  return g.emit(op, {a, b});
+}
+
 // -- products ------------------------------------------------------------------------
 
 std::optional<onnx_value> matmul(onnx_graph& g) {
@@ -282,10 +291,6 @@ const std::map<std::string_view, twin>& twins() {
       TROUPE_SAME("maximum", "Max"),
       TROUPE_SAME("minimum", "Min"),
       TROUPE_SAME("equal", "Equal"),
-      TROUPE_SAME("less", "Less"),
-      TROUPE_SAME("less_equal", "LessOrEqual"),
-      TROUPE_SAME("greater", "Greater"),
-      TROUPE_SAME("greater_equal", "GreaterOrEqual"),
       TROUPE_SAME("logical_and", "And"),
       TROUPE_SAME("logical_or", "Or"),
       TROUPE_SAME("logical_not", "Not"),
@@ -305,6 +310,10 @@ const std::map<std::string_view, twin>& twins() {
       TROUPE_SAME("stop_gradient", "Identity"),
       TROUPE_SAME("check_numerics", "Identity"),
       {"not_equal", not_equal},
+      {"less", [](onnx_graph& g) { return ordered(g, "Less"); }},
+      {"less_equal", [](onnx_graph& g) { return ordered(g, "LessOrEqual"); }},
+      {"greater", [](onnx_graph& g) { return ordered(g, "Greater"); }},
+      {"greater_equal", [](onnx_graph& g) { return ordered(g, "GreaterOrEqual"); }},
       {"square", square},
       {"rsqrt", rsqrt},
       {"expm1", expm1},

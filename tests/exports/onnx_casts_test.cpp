@@ -143,4 +143,16 @@ TEST_CASE("a cast to an integer in ONNX is given no number out of range, and its
   }
 }
 
+TEST_CASE("booleans that are compared are numbers in ONNX, and the result is ours") {
+  using comparison = symbol (*)(symbol, symbol, std::source_location);
+  for (const comparison compare :
+       {comparison{less}, comparison{less_equal}, comparison{greater}, comparison{greater_equal}})
+    check_same<float>(
+        [compare](graph& g, symbol x) {
+          const auto above = [&](float number) { return greater(x, g.constant(tensor::scalar(number))); };
+          return compare(above(1), less(x, g.constant(tensor::scalar(3.0f))), std::source_location::current());
+        },
+        {0, 2, 4, NAN});
+}
+
 }  // namespace troupe

@@ -114,7 +114,7 @@ inline predicting_model near_zero_predictor() {
       }};
 }
 
-/// Numbers that no integer has, as float32 and float64, cast to each integer dtype.
+/// Numbers that no integer has, as float32 and float64, cast to each integer dtype; and booleans in their order.
 inline predicting_model casts_predictor() {
   return {
       "casts", {{"x", dtype::float32, {8}}}, [](graph& g, const features& x) {
@@ -122,8 +122,11 @@ inline predicting_model casts_predictor() {
         const symbol factors = g.constant(tensor::of<float>({8}, {1, 200, 1e9f, 3e9f, 9e18f, 3e19f, 3e38f, infinite}));
         const symbol narrow = mul(x["x"], factors), wide = cast(narrow, dtype::float64),
                      nan = sub(narrow, narrow);  // Where x · ∞ is infinite; else 0.
-        std::map<std::string, symbol> y{{"nan", cast(nan, dtype::int32)},
-                                        {"wide_nan", cast(cast(nan, dtype::float64), dtype::int64)}};
+        const symbol positive = greater(narrow, scale(narrow, 0)), small = greater(x["x"], scale(narrow, 1e-3));
+        std::map<std::string, symbol> y{
+            {"nan", cast(nan, dtype::int32)},      {"wide_nan", cast(cast(nan, dtype::float64), dtype::int64)},
+            {"less", less(positive, small)},       {"less_equal", less_equal(positive, small)},
+            {"greater", greater(positive, small)}, {"greater_equal", greater_equal(positive, small)}};
         for (const dtype to : {dtype::int32, dtype::int64, dtype::uint8, dtype::boolean}) {
           y["narrow_" + std::string{to_string(to)}] = cast(narrow, to);
           y["wide_" + std::string{to_string(to)}] = cast(wide, to);
