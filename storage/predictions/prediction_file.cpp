@@ -16,6 +16,21 @@ struct npy_column {
   output_file rows;  ///< Only the elements. The header needs the number of rows, which is known at the end.
 };
 
+/// What all results have in common: the dtype and shape of each value as text, "float32 [3]", and the number of words
+/// of each text, "2 words".
+using result_form = std::map<std::string, std::string>;
+
+result_form form_of(const prediction& one) {
+  result_form form;
+  for (const auto& [key, value] : one.values)
+    form[key] = std::string{to_string(value.type())} + " " + to_text(value.dims());
+  for (const auto& [key, words] : one.texts) {
+    auto& what = form[key];  // A value and a text may have one name.
+    what += (what.empty() ? "" : " and ") + std::to_string(words.size()) + (words.size() == 1 ? " word" : " words");
+  }
+  return form;
+}
+
 }  // namespace
 
 struct prediction_file::impl {
@@ -24,10 +39,16 @@ struct prediction_file::impl {
   prediction_format format;
   std::optional<output_file> text;
   std::map<std::string, npy_column> columns;
+  result_form first;  ///< That of the first result.
   int64_t results = 0;
+  /// Why a result was written in part, or not at all: what is in the files can no longer become complete.
+  std::optional<error> broken;
 
   expected<void> open();
-  expected<void> write_row(const std::string& key, const tensor& value);
+  expected<void> check(const result_form& form) const;
+  expected<void> open_columns(const prediction& one);
+  expected<void> append(const prediction& one);
+  expected<void> no_others(const std::vector<std::string>& names) const;
   expected<output_file> complete(npy_column& c);
   expected<void> keep_columns();
 };
@@ -42,27 +63,76 @@ expected<void> prediction_file::impl::open() {
   return {};
 }
 
-expected<void> prediction_file::impl::write_row(const std::string& key, const tensor& value) {
-  auto found = columns.find(key);
-  if (found == columns.end() && results == 0) {
+/// Refuses a result that is not like the first.
+expected<void> prediction_file::impl::check(const result_form& form) const {
+  const std::string result = "result " + std::to_string(results);
+  for (const auto& [key, what] : form) {
+    const auto there = first.find(key);
+    if (there == first.end() || there->second != what)
+      return fail(errc::invalid_argument,
+                  "'" + key + "' of " + result + " is " + what + ", and "
+                      + (there == first.end() ? "is not in the first result" : there->second + " in the first result"));
+  }
+  for (const auto& [key, what] : first)
+    if (!form.contains(key))
+      return fail(errc::invalid_argument, result + " has no '" + key + "', which is " + what + " in the first result");
+  return {};
+}
+
+/// Creates the columns of the first result, all or none.
+expected<void> prediction_file::impl::open_columns(const prediction& one) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : one.values) {
     std::string name = key;
     std::replace(name.begin(), name.end(), '/', '_');
     name = join_path(path, name + ".npy");
+    if (const auto other = std::find(names.begin(), names.end(), name); other != names.end())
+      return fail(errc::invalid_argument, "'" + std::next(one.values.begin(), other - names.begin())->first + "' and '"
+                                              + key + "' would both be written to " + name);
     if (const auto kept_as = files->replaceable(name); !kept_as || !*kept_as)
       return kept_as ? fail(errc::failed_precondition,
                             "cannot write to " + name + ": it is a device or a pipe, and an array is a file")
                      : fail(kept_as.error());
+    names.push_back(std::move(name));
+  }
+  if (auto alone = no_others(names); !alone)
+    return alone;
+  std::map<std::string, npy_column> made;
+  for (const auto& [key, value] : one.values) {
+    const auto& name = names[made.size()];
     auto rows = output_file::create(files, name + ".rows");
     if (!rows)
       return fail(rows.error());
-    found = columns.emplace(key, npy_column{value.type(), value.dims(), name, std::move(*rows)}).first;
+    made.emplace(key, npy_column{value.type(), value.dims(), name, std::move(*rows)});
   }
-  if (found == columns.end() || found->second.type != value.type() || found->second.row != value.dims())
-    return fail(errc::invalid_argument, "'" + key + "' of result " + std::to_string(results) + " is "
-                                            + std::string{to_string(value.type())} + " " + to_text(value.dims())
-                                            + ", and was not in the first result");
-  return found->second.rows.append(
-      {reinterpret_cast<const char*>(value.data()), static_cast<size_t>(value.byte_size())});
+  columns = std::move(made);
+  return {};
+}
+
+/// Arrays of other keys have rows of other results: whoever reads the directory would take them for one run.
+expected<void> prediction_file::impl::no_others(const std::vector<std::string>& names) const {
+  const auto there = files->list(path);
+  if (!there)
+    return fail(there.error());
+  for (const auto& file : *there)
+    if (file.name.ends_with(".npy") && std::find(names.begin(), names.end(), join_path(path, file.name)) == names.end())
+      return fail(errc::failed_precondition,
+                  join_path(path, file.name) + " is not of these results: remove it, or name another directory");
+  return {};
+}
+
+expected<void> prediction_file::impl::append(const prediction& one) {
+  if (format == prediction_format::csv)
+    return text->append((results == 0 ? csv_header(one) : "") + csv_line(one));
+  if (format == prediction_format::jsonl)
+    return text->append(json_line(one));
+  for (const auto& [key, value] : one.values) {
+    auto appended = columns.at(key).rows.append(
+        {reinterpret_cast<const char*>(value.data()), static_cast<size_t>(value.byte_size())});
+    if (!appended)
+      return appended;
+  }
+  return {};
 }
 
 expected<output_file> prediction_file::impl::complete(npy_column& c) {
@@ -131,31 +201,36 @@ bool prediction_file::is_stream(const std::string& path) {
 
 expected<void> prediction_file::write(const prediction& one) {
   auto& i = *impl_;
-  expected<void> written;
-  if (i.format == prediction_format::npy) {
-    for (const auto& [key, value] : one.values)
-      if (written = i.write_row(key, value); !written)
-        return written;
-  } else {
-    const bool names = i.format == prediction_format::csv && i.results == 0;
-    written = i.text->append((names ? csv_header(one) : "")
-                             + (i.format == prediction_format::csv ? csv_line(one) : json_line(one)));
+  if (i.broken)
+    return fail(*i.broken);
+  auto form = form_of(one);
+  expected<void> right;
+  if (i.results > 0)
+    right = i.check(form);
+  else if (i.format == prediction_format::npy)
+    right = i.open_columns(one);
+  if (!right)
+    return right;
+  if (auto appended = i.append(one); !appended) {
+    i.broken = appended.error();
+    return appended;
   }
-  if (written)
-    ++i.results;
-  return written;
+  if (i.results++ == 0)
+    i.first = std::move(form);
+  return {};
 }
 
 expected<void> prediction_file::finish() {
   auto& i = *impl_;
-  if (!i.text)
-    return i.keep_columns();
-  return i.text->finish();
+  if (i.broken)
+    return fail(*i.broken);
+  return i.text ? i.text->finish() : i.keep_columns();
 }
 
 expected<prediction_file> create_prediction_file(std::shared_ptr<file_system> files, const std::string& path,
                                                  prediction_format format) {
-  auto made = std::make_unique<prediction_file::impl>(prediction_file::impl{std::move(files), path, format, {}, {}});
+  auto made = std::make_unique<prediction_file::impl>(
+      prediction_file::impl{std::move(files), path, format, {}, {}, {}});
   if (auto opened = made->open(); !opened)
     return fail(opened.error());
   return prediction_file{std::move(made)};

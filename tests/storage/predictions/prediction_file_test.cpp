@@ -107,14 +107,120 @@ TEST_CASE("npy files hold all results of a key behind a header that says how man
         == npy_header(dtype::float64, {12, 40'000}).size() + 12 * 40'000 * 8);
 }
 
-TEST_CASE("a result that is not like the first one cannot go into the same array") {
-  const auto disk = memory_file_system();
-  auto file = created(disk, "/d", prediction_format::npy);
-  REQUIRE(file.write({{{"x", tensor::zeros(dtype::float32, {2})}}, {}}));
-  const auto refused = file.write({{{"x", tensor::zeros(dtype::float32, {3})}}, {}});
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error()
-        == error{errc::invalid_argument, "'x' of result 1 is float32 [3], and was not in the first result"});
+TEST_CASE("a result that is not like the first is refused by what differs, and leaves nothing in any format") {
+  const auto two = tensor::zeros(dtype::float32, {2}), three = tensor::zeros(dtype::float32, {3}),
+             whole = tensor::zeros(dtype::int32, {2});
+  const prediction right{{{"a", two}, {"x", two}}, {{"words", {"one", "two"}}}};
+  const std::pair<prediction, const char*> others[] = {
+      {{{{"a", two}, {"x", three}}, right.texts},
+       "'x' of result 1 is float32 [3], and float32 [2] in the first result"},
+      {{{{"a", two}, {"x", whole}}, right.texts}, "'x' of result 1 is int32 [2], and float32 [2] in the first result"},
+      {{{{"a", two}}, right.texts}, "result 1 has no 'x', which is float32 [2] in the first result"},
+      {{{{"a", two}, {"x", two}, {"y", two}}, right.texts},
+       "'y' of result 1 is float32 [2], and is not in the first result"},
+      {{right.values, {{"words", {"one"}}}}, "'words' of result 1 is 1 word, and 2 words in the first result"},
+      {{right.values, {}}, "result 1 has no 'words', which is 2 words in the first result"},
+      {{right.values, {{"kind", {"one"}}, {"words", {"one", "two"}}}},
+       "'kind' of result 1 is 1 word, and is not in the first result"}};
+  for (const auto format : {prediction_format::csv, prediction_format::jsonl, prediction_format::npy}) {
+    CAPTURE(to_string(format));
+    const auto disk = disk_with_directory();
+    const bool arrays = format == prediction_format::npy;
+    {
+      auto file = created(disk, arrays ? "/d" : "/d/out", format);
+      REQUIRE(file.write(right));
+      for (const auto& [other, what] : others) {
+        const auto refused = file.write(other);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error() == error{errc::invalid_argument, what});
+      }
+      REQUIRE(file.write(right));
+      REQUIRE(file.finish());
+    }
+    if (arrays) {
+      CHECK(names_in(*disk, "/d") == std::vector<std::string>{"a.npy", "x.npy"});
+      for (const char* name : {"/d/a.npy", "/d/x.npy"})
+        CHECK(*read_file(*disk, name) == npy_header(dtype::float32, {2, 2}) + std::string(16, '\0'));
+    } else {
+      const auto line = format == prediction_format::csv ? csv_line(right) : json_line(right);
+      CHECK(*read_file(*disk, "/d/out") == (format == prediction_format::csv ? csv_header(right) : "") + line + line);
+    }
+  }
+}
+
+TEST_CASE("a first result that was refused leaves no row, and another may be the first") {
+  const auto disk = disk_with_directory();
+  const auto one = tensor::zeros(dtype::float32, {2});
+  REQUIRE(write_file_atomically(*disk, "/d", "old.npy", "before"));
+  {
+    auto file = created(disk, "/d", prediction_format::npy);
+    REQUIRE_FALSE(file.write({{{"a", one}, {"x", one}}, {}}));
+    CHECK(names_in(*disk, "/d") == std::vector<std::string>{"old.npy"});
+    REQUIRE(disk->remove("/d/old.npy"));
+    REQUIRE(file.write({{{"x", one}}, {}}));
+    REQUIRE(file.finish());
+  }
+  CHECK(names_in(*disk, "/d") == std::vector<std::string>{"x.npy"});
+  CHECK(read_file(*disk, "/d/x.npy")->starts_with(npy_header(dtype::float32, {1, 2})));
+}
+
+TEST_CASE("a file that could not take a result takes no other and cannot be finished") {
+  const auto large = tensor::zeros(dtype::uint8, {2 << 20}), one = tensor::zeros(dtype::uint8, {1});
+  for (const auto format : {prediction_format::csv, prediction_format::npy}) {
+    CAPTURE(to_string(format));
+    const auto disk = faulty_file_system::around(memory_disk::make());
+    REQUIRE(disk->create_directories("/d"));
+    {
+      auto file = created(disk, format == prediction_format::npy ? "/d" : "/d/out.csv", format);
+      REQUIRE(file.write({{{"a", one}, {"x", large}}, {}}));
+      disk->inject({.operation = file_operation::append, .path_contains = ".tmp"});
+      const auto failed = file.write({{{"a", one}, {"x", large}}, {}});
+      REQUIRE_FALSE(failed);
+      CHECK(failed.error().category == errc::resource_exhausted);
+      const auto again = file.write({{{"a", one}, {"x", large}}, {}});
+      REQUIRE_FALSE(again);
+      CHECK(again.error() == failed.error());
+      const auto finished = file.finish();
+      REQUIRE_FALSE(finished);
+      CHECK(finished.error() == failed.error());
+    }
+    CHECK(names_in(*disk, "/d").empty());
+  }
+}
+
+TEST_CASE("arrays of an earlier run are replaced if they have the same keys, and those of other keys are refused") {
+  const auto disk = disk_with_directory();
+  const auto one = tensor::zeros(dtype::float32, {2});
+  for (const int64_t results : {2, 1}) {
+    auto file = created(disk, "/d", prediction_format::npy);
+    for (int64_t i = 0; i < results; ++i)
+      REQUIRE(file.write({{{"x", one}, {"y", one}}, {}}));
+    REQUIRE(file.finish());
+  }
+  const auto before = *read_file(*disk, "/d/y.npy");
+  CHECK(before.starts_with(npy_header(dtype::float32, {1, 2})));
+  {
+    auto file = created(disk, "/d", prediction_format::npy);
+    const auto refused = file.write({{{"x", one}}, {}});
+    REQUIRE_FALSE(refused);
+    CHECK(
+        refused.error()
+        == error{errc::failed_precondition, "/d/y.npy is not of these results: remove it, or name another directory"});
+  }
+  CHECK(names_in(*disk, "/d") == std::vector<std::string>{"x.npy", "y.npy"});
+  CHECK(*read_file(*disk, "/d/y.npy") == before);
+}
+
+TEST_CASE("two keys that would have one array are refused, and neither is written") {
+  const auto disk = disk_with_directory();
+  const auto one = tensor::zeros(dtype::float32, {2});
+  {
+    auto file = created(disk, "/d", prediction_format::npy);
+    const auto refused = file.write({{{"a/b", one}, {"a_b", one}}, {}});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error() == error{errc::invalid_argument, "'a/b' and 'a_b' would both be written to /d/a_b.npy"});
+  }
+  CHECK(names_in(*disk, "/d").empty());
 }
 
 TEST_CASE("a disk that is full is told, and what was under the name before is still there") {
