@@ -4,6 +4,7 @@
 
 #include <brotli/decode.h>
 
+#include <algorithm>
 #include <new>
 
 namespace troupe {
@@ -93,18 +94,28 @@ std::unique_ptr<body_decoder> decoder_of(const std::string& coding) {
   return coding == "br" ? std::make_unique<brotli_decoder>() : nullptr;
 }
 
-std::string gzipped(const std::string& text) {
+std::string gzipped(const std::string& text, size_t piece_bytes_max) {
   z_stream state{};
   constexpr int gzip = 16 + MAX_WBITS, memory_level = 8;
   if (deflateInit2(&state, Z_BEST_SPEED, Z_DEFLATED, gzip, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
     return {};
   std::string made(deflateBound(&state, text.size()), '\0');
+  size_t given = 0, room = made.size();
   state.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  state.avail_in = static_cast<uInt>(text.size());
   state.next_out = reinterpret_cast<Bytef*>(made.data());
-  state.avail_out = static_cast<uInt>(made.size());
-  const bool whole = deflate(&state, Z_FINISH) == Z_STREAM_END;
-  made.resize(whole ? state.total_out : 0);
+  int got = Z_OK;
+  while (got == Z_OK) {
+    if (state.avail_in == 0) {
+      state.avail_in = static_cast<uInt>(std::min(text.size() - given, piece_bytes_max));
+      given += state.avail_in;
+    }
+    if (state.avail_out == 0) {
+      state.avail_out = static_cast<uInt>(std::min(room, piece_bytes_max));
+      room -= state.avail_out;
+    }
+    got = deflate(&state, given == text.size() ? Z_FINISH : Z_NO_FLUSH);
+  }
+  made.resize(got == Z_STREAM_END ? state.total_out : 0);
   deflateEnd(&state);
   return made;
 }

@@ -22,7 +22,8 @@ class body_decoder {
 /// The decoder for "gzip", "deflate" or "br"; null for any other coding.
 std::unique_ptr<body_decoder> decoder_of(const std::string& coding);
 
-/// Returns an empty string if there is no memory.
-std::string gzipped(const std::string& text);
+/// Returns an empty string if there is no memory. zlib counts a piece of the text or of the result in 32 bits, so that
+/// both are handed over in pieces of at most `piece_bytes_max`; tests take small ones.
+std::string gzipped(const std::string& text, size_t piece_bytes_max = UINT32_MAX);
 
 }  // namespace troupe
