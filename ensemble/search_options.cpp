@@ -109,7 +109,17 @@ expected<void> validate(const search_options& o) {
     return refuse("evaluator.metric_name must not be empty");
   if (o.report_materializer && !o.report_materializer->input)
     return refuse("report_materializer.input is missing: the data on which reports are made");
-  return check_numbers(o);
+  if (auto right = check_numbers(o); !right)
+    return right;
+  if (!o.report_dir.empty())
+    return fail(errc::unimplemented, "report_dir is " + quoted(o.report_dir)
+                                         + ", and reports are written to \"report\" in the model directory only: leave "
+                                           "it empty");
+  if (o.experimental_placement_strategy.what != placement::kind::replication)
+    return fail(errc::unimplemented,
+                "experimental_placement_strategy is round_robin, which needs several workers, and a search has one "
+                "process: leave it at replication");
+  return {};
 }
 
 }  // namespace troupe

@@ -254,6 +254,11 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
     job.asked = asked_by(training.hooks, evaluations);
     return job;
   }
+  for (const auto& h : training.hooks)
+    if (goal_of_plateau(*h))
+      return fail(errc::invalid_argument,
+                  "reduce_on_plateau holds a job at its evaluations, and a chief leaves them to an evaluator: run as "
+                  "master");
   for (const auto& policy : *policies)
     if (policy.every_steps)
       return fail(errc::invalid_argument,

@@ -160,7 +160,7 @@ std::optional<train_result> nothing_left(const estimator& e, const train_spec& t
   return train_result{.global_step = newest->step,
                       .checkpoint = info->prefix,
                       .remark = "nothing to train: " + info->prefix + " stands at step " + std::to_string(newest->step)
-                                + " already, and max_steps is " + std::to_string(*settled->max_steps)};
+                                + " already, and the job ends at " + std::to_string(*settled->max_steps)};
 }
 
 }  // namespace

@@ -312,7 +312,7 @@ static void end_at_once(chief_state& c) {
   c.ending.remark = "nothing to train: " + (c.saves.prefix().empty() ? "the job" : c.saves.prefix())
                     + (search_end ? " ends the search: " + search_end->text
                        : goal && *goal <= here
-                           ? " stands at step " + std::to_string(here) + " already, and max_steps is "
+                           ? " stands at step " + std::to_string(here) + " already, and the job ends at "
                                  + std::to_string(*goal)
                            : " has ended "
                                  + c.judgements.ended_before().value_or("early: " + c.judgements.why_ended()));

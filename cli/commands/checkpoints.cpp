@@ -50,7 +50,8 @@ void add_arguments(command_arguments& known, invocation& r) {
   known.word("ACTION", r.action, "list, verify or delete", {"list", "verify", "delete"});
   known.word("DIR", r.directory, "the model directory");
   known.words("STEP", r.steps, "which ones; all, where there is none to list or verify");
-  known.flag("--force", r.force, "delete the newest too, so that a job goes on from an older one, or begins anew");
+  known.flag("--force", r.force,
+             "delete the newest too, so that a job goes on from an older one or begins anew, and the best");
   known.flag("--json", r.json, "one JSON object");
 }
 
@@ -112,9 +113,12 @@ nlohmann::ordered_json as_json(const std::vector<checkpoint_id>& ids) {
 
 int remove(const invocation& r, const std::vector<checkpoint_id>& ids, console_printer& console) {
   const auto there = inspect_directory(r.directory);
-  const bool has_newest = there && there->newest && std::find(ids.begin(), ids.end(), *there->newest) != ids.end();
+  const bool are_there = there && std::all_of(ids.begin(), ids.end(), [&](checkpoint_id id) {
+                           return std::any_of(there->checkpoints.begin(), there->checkpoints.end(),
+                                              [id](const auto& c) { return c.id == id; });
+                         });
   auto done = delete_checkpoints(r.directory, ids, {.newest_too = r.force});
-  if (!done && !r.force && has_newest && !there->owner && done.error().category == errc::failed_precondition)
+  if (!done && !r.force && are_there && !there->owner && done.error().category == errc::failed_precondition)
     done.error().notes.push_back("--force deletes it all the same");
   if (!done)
     return failure(console, done.error());

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 namespace troupe::cli {
@@ -28,7 +29,12 @@ int usage_failure(console_printer& console, const error& e) { return failure(con
 bool is_misuse(const error& e) { return e.category == errc::invalid_argument || e.category == errc::not_found; }
 
 error with_origin(error e, const command_line& line) {
-  if (!line.directory.empty() && e.category == errc::not_found)
+  const auto names_data = [](const assignment& a) {
+    return a.key.starts_with("input.") || a.key.starts_with("evaluate");
+  };
+  const bool is_of_record = std::none_of(line.set.begin(), line.set.end(), names_data)
+                            && std::none_of(line.flags.begin(), line.flags.end(), names_data);
+  if (!line.directory.empty() && is_of_record && e.category == errc::not_found)
     e.notes.push_back(line.directory + " says that its last run read this; --data or --set names other data");
   return e;
 }

@@ -39,6 +39,8 @@ expected<output_choice> choose_output(const command_line& line) {
     return fail(errc::invalid_argument, fmt::format("--format must be csv, jsonl or npy, not '{}'", name));
   if (choice.path && choice.path->empty())
     return fail(errc::invalid_argument, "--output must name a file");
+  if (choice.path == "-")
+    choice.path.reset();
   if (choice.format == prediction_format::npy && !choice.path)
     return fail(errc::invalid_argument, "--format npy needs --output, the directory for its files");
   return choice;
@@ -139,6 +141,11 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
         }
         stream.cancel();
       });
+      if (to.format == prediction_format::npy && *one && (*one)->values.empty())
+        return usage_failure(console, {errc::invalid_argument, fmt::format("'{}' is made of words, which npy files do "
+                                                                           "not hold, and there is no other key: "
+                                                                           "--format csv or jsonl holds words",
+                                                                           (*one)->texts.begin()->first)});
       auto opened = results::open(to);
       if (!opened)
         return failure(console, opened.error());

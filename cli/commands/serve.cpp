@@ -132,9 +132,11 @@ expected<int> run(const invocation& r, signal_watch& signals) {
   });
   if (!server)
     return fail(server.error());
-  addresses at{fmt::format("http://{}:{}/v1/models/{}", r.options.host, server->port(), server->name())};
+  // RFC 3986, section 3.2.2: brackets keep the colons of an IPv6 address apart from that before the port.
+  const auto host = r.options.host.find(':') == std::string::npos ? r.options.host : "[" + r.options.host + "]";
+  addresses at{fmt::format("http://{}:{}/v1/models/{}", host, server->port(), server->name())};
   if (r.options.health_port)
-    at.health = fmt::format("http://{}:{}", r.options.host, server->health_port());
+    at.health = fmt::format("http://{}:{}", host, server->health_port());
   say(r, {serve_event::kind::version, server->version(), {}}, at);
   signals.at_first([&] {
     const std::lock_guard held{guard};

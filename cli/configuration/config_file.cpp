@@ -56,9 +56,10 @@ std::string first_key_of(const std::string& list) {
   return list == "evaluate" ? "name" : "type";
 }
 
-/// An assignment that no key accepts: an empty table is reported by its first key.
+/// An assignment that no key accepts: an empty table is reported by its first key, as it is likelier to be a mistake
+/// than a wish for what is there by default.
 assignment nothing(const std::string& key, const std::string& origin) {
-  return {key, "nothing", origin, value_kind::other};
+  return {key, "an empty table", origin, value_kind::other};
 }
 
 /// Adds the tables of a list such as [[model.layers]], each under its number: "model.layers[0].". For an empty table it
@@ -75,6 +76,11 @@ void add_tables(const std::string& key, const toml::array& list, const std::stri
   }
 }
 
+/// Whether a table says something without any key: an optimizer in a list, and what is off if it is not there.
+bool does_presence_count(const std::string& table) {
+  return table.find('[') != std::string::npos || table == "keep_best" || table == "reduce_on_plateau";
+}
+
 void add_table(const std::string& prefix, const toml::table& table, const std::string& name,
                std::vector<assignment>& into) {
   for (const auto& [key, node] : table) {
@@ -84,7 +90,7 @@ void add_table(const std::string& prefix, const toml::table& table, const std::s
     const auto keys = inner && inner->empty() ? keys_of_table(without_number(full)) : std::vector<std::string>{};
     if (inner && inner->empty() && keys.empty())
       into.push_back({full, "an empty table", origin, value_kind::table});
-    else if (inner && inner->empty() && full.find('[') != std::string::npos)  // An optimizer, whose presence counts.
+    else if (inner && inner->empty() && does_presence_count(full))
       into.push_back(nothing(full + keys.front().substr(without_number(full).size()), origin));
     else if (inner)
       add_table(full + ".", *inner, name, into);

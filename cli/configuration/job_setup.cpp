@@ -105,9 +105,11 @@ expected<void> check_purpose(const settings& given, job_purpose purpose) {
     return keys.empty() ? std::string{} : keys.front();
   };
   if (purpose == job_purpose::training && is_search(given))
-    return fail(errc::invalid_argument,
-                fmt::format("{}{} belongs to a search: run it with troupe search, not with troupe train",
-                            given.origin(first("search.")), first("search.")));
+    return fail(
+        errc::invalid_argument,
+        fmt::format("{}{} belongs to a search, which troupe search runs: a search has no [model] to train or to "
+                    "check",
+                    given.origin(first("search.")), first("search.")));
   if (purpose == job_purpose::searching && !is_search(given))
     return fail(errc::invalid_argument,
                 fmt::format("{}there is no [search] to say what to search: {}", given.origin(first("model.")),

@@ -12,7 +12,8 @@
 namespace troupe {
 
 struct delete_options {
-  bool newest_too = false;  ///< Allows the newest to be deleted; a job then continues from the one before.
+  /// Allows the newest to be deleted, from whose predecessor a job then continues, and the best that a job has kept.
+  bool newest_too = false;
 };
 
 struct deleted_checkpoints {
@@ -21,8 +22,8 @@ struct deleted_checkpoints {
 };
 
 /// Removes the checkpoints from the state file, then deletes their files. Fails before it changes anything:
-/// failed_precondition, when a running job owns the directory (naming the process) or the newest is among them and
-/// `options.newest_too` is false; not_found, naming the first that does not exist.
+/// failed_precondition, when a running job owns the directory (naming the process) or the newest or the best
+/// is among them and `options.newest_too` is false; not_found, naming the first that does not exist.
 TROUPE_API expected<deleted_checkpoints> delete_checkpoints(const std::string& directory,
                                                             const std::vector<checkpoint_id>& ids,
                                                             const delete_options& options = {});

@@ -1,3 +1,4 @@
+#include "storage/checkpoints/best_checkpoint.hpp"
 #include "storage/checkpoints/checkpoint_files.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store_impl.hpp"
@@ -48,6 +49,9 @@ expected<commit_result> checkpoint_store::remove(std::span<const checkpoint_id> 
   if (!newest_too && !s.list.empty() && lists(ids, s.list.back()))
     return fail(errc::failed_precondition, checkpoint_name(s.list.back()) + " is the newest checkpoint of "
                                                + s.directory + ": a job would go on from an older one");
+  if (const auto best = best_kept(*this, s.directory); !newest_too && best && lists(ids, *best))
+    return fail(errc::failed_precondition, checkpoint_name(*best) + " is the best checkpoint of " + s.directory
+                                               + ", which its job has kept: nothing takes its place");
 
   auto next = s.list;
   auto next_retention = s.retention;

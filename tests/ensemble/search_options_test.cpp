@@ -3,6 +3,7 @@
 #include <troupe/search/generators.hpp>
 #include <troupe/search/options.hpp>
 
+#include <functional>
 #include <limits>
 
 namespace troupe::test {
@@ -56,6 +57,20 @@ TEST_CASE("a wrong option of a search is refused with its name, its value and wh
   refuse("delay_secs_per_worker must be finite and at least 0, not inf",
          [](search_options& o) { o.delay_secs_per_worker = std::numeric_limits<double>::infinity(); });
   refuse("cache_bytes_max must be at least 0, not -1", [](search_options& o) { o.cache_bytes_max = -1; });
+}
+
+TEST_CASE("an option of a search that has no effect yet is refused by its name") {
+  const auto named = [](const std::string& option, const std::function<void(search_options&)>& change) {
+    auto o = right_options();
+    change(o);
+    const auto valid = validate(o);
+    REQUIRE_FALSE(valid);
+    CHECK(valid.error().category == errc::unimplemented);
+    CHECK(valid.error().message.starts_with(option));
+  };
+  named("report_dir is '/elsewhere'", [](search_options& o) { o.report_dir = "/elsewhere"; });
+  named("experimental_placement_strategy is round_robin",
+        [](search_options& o) { o.experimental_placement_strategy.what = placement::kind::round_robin; });
 }
 
 }  // namespace troupe::test

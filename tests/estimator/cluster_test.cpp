@@ -3,6 +3,7 @@
 #include "tests/support/refused.hpp"
 
 #include <troupe/commits.hpp>
+#include <troupe/hooks.hpp>
 #include <troupe/job.hpp>
 
 #include <doctest/doctest.h>
@@ -92,6 +93,10 @@ TEST_CASE("an evaluator and a chief refuse what they cannot do, by name") {
   often.every_steps = 5;
   refused(train_and_evaluate(echo_in(run, chief), two_steps(), often), errc::invalid_argument,
           "every_steps (5) is for a job that evaluates itself");
+  auto reduces = two_steps();
+  reduces.hooks = {*reduce_on_plateau({})};
+  refused(train_and_evaluate(echo_in(run, chief), reduces, three_batches()), errc::invalid_argument,
+          "reduce_on_plateau holds a job at its evaluations, and a chief leaves them to an evaluator: run as master");
   struct waits_for_evaluations : hook {
     needs begin(int64_t) override { return {.holds = {.evaluated = true}}; }
   };

@@ -53,7 +53,7 @@ TEST_CASE(
     CHECK_FALSE(again->stopped);
     CHECK(again->checkpoint == directory / "run/model.ckpt-10");
     CHECK(again->remark
-          == "nothing to train: " + (directory / "run/model.ckpt-10") + " stands at step 10 already, and max_steps is "
+          == "nothing to train: " + (directory / "run/model.ckpt-10") + " stands at step 10 already, and the job ends at "
                  + std::to_string(goal));
   }
   CHECK(watcher->calls.empty());

@@ -150,7 +150,7 @@ TEST_CASE(
     const auto result = run_to_end(job);
     CHECK(result.global_step == 10);
     CHECK(result.steps_run == 0);
-    CHECK(result.remark == "nothing to train: /run/model.ckpt-10 stands at step 10 already, and max_steps is 10");
+    CHECK(result.remark == "nothing to train: /run/model.ckpt-10 stands at step 10 already, and the job ends at 10");
     CHECK(result.metrics == metrics);
     CHECK(steps_of(job.events(), kind::evaluated).empty());
     CHECK(steps_of(job.events(), kind::saved).empty());

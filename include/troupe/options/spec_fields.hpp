@@ -70,9 +70,9 @@ template <>
 struct option_fields<predict_spec> {
   static constexpr std::tuple all{
       TROUPE_FIELD(predict_spec, keys, "only these predictions"),
-      TROUPE_FIELD(
-          predict_spec, checkpoint,
-          "newest, best (the one that keep_best has kept), a step, or a path, dir/model.ckpt-390, of any directory"),
+      TROUPE_FIELD(predict_spec, checkpoint,
+                   "newest (or the best, where keep_best.restore_best says so), best, a step, or a path such as "
+                   "dir/model.ckpt-390"),
       TROUPE_FIELD(predict_spec, single_examples, "one result for each example, not for each batch"),
       // The limit keeps sums of steps far below overflow.
       TROUPE_FIELD(predict_spec, batches_ahead, "batches computed beyond the one being taken",

@@ -47,7 +47,8 @@ struct metric_context {
 /// What becomes of a candidate whose loss or gradient is not finite.
 enum class candidate_not_finite : uint8_t {
   fail,  ///< The search fails with nan_loss.
-  drop,  ///< The subnetwork leaves, with the ensembles that have it; the search goes on with the others.
+  drop,  ///< The subnetwork leaves, with the ensembles that have it; the search goes on with the others. The global
+         ///< step and the ends of the iteration and the search count it as one that goes on.
 };
 
 struct search_options {
@@ -78,16 +79,17 @@ struct search_options {
   /// examples need more, they are computed again. They can be kept where each example is one row of an indexed source,
   /// with one replica a group, and the results have the same bits.
   int64_t cache_bytes_max = int64_t{1} << 30;
-  std::string report_dir = {};  ///< Empty: "report" in the model directory.
+  std::string report_dir = {};  ///< Empty: "report" in the model directory. Anything else is unimplemented.
 
   // In a cluster:
-  placement experimental_placement_strategy = {};
+  placement experimental_placement_strategy = {};                ///< Anything but replication is unimplemented.
   double delay_secs_per_worker = 5, max_worker_delay_secs = 60;  ///< At least 0.
   double worker_wait_secs = 5, worker_wait_timeout_secs = 7200;  ///< Above 0.
 };
 
 /// Error: invalid_argument naming the option and the value: no head, no generator, no ensembler or strategy, two
-/// ensemblers of one name, a number out of range, an evaluator or a materializer without input.
+/// ensemblers of one name, a number out of range, an evaluator or a materializer without input; unimplemented: an
+/// option that has no effect yet, naming it.
 TROUPE_API expected<void> validate(const search_options& o);
 
 }  // namespace troupe

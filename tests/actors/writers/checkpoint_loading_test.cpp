@@ -153,7 +153,7 @@ TEST_CASE(
   REQUIRE(store->add_verdict({9}, {{"best", "8"}, {"use_best", "true"}}));
   const auto parameters = small_store();
   CHECK(load_or_initialise(disk, "/m", {}, 1, parameters)->id == checkpoint_id{8});
-  REQUIRE(store->remove(std::vector{checkpoint_id{8}}, false));
+  REQUIRE(store->remove(std::vector{checkpoint_id{8}}, true));
   const auto loaded = load_or_initialise(disk, "/m", {}, 1, parameters);
   REQUIRE_FALSE(loaded);
   CHECK(loaded.error().category == errc::not_found);

@@ -63,6 +63,9 @@ TEST_CASE_FIXTURE(trained_project, "relative paths of data are those of the run,
   CHECK(has(gone.err,
             "note: " + path("relative") + " says that its last run read this; --data or --set names other data"));
   CHECK(run_program({"evaluate", path("relative"), "--data", path("away"), "--quiet"}).status == 0);
+  const auto own = run_program({"evaluate", path("relative"), "--data", path("nowhere")});
+  CHECK(own.status == 1);
+  CHECK_FALSE_MESSAGE(has(own.err, "says that its last run read this"), "the user has named it");
 }
 
 TEST_CASE_FIXTURE(trained_project, "a changed configuration is told with its differences, an equal one is not") {

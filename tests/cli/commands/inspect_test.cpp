@@ -105,6 +105,22 @@ TEST_CASE_FIXTURE(
   CHECK(run_program(train({"--max-steps", "16", "--json"})).events().front()["global_step"] == 8);
 }
 
+TEST_CASE("the best checkpoint is deleted with --force only: nothing takes its place") {
+  const small_project project;
+  // A loss that is better where it is greater makes the first checkpoint the best one.
+  const auto run = run_program(project.train({"--max-steps", "16", "--set", "keep_best.metric=loss", "--set",
+                                              "keep_best.smaller_is_better=false", "--set", "throttle_secs=0"}));
+  REQUIRE_MESSAGE(run.status == 0, run.err);
+  const auto best = run_program({"evaluate", project.path("model"), "--step", "best", "--json"}).events().back();
+  const auto step = best["global_step"].dump();
+  REQUIRE(step != "16");
+  const auto refused = run_program({"checkpoints", "delete", project.path("model"), step});
+  CHECK(refused.status == 1);
+  CHECK_MESSAGE(has(refused.err, "model.ckpt-" + step + " is the best checkpoint of "), refused.err);
+  CHECK(has(refused.err, "--force deletes it all the same"));
+  CHECK(run_program({"checkpoints", "delete", project.path("model"), step, "--force"}).status == 0);
+}
+
 TEST_CASE("while a job runs its directory can be inspected, its owner is named, and nothing can be deleted") {
   const small_project project;
   program running{project.train({"--max-steps", "100000000", "--set", "save_checkpoints_steps=100000000", "--json"})};

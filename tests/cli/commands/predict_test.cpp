@@ -163,6 +163,7 @@ TEST_CASE(
   CHECK(has(loop.err, "Too many levels of symbolic links"));
 
   CHECK(run_program(project.predict({"--output", "/dev/stdout"})).out == printed);
+  CHECK(run_program(project.predict({"--output", "-"})).out == printed);
 }
 
 TEST_CASE("a vocabulary gives classes as words, in text but not in arrays, where a warning says so") {
@@ -177,6 +178,12 @@ TEST_CASE("a vocabulary gives classes as words, in text but not in arrays, where
   CHECK(arrays.status == 0);
   CHECK(has(arrays.err, "warning: 'classes' is made of words, which npy files do not hold"));
   CHECK(files_in(project.path("arrays")).size() == 3);
+  arguments = project.predict({"--keys", "classes", "--format", "npy", "--output", project.path("nothing")});
+  arguments.insert(arguments.end(), with.begin(), with.end());
+  const auto nothing = run_program(arguments);
+  CHECK(nothing.status == 2);
+  CHECK(has(nothing.err, "'classes' is made of words, which npy files do not hold, and there is no other key"));
+  CHECK_FALSE(std::filesystem::exists(project.path("nothing")));
   const auto wrong = run_program(project.predict({"--set", "model.vocabulary=zero,one"}));
   CHECK(wrong.status == 2);
   CHECK(has(wrong.err, "10 classes cannot be called by the 2 words"));

@@ -53,8 +53,10 @@ TEST_CASE("troupe search has the flags of troupe train, two of its own, and the 
 
 TEST_CASE("a configuration of the other command is refused with the name of the right one") {
   const search_project project;
-  refused(run_program({"train", "--config", project.searched(), "--max-steps", "8"}),
-          "search.toml:2: search.generator.kind belongs to a search: run it with troupe search, not with troupe train");
+  refused(
+      run_program({"train", "--config", project.searched(), "--max-steps", "8"}),
+      "search.toml:2: search.generator.kind belongs to a search, which troupe search runs: a search has no [model] to "
+      "train or to check");
   refused(run_program(project.command("search", {"--max-steps", "8"})),
           "there is no [search] to say what to search: a [model] is trained by troupe train, not by troupe search");
   refused(run_program({"inspect", "--config", project.searched()}), "search.toml configures a search");

@@ -129,7 +129,7 @@ TEST_CASE("a group without variables or without anything to do to them is refuse
            "frozen or name");
   CHECK(text_of("", {"optimizer.groups[3].prefix=dnn"})
         == "optimizer.groups[0] has neither prefix nor suffix: which variables belong to it?");
-  CHECK(text_of("[[optimizer.groups]]\n") == "my.toml:2: optimizer.groups[0].prefix must be text, not nothing");
+  CHECK(text_of("[[optimizer.groups]]\n") == "my.toml:2: optimizer.groups[0].prefix must be text, not an empty table");
   CHECK(text_of("rate = 0.1\n[[optimizer.groups]]\nprefix = \"dnn\"\nrate_factor = 0\n")
         == "my.toml:5: optimizer.groups[0].rate_factor must be a 32-bit number above 0, not 0");
   CHECK(text_of("", {"optimizer.groups[0].prefix=dnn", "optimizer.groups[0].rate_factor=1e300"})

@@ -309,7 +309,8 @@ TEST_CASE("what a search lacks, and what only a training has, is told") {
         == "run.max_steps is missing: nothing says when to end; give --max-steps N or --epochs N, or --max-iterations "
            "N with --max-iteration-steps N");
   CHECK(trouble_of_job(run + networks + head_of_ten, job_purpose::training)
-        == "my.toml:4: search.generator.kind belongs to a search: run it with troupe search, not with troupe train");
+        == "my.toml:4: search.generator.kind belongs to a search, which troupe search runs: a search has no [model] to "
+           "train or to check");
   CHECK(trouble_of_job(run + "[model]\nhidden_units = [3]\n", job_purpose::searching)
         == "my.toml:4: there is no [search] to say what to search: a [model] is trained by troupe train, not by troupe "
            "search");
