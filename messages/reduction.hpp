@@ -16,21 +16,24 @@ typename Inspector::result_type inspect(Inspector& f, wake& x) {
   return f(caf::meta::type_name("wake"), x.attempt, x.step);
 }
 
-/// The gradient of one replica, summed over its shards; empty when the status forbids its use.
+/// The gradient of one replica, summed over its shards; empty when the status forbids its use, and of a retired group.
 struct gradient_part {
   int32_t attempt = 0;
   int64_t step = 0;
   int32_t replica = 0;
   step_status status = step_status::ok;
   tensor gradient;
-  error cause;  ///< The reason when the status is not ok.
+  error cause;           ///< The reason when the status is not ok.
+  bool retired = false;  ///< The group trains no more: only the status is reduced.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, gradient_part& x) {
-  return f(caf::meta::type_name("gradient_part"), x.attempt, x.step, x.replica, x.status, x.gradient, x.cause);
+  return f(caf::meta::type_name("gradient_part"), x.attempt, x.step, x.replica, x.status, x.gradient, x.cause,
+           x.retired);
 }
 
-/// The sum over all replicas by a fixed pairwise tree, and the status of the step.
+/// The sum over all replicas by a fixed pairwise tree, and the status of the step. Of a retired group there is no sum,
+/// and nothing is applied.
 struct gradient_sum {
   int32_t attempt = 0;
   int64_t step = 0;

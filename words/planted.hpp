@@ -31,6 +31,7 @@ enum class planted_fault : uint8_t {
   gradient_ahead,          ///< A replica sends a gradient while it waits for the sum of the previous step.
   sum_as_arrived,          ///< The reducer adds gradients in the order in which they arrived.
   status_ignored,          ///< What keeps a step from being applied is ignored, except on replica 0.
+  retired_alone,           ///< A replica of a retired group does not ask the others whether a step counts.
   loop_off_by_one,         ///< Loops of an attempt are counted from one step later than they began.
   state_reset_late,        ///< States that last a loop begin a step late.
   rows_of_another_shard,   ///< A shard reads the carried rows of the next one.

@@ -15,7 +15,7 @@ namespace {
 
 /// Returns `x` if it can be added to the other parts; otherwise a refused part whose error names the replica.
 gradient_part checked(const gradient_part& x, const parameter_layout& layout) {
-  if (x.status != step_status::ok
+  if (x.status != step_status::ok || x.retired
       || (x.gradient.type() == dtype::uint8 && x.gradient.byte_size() == layout.gradient_bytes()))
     return x;
   gradient_part refused{x.attempt, x.step, x.replica, step_status::bad_input};
@@ -85,7 +85,16 @@ gradient_sum reducer_state::reduce() {
   }
   auto outcome = joined(outcomes);
   tensor total;
-  if (outcome.status == step_status::ok) {
+  const auto retired = std::count_if(parts.begin(), parts.end(), [](const gradient_part& p) { return p.retired; });
+  if (outcome.status == step_status::ok && retired != 0 && retired != std::ssize(parts)) {
+    outcome = {step_status::bad_input,
+               error{errc::invalid_argument,
+                     "the group has retired for " + std::to_string(retired) + " of its " + std::to_string(parts.size())
+                         + " replicas, and the others sent gradients",
+                     {},
+                     "reducer",
+                     step}};
+  } else if (outcome.status == step_status::ok && retired == 0) {
     total = options.sums->sum(gradients);
     const auto& layout = options.sums->layout();
     if (!is_finite(layout, {0, layout.flat_bytes()}, total.data()))

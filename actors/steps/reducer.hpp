@@ -15,8 +15,8 @@ struct reducer_options {
 };
 
 /// Waits for all R parts of a step, adds them by the fixed tree, and sends the sum to all replicas, or the reason why
-/// there is none. The memory of the sum is overwritten only when every replica has sent its part of a later step, and
-/// so has applied this one.
+/// there is none. Of a retired group it joins the statuses and sends no sum. The memory of the sum is overwritten only
+/// when every replica has sent its part of a later step, and so has applied this one.
 struct reducer_state {
   static inline const char* name = "reducer";
   reducer_actor::stateful_pointer<reducer_state> self = nullptr;

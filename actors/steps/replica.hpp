@@ -5,7 +5,7 @@
 //   batch s, or the end at or before s, is on every in-port;
 //   every reader of an out-port has room for the outputs of step s;
 //   the outfeed has room for what host calls get of it;
-//   step s - 1 is applied by every replica;
+//   step s - 1 is applied by every replica or, in a retired group, made by all;
 //   and, if a snapshot holds the current arena, the other arena is free.
 // `advance()` runs after every message and fires as often as it can. It yields after each block, so that a stop, a pull
 // or an exit is handled between blocks. The horizon bounds the reports, and it grows only with them.
@@ -199,7 +199,7 @@ struct replica_state {
   void finish_step();                                 ///< Called once all replicas have applied step `step`.
   void note_made();                                   ///< Gives the step to host calls and to the next report.
 
-  // replica_reduction.cpp: the reduction of a step's gradient, by messages or in a collective
+  // replica_reduction.cpp: the reduction of a step's status and gradient, by messages or in a collective
   void reduce(step_outcome made);
   bool all_here();  ///< Whether all replicas have come to the phase.
   void meet();      ///< Goes on through the phases of the step, as far as all replicas have come.

@@ -1,4 +1,6 @@
-// The reduction of a step's gradient over the replicas of a group: by messages to a reducer, or in a collective.
+// The reduction of a step's status and gradient over the replicas of a group: by messages to a reducer, or in a
+// collective. A retired group has no gradient and applies nothing: its steps are over once all are known to be well.
+// Whether it has retired does not change while a step is under way, since it retires at a step that nobody has begun.
 #include "actors/steps/replica.hpp"
 #include "messages/counted.hpp"
 #include "words/planted.hpp"
@@ -13,15 +15,15 @@ void replica_state::reduce(step_outcome made) {
     options.engine->carry(target);
   if (planted(planted_fault::status_ignored) && options.index > 0)
     made = {};
-  auto gradient = made.status == step_status::ok ? options.engine->gradient() : tensor{};
+  auto gradient = made.status == step_status::ok && trains() ? options.engine->gradient() : tensor{};
   if (seat) {
     waiting = wait::gathered;
     seat->gather(std::move(made), std::move(gradient));
     return meet();
   }
   waiting = wait::sum;
-  self->send(peers.reducer,
-             gradient_part{attempt, step, options.index, made.status, std::move(gradient), std::move(made.cause)});
+  self->send(peers.reducer, gradient_part{attempt, step, options.index, made.status, std::move(gradient),
+                                          std::move(made.cause), !trains()});
   if (planted(planted_fault::gradient_ahead))
     self->send(peers.reducer, gradient_part{attempt, step + 1, options.index, step_status::ok, tensor{}, {}});
 }
@@ -34,6 +36,11 @@ void replica_state::on_sum(const gradient_sum& x) {
   if (const auto status = x.status; status != step_status::ok) {
     waiting = wait::none;
     return stop_at(status, x.cause);
+  }
+  if (!trains()) {
+    waiting = wait::none;
+    finish_step();
+    return advance();
   }
   apply(x.gradient);
   waiting = wait::all_applied;
@@ -79,6 +86,10 @@ void replica_state::meet() {
     if (outcome.status != step_status::ok) {
       waiting = wait::none;
       return stop_at(outcome.status, std::move(outcome.cause));
+    }
+    if (!trains()) {
+      waiting = wait::none;
+      return finish_step();
     }
     if (waiting == wait::gathered) {
       waiting = wait::summed;

@@ -91,7 +91,9 @@ void replica_state::fire() {
     cause.step = number();
   }
   target = trains() && switches_arenas() ? 1 - current : current;
-  if (options.replicas > 1 && trains())
+  // Replicas of a retired group, too, agree on whether the step counts.
+  const bool alone = options.mode != mode::train || (planted(planted_fault::retired_alone) && !trains());
+  if (options.replicas > 1 && !alone)
     return reduce({status, std::move(cause)});
   if (status != step_status::ok)
     return stop_at(status, std::move(cause));

@@ -35,12 +35,14 @@ void collective_seat::begin(int32_t attempt, std::any who) {
   leave();
   shared_->places_[replica_].who = std::move(who);
   phase_ = static_cast<uint64_t>(attempt) << phase_bits;
+  turn_ = 0;
 }
 
 void collective_seat::leave() { shared_->places_[replica_].asleep.store(0); }
 
 void collective_seat::gather(step_outcome made, tensor gradient) {
-  shared_->made_[replica_] = std::move(made);
+  turn_ = 1 - turn_;
+  shared_->made_[turn_][replica_] = std::move(made);
   shared_->parts_[replica_] = std::move(gradient);
   come();
 }

@@ -4,6 +4,8 @@
 //               what it computed   slice r of all parts,    slice r of the
 //                                  checked and measured     update
 //
+// A retired group gathers and does nothing else: gather ► step + 1.
+//
 // A phase is over when all replicas are there. Nothing here waits: a replica looks for a short time, then goes to
 // sleep, which is to return to its mailbox, and whoever sees the phase over is told whom to wake. Halts, stops and
 // deaths therefore reach it as ever, and a simulation runs the same code.
@@ -39,13 +41,16 @@ class collective {
   };
 
   explicit collective(int32_t replicas)
-    : places_(static_cast<size_t>(replicas)), made_(places_.size()), summed_(places_.size()), parts_(places_.size()) {}
+    : places_(static_cast<size_t>(replicas)), summed_(places_.size()), parts_(places_.size()) {
+    for (auto& of_step : made_)
+      of_step.resize(places_.size());
+  }
 
   std::vector<place> places_;
   // By replica, which writes its own before it comes to the phase; the others read them when the phase is over. None
   // is written again before a phase that all come to after they have read it.
-  std::vector<step_outcome> made_;
-  std::vector<uint8_t> summed_;  ///< Whether its slice of the sum is finite.
+  std::vector<step_outcome> made_[2];  ///< Of steps in turn: a retired group has no other phase between two of them.
+  std::vector<uint8_t> summed_;        ///< Whether its slice of the sum is finite.
   std::vector<tensor> parts_;
   std::vector<gradient_reduction> slices_;
   std::vector<double> squares_;  ///< Each is written by the replica in whose slice its chunk begins.
@@ -67,7 +72,7 @@ class collective_seat {
   void leave();
 
   /// Comes to the phase `gathered` of a step. `gradient` is that of the whole layout, shared until the next step, and
-  /// is not read unless the status is ok.
+  /// is not read unless the status is ok, nor if the group has retired, which goes on to gather the next step.
   void gather(step_outcome made, tensor gradient);
   /// In `gathered`, once all are there and all are well: adds this replica's slice, lets `measure` read it if it is
   /// finite, and comes to the phase `summed`.
@@ -91,7 +96,7 @@ class collective_seat {
   }
 
   /// Once all have gathered: the outcome for all.
-  step_outcome gathered() const { return joined(shared_->made_); }
+  step_outcome gathered() const { return joined(shared_->made_[turn_]); }
   /// Once all slices are added: whether all are finite, and why not.
   step_outcome summed(int64_t step) const;
   /// The sum over all replicas, until they gather again.
@@ -104,6 +109,7 @@ class collective_seat {
   std::shared_ptr<collective> shared_;
   size_t replica_;
   int32_t looks_;
+  size_t turn_ = 0;     ///< The number of steps of this attempt that were gathered, modulo 2: the same for all.
   uint64_t phase_ = 0;  ///< Of this replica: the attempt in the upper bits, phases since its beginning in the lower.
 };
 

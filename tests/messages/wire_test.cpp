@@ -111,7 +111,7 @@ template <> flush sample(simulation&) { return {11}; }
 template <> flushed sample(simulation&) { return {12}; }
 template <> gone sample(simulation&) { return {61, 1_node}; }
 template <> gradient_part sample(simulation&) {
-  return {13, 40, 2, step_status::not_finite | step_status::ended, floats(), trouble()};
+  return {13, 40, 2, step_status::not_finite | step_status::ended, floats(), trouble(), true};
 }
 template <> gradient_sum sample(simulation&) { return {14, 41, step_status::bad_input, floats(), trouble()}; }
 template <> halt sample(simulation&) { return {62}; }

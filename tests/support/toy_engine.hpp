@@ -34,6 +34,7 @@ class toy_engine final : public step_engine {
   std::vector<int64_t> forward;   ///< Steps for which only the outputs were computed.
   std::vector<int64_t> told_to_record;
   std::vector<int64_t> applied;
+  int64_t carried = 0;                                      ///< How often it was told to carry.
   std::vector<std::pair<int64_t, int>> searched;            ///< Steps and arenas with which `find_fault` was called.
   std::optional<numeric_fault> fault;                       ///< The result of `find_fault`.
   error trouble{errc::nan_loss, "the loss is not finite"};  ///< The result of `last_error`.
@@ -86,6 +87,7 @@ class toy_engine final : public step_engine {
     for (int64_t i = first; i < last; ++i)
       memory_->arena[to].get()[i] = memory_->arena[from].get()[i] * 0.5f + value(sum) + static_cast<float>(step + i);
   }
+  void carry(int) override { ++carried; }
   step_status evaluate(int64_t step, const batch_feeds& in, int arena) override { return gradients(step, in, arena); }
   double loss() const override { return loss_; }
   std::vector<tensor> values() const override { return {tensor::scalar(static_cast<float>(loss_))}; }

@@ -61,6 +61,9 @@ class broken_engine final : public wrapped_engine {
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     return step == at_ ? step_status::not_finite : wrapped_engine::gradients(step, in, arena);
   }
+  step_status expose(int64_t step, const batch_feeds& in, int arena) override {
+    return step == at_ ? step_status::not_finite : wrapped_engine::expose(step, in, arena);
+  }
 
  private:
   int64_t at_;

@@ -37,6 +37,10 @@ struct reducer_of_four : simulation {
   void part(int32_t r, step_status status, error cause = {}) {
     tell_as(replicas[static_cast<size_t>(r)].handle(), sums, gradient_part{1, 0, r, status, {}, std::move(cause)});
   }
+  void retired_part(int32_t r, int64_t step, step_outcome made = {}) {
+    tell_as(replicas[static_cast<size_t>(r)].handle(), sums,
+            gradient_part{1, step, r, made.status, {}, std::move(made.cause), true});
+  }
   void done(int32_t r, int64_t step = 0) {
     tell_as(replicas[static_cast<size_t>(r)].handle(), sums, applied{1, step, r});
   }
@@ -226,6 +230,46 @@ TEST_CASE_FIXTURE(reducer_of_four, "a gradient of another size ends the step wit
     CHECK(r.last<gradient_sum>().cause
           == error{errc::invalid_argument,
                    "replica/2 sent a gradient of 12 bytes as uint8, and the model's has 64 as uint8",
+                   {},
+                   "reducer",
+                   0});
+    CHECK(r.last<gradient_sum>().gradient.elements() == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(reducer_of_four, "of a retired group the statuses are joined, and nothing is summed or applied") {
+  for (int32_t r : {0, 1, 2, 3})
+    part(r, 1);
+  retired_part(2, 1);
+  retired_part(0, 1);
+  retired_part(3, 1);
+  CHECK(replicas[1].count<gradient_sum>() == 1);
+  retired_part(1, 1);
+  for (auto& r : replicas) {
+    REQUIRE(r.count<gradient_sum>() == 2);
+    CHECK(r.last<gradient_sum>().status == step_status::ok);
+    CHECK(r.last<gradient_sum>().step == 1);
+    CHECK(r.last<gradient_sum>().gradient.elements() == 0);
+  }
+  for (int32_t r : {0, 1, 2})
+    retired_part(r, 2);
+  retired_part(3, 2, {step_status::not_finite, {errc::nan_loss, "the loss is not finite", {}, "replica/3", 2}});
+  for (auto& r : replicas) {
+    CHECK(r.last<gradient_sum>().status == step_status::not_finite);
+    CHECK(r.last<gradient_sum>().cause.source == "replica/3");
+    CHECK(r.count<all_applied>() == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(reducer_of_four, "a group that has retired for some of its replicas only ends the step") {
+  for (int32_t r : {0, 1, 3})
+    retired_part(r, 0);
+  part(2, 1);
+  for (auto& r : replicas) {
+    CHECK(r.last<gradient_sum>().status == step_status::bad_input);
+    CHECK(r.last<gradient_sum>().cause
+          == error{errc::invalid_argument,
+                   "the group has retired for 3 of its 4 replicas, and the others sent gradients",
                    {},
                    "reducer",
                    0});

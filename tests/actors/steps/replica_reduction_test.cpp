@@ -46,6 +46,10 @@ struct two_replicas : simulation {
     for (auto& w : workers)
       tell(w, troupe::run{1, until, marks});
   }
+  void retire_at(int64_t step) {
+    for (auto& w : workers)
+      tell(w, retire{1, step});
+  }
   void feed(int r, int64_t first, int64_t count) { tell(workers[r], toy_block(first, count, r, 1)); }
   void end_data(int r, int64_t step) {
     tell(workers[r], end_of_data{1, 0_edge, step, {errc::out_of_range, "the data ended", {}, "infeed/0"}});
@@ -154,6 +158,99 @@ TEST_CASE_FIXTURE(two_replicas, "when one replica's data end where another's are
     CHECK(o.last<stream_end>().cause.category == errc::nan_loss);
     CHECK(o.count<snapshot_part>() == 0);
   }
+}
+
+TEST_CASE_FIXTURE(two_replicas, "replicas that retire go on together, apply nothing, and save what they have") {
+  retire_at(3);
+  grant(8, {{7, mark_snapshot}});
+  feed(0, 0, 8);
+  CHECK_MESSAGE(engines[0]->computed == first_steps(1), "they train until then");
+  feed(1, 0, 4);
+  for (auto& e : engines)
+    CHECK(e->applied == first_steps(3));
+  CHECK(engines[1]->forward == steps{3});
+  CHECK_MESSAGE((engines[0]->forward == steps{3, 4}), "replica 0 waits in step 4 until the other has made it, too");
+  CHECK(engines[0]->carried == 4);
+  feed(1, 4, 4);
+  for (auto& e : engines) {
+    CHECK(e->computed == first_steps(3));
+    CHECK(e->forward == steps{3, 4, 5, 6, 7});
+    CHECK(e->carried == 8);
+  }
+  CHECK(saved() == toy_state(3));
+  SUBCASE("an attempt that begins before that trains again") {
+    auto chief = record<halted>();
+    for (auto& w : workers)
+      tell_as(chief.handle(), w, halt{1});
+    for (int r : {1, 0}) {
+      tell(workers[r], begin{2, 8, {}});
+      tell(workers[r], toy_block(8, 2, r, 1, 2));
+      tell(workers[r], troupe::run{2, 10, {}});
+    }
+    for (auto& e : engines)
+      CHECK(e->applied == steps{0, 1, 2, 8, 9});
+  }
+}
+
+TEST_CASE_FIXTURE(two_replicas, "what is not finite on one replica of a retired group is a step of none") {
+  engines[1]->before_step = [](int64_t step) { return step == 5 ? step_status::not_finite : step_status::ok; };
+  retire_at(3);
+  grant(10);
+  feed(0, 0, 8);
+  feed(1, 0, 8);
+  for (auto& o : out) {
+    REQUIRE(o.count<stream_end>() == 1);
+    CHECK(o.last<stream_end>().step == 5);
+    CHECK(o.last<stream_end>().cause
+          == error{errc::nan_loss, "the loss is not finite", {debug_numerics_hint}, "replica/1", 5});
+    CHECK(o.count<snapshot_part>() == 0);
+  }
+  for (auto& e : engines) {
+    CHECK(e->applied == first_steps(3));
+    CHECK(e->forward == steps{3, 4, 5});
+    CHECK_MESSAGE(e->carried == 5, "nothing is carried out of the step that does not count");
+  }
+}
+
+TEST_CASE_FIXTURE(two_replicas, "data that end unevenly stop a retired group at the smaller step, with all parts") {
+  retire_at(2);
+  grant(10);
+  feed(0, 0, 4);
+  end_data(0, 4);
+  feed(1, 0, 6);
+  end_data(1, 6);
+  for (auto& o : out) {
+    REQUIRE(o.count<stream_end>() == 1);
+    CHECK(o.last<stream_end>().step == 4);
+    CHECK(o.last<stream_end>().kind == end_kind::data);
+    REQUIRE(o.count<snapshot_part>() == 1);
+    CHECK(o.last<snapshot_part>().step == 4);
+  }
+  CHECK(saved() == toy_state(2));
+}
+
+TEST_CASE_FIXTURE(two_replicas, "a halt in the middle of a step of a retired group leaves nothing behind") {
+  auto chief = record<halted>();
+  retire_at(1);
+  grant(10);
+  feed(0, 0, 3);
+  feed(1, 0, 2);  // Replica 0 waits in step 2.
+  CHECK(engines[0]->forward == steps{1, 2});
+  for (auto& w : workers)
+    tell_as(chief.handle(), w, halt{1});
+  tell(workers[0], wake{1, 2});
+  CHECK(engines[0]->carried == 2);
+  for (auto& w : workers)
+    tell(w, begin{2, 2, {}});
+  for (int r : {1, 0}) {
+    tell(workers[r], retire{2, 1});
+    tell(workers[r], toy_block(2, 3, r, 1, 2));
+    tell(workers[r], troupe::run{2, 5, {{5, mark_snapshot}}});
+  }
+  for (auto& e : engines)
+    CHECK(e->carried == 5);
+  CHECK(engines[1]->forward == steps{1, 2, 3, 4});
+  CHECK(saved() == toy_state(1));
 }
 
 TEST_CASE_FIXTURE(two_replicas, "replicas write to one arena, though a snapshot is released to one of them first") {

@@ -309,6 +309,47 @@ TEST_CASE("threads that yield anywhere meet in every step: each adds and applies
   }
 }
 
+TEST_CASE("threads of a retired group meet once in each step, and none overwrites what another still reads") {
+  graph g;
+  g.variable({.name = "v", .dims = {16}});
+  const auto layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
+  constexpr int64_t steps = 4000;
+  for (const int32_t count : {2, 3, 4})
+    for (const int32_t looks : {1, 20}) {
+      CAPTURE(count);
+      CAPTURE(looks);
+      const auto shared = *collective::plan(layout, count);
+      std::vector<std::unique_ptr<std::counting_semaphore<>>> mailbox;
+      for (int32_t r = 0; r < count; ++r)
+        mailbox.push_back(std::make_unique<std::counting_semaphore<>>(0));
+      std::atomic<int64_t> wrong = 0;
+      const auto work = [&](int32_t r) {
+        collective_seat seat{shared, r, looks};
+        seat.begin(1, mailbox[static_cast<size_t>(r)].get());
+        for (int64_t step = 0; step < steps; ++step) {
+          // One replica after the other has something to say of a step, and names the step.
+          const bool says = step % 3 == 0 && step / 3 % count == r;
+          seat.gather(
+              says ? step_outcome{step_status::ended, {errc::out_of_range, std::to_string(step)}} : step_outcome{}, {});
+          while (!seat.all_here())
+            mailbox[static_cast<size_t>(r)]->acquire();
+          seat.wake_sleepers([](const std::any& who) { std::any_cast<std::counting_semaphore<>*>(who)->release(); });
+          if ((step + r) % 5 == 0)
+            std::this_thread::yield();
+          const auto outcome = seat.gathered();
+          if (outcome.status != (step % 3 == 0 ? step_status::ended : step_status::ok)
+              || outcome.cause.message != (step % 3 == 0 ? std::to_string(step) : ""))
+            ++wrong;
+        }
+      };
+      std::vector<std::jthread> threads;
+      for (int32_t r = 0; r < count; ++r)
+        threads.emplace_back(work, r);
+      threads.clear();
+      CHECK(wrong == 0);
+    }
+}
+
 TEST_CASE("a collective for whose sum there is no memory is an error that says how much") {
   graph g;
   g.variable({.name = "v", .dims = {int64_t{1} << 46}});

@@ -47,6 +47,7 @@ constexpr planted_row rows[] = {
     {planted_fault::gradient_ahead, "gradient_ahead", 1},
     {planted_fault::sum_as_arrived, "sum_as_arrived", 23},
     {planted_fault::status_ignored, "status_ignored", 30},
+    {planted_fault::retired_alone, "retired_alone", 36, group_story},
     {planted_fault::loop_off_by_one, "loop_off_by_one", 1},
     {planted_fault::state_reset_late, "state_reset_late", 1},
     {planted_fault::rows_of_another_shard, "rows_of_another_shard", 1},

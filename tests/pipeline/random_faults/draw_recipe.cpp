@@ -58,6 +58,10 @@ void draw_groups(recipe& r, group_recipe g, dice d) {
       breaks = d.between(0, r.max_steps - 1);
   if (g.leaves(0) && g.leaves(1) && g.leaves(2))
     g.breaks[1].reset();
+  g.breaks_alone = d.in_percent(50);
+  for (const size_t which : {2, 1, 0})
+    if (d.in_percent(which == 0 ? 10 : 35))
+      g.retires[which] = d.between(0, r.max_steps);
   r.groups = g;
 }
 

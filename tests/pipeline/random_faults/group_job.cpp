@@ -17,12 +17,14 @@ model observed(const std::string& name, int64_t units) {
   return source;
 }
 
-/// Makes all replicas of a program break at `step`, also those that are started again.
-void break_at(prepared_program& p, int64_t step) {
-  for (auto& engine : p.engines)
-    engine = std::make_shared<broken_engine>(engine, step);
-  p.make_engine = [inner = p.make_engine, step](const plan_node& n) {
-    return inner(n).map([step](std::unique_ptr<step_engine> made) -> std::unique_ptr<step_engine> {
+/// Makes all replicas of a program from number `first` on break at `step`, also those that are started again.
+void break_at(prepared_program& p, int64_t step, size_t first) {
+  for (size_t r = first; r < p.engines.size(); ++r)
+    p.engines[r] = std::make_shared<broken_engine>(p.engines[r], step);
+  p.make_engine = [inner = p.make_engine, step, first](const plan_node& n) {
+    return inner(n).map([&](std::unique_ptr<step_engine> made) -> std::unique_ptr<step_engine> {
+      if (static_cast<size_t>(n.index) < first)
+        return made;
       return std::make_unique<broken_engine>(std::move(made), step);
     });
   };
@@ -39,6 +41,8 @@ std::shared_ptr<prepared_job> prepared_groups(const recipe& r, training_job d) {
   add_two_candidates(w, d.input, static_cast<int32_t>(g.replicas), {observed("a", 5), observed("b", 7)});
   for (auto& group : w.plan.groups)
     group.leaves = g.deaths_too ? leaves_on::numbers_and_death : leaves_on::numbers;
+  for (size_t which = 0; which < 3; ++which)
+    w.plan.groups[which].retires_at = g.retires[which];
   if (g.mixture_falls)
     w.plan.groups[0].falls_with = {1_group, 2_group};
   std::map<role, int32_t> count;
@@ -59,15 +63,17 @@ std::shared_ptr<prepared_job> prepared_groups(const recipe& r, training_job d) {
   auto job = w.prepared(std::move(d));
   for (size_t which = 0; which < 3; ++which)
     if (g.breaks[which])
-      break_at(job->programs[which], *g.breaks[which]);
+      break_at(job->programs[which], *g.breaks[which], g.breaks_alone ? static_cast<size_t>(g.replicas) - 1 : 0);
   return job;
 }
 
 std::string key_of(const std::optional<group_recipe>& g) {
   std::string text;
   if (g) {
-    text = g->mixture_falls ? " falls" : " stays";
+    text = std::string{g->mixture_falls ? " falls" : " stays"} + (g->breaks_alone ? " alone" : "");
     for (const auto& at : g->breaks)
+      text += " " + std::to_string(at.value_or(-1));
+    for (const auto& at : g->retires)
       text += " " + std::to_string(at.value_or(-1));
   }
   return text;

@@ -137,8 +137,13 @@ std::string to_text(const recipe& r) {
   text += every("host calls", r.calls_every);
   if (r.groups) {
     const auto at = [&](const char* name, size_t g) {
-      return r.groups->breaks[g] ? std::string{", "} + name + " breaks at " + std::to_string(*r.groups->breaks[g])
-                                 : std::string{};
+      std::string what;
+      if (r.groups->retires[g])
+        what += std::string{", "} + name + " retires at " + std::to_string(*r.groups->retires[g]);
+      if (r.groups->breaks[g])
+        what += std::string{", "} + name + " breaks at " + std::to_string(*r.groups->breaks[g])
+                + (r.groups->breaks_alone ? " on one replica" : "");
+      return what;
     };
     text += ", a mixture of two groups" + std::string{r.groups->mixture_falls ? " that falls with them" : ""}
             + at("it", 0) + at("a", 1) + at("b", 2) + (r.groups->deaths_too ? ", which leave for a death as well" : "");

@@ -79,11 +79,13 @@ struct run_recipe {
 /// A job of three groups: a mixture, and two candidates a and b whose outputs it reads. Replicas are numbered through
 /// all groups, those of the mixture first.
 struct group_recipe {
-  int64_t replicas = 1;                   ///< Replicas of each group.
-  bool mixture_falls = false;             ///< The mixture leaves with either candidate, or reads zeros.
-  bool deaths_too = false;                ///< A group also leaves if it dies and does not recover.
-  std::optional<int64_t> breaks[3] = {};  ///< The steps at which numbers of mixture, a and b are not finite.
-  bool leaves(size_t group) const;        ///< True: `breaks` makes the group leave, directly or by a fall.
+  int64_t replicas = 1;                    ///< Replicas of each group.
+  bool mixture_falls = false;              ///< The mixture leaves with either candidate, or reads zeros.
+  bool deaths_too = false;                 ///< A group also leaves if it dies and does not recover.
+  std::optional<int64_t> breaks[3] = {};   ///< The steps at which numbers of mixture, a and b are not finite.
+  bool breaks_alone = false;               ///< They are so on the last replica of the group only.
+  std::optional<int64_t> retires[3] = {};  ///< The states from which mixture, a and b train no more.
+  bool leaves(size_t group) const;         ///< True: `breaks` makes the group leave, directly or by a fall.
 };
 
 struct recipe {
