@@ -1,5 +1,6 @@
 #include "ensemble/choice.hpp"
 
+#include "ensemble/search.hpp"
 #include "tests/support/refused.hpp"
 
 #include <limits>
@@ -185,6 +186,12 @@ TEST_CASE("a choice has the parts of each AdaNet loss, of the averages or of the
                                 {{{"adanet_loss", 1.}, {"loss", .75}}, {{"adanet_loss", 2.}}, {{"adanet_loss", 3.}}});
   CHECK(by_scores.candidates[0].terms == terms{.75, .25});
   CHECK_FALSE(by_scores.candidates[1].terms);
+}
+
+TEST_CASE("rules are checked with the limits and the choice in them") {
+  CHECK(validate(search_rules{}));
+  refused(validate(search_rules{.limits = {.steps = 0}}), errc::invalid_argument, "steps must be at least 1");
+  refused(validate(search_rules{.choice = {.replay = {-1}}}), errc::invalid_argument, "an index of the replay");
 }
 
 }  // namespace troupe::test

@@ -394,10 +394,4 @@ TEST_CASE("a global step that falls is found at the tick where it does") {
   refused(s.reached(10), errc::state, "the global step falls from 9 at tick 9 to 3 at tick 10");
 }
 
-TEST_CASE("rules are checked with the limits and the choice in them") {
-  CHECK(validate(search_rules{}));
-  refused(validate(search_rules{.limits = {.steps = 0}}), errc::invalid_argument, "steps must be at least 1");
-  refused(validate(search_rules{.choice = {.replay = {-1}}}), errc::invalid_argument, "an index of the replay");
-}
-
 }  // namespace troupe::test

@@ -53,8 +53,8 @@ TEST_CASE(
     CHECK_FALSE(again->stopped);
     CHECK(again->checkpoint == directory / "run/model.ckpt-10");
     CHECK(again->remark
-          == "nothing to train: " + (directory / "run/model.ckpt-10") + " stands at step 10 already, and the job ends at "
-                 + std::to_string(goal));
+          == "nothing to train: " + (directory / "run/model.ckpt-10")
+                 + " stands at step 10 already, and the job ends at " + std::to_string(goal));
   }
   CHECK(watcher->calls.empty());
   CHECK(inspect_directory(directory / "run")->bytes == files);

@@ -147,7 +147,7 @@ template <> step_report sample(simulation&) {
           {{46, {{"count", 46}}}}};
 }
 template <> batches_evaluated sample(simulation&) { return {127, {128, 129}, 130, 131}; }
-template <> request sample(simulation&) { return {request::abort, true, 0.5, group_id{3}}; }
+template <> request sample(simulation&) { return {request::abort, true, 0.5, group_id{3}, 7}; }
 template <> restore sample(simulation& s) {
   return {20, {{1_group, s.record<state_part>().handle()}}, a_stored_plan()};
 }
