@@ -164,16 +164,15 @@ expected<void> search::stopped(std::string_view spec, spec_stop stop) {
 
 expected<void> search::dropped(std::string_view spec, int64_t tick, std::string why) {
   const int64_t steps = tick - now_.begins_at;
-  // A spec that has made all its steps may still be dropped for what it computes.
   const auto own = progress().subnetworks;
   for (size_t i = 0; i < own.size(); ++i)
-    if (auto& x = now_.subnetworks[i]; subnetwork_spec_name(now_.iteration(), x.builder) == spec)
+    if (auto& x = now_.subnetworks[i]; subnetwork_spec_name(now_.iteration(), x.builder) == spec) {
+      // It may have made all its steps before, and is dropped for what it computes since.
       complete(x.stop, own[i].limit, step_at(own[i], now_.begins_at, tick), own[i].at_limit);
-  enter_stop(entry_of(spec), {stop_cause::dropped, steps, std::move(why)});
-  for (const auto& subnetwork : now_.subnetworks)
-    if (subnetwork_spec_name(now_.iteration(), subnetwork.builder) == spec)
-      for (const size_t reader : readers_of(specs_, now_.iteration(), subnetwork.builder))
+      for (const size_t reader : readers_of(specs_, now_.iteration(), x.builder))
         enter_fall(now_.candidates[reader].stop, steps, spec);
+    }
+  enter_stop(entry_of(spec), {stop_cause::dropped, steps, std::move(why)});
   if (auto right = check_candidates(); !right)
     return right;
   return std::holds_alternative<train_until>(wanted_) ? settle() : expected<void>{};

@@ -128,7 +128,6 @@ static void tell_retired(chief_state& c, const plan_group& group, int64_t at) {
 
 /// No replica has passed the horizon. An iteration of no step would lead to the next one at the same state, and so on
 /// for ever, so each group makes one step at least.
-/// A hook that was slow may ask for a group of an iteration that has ended.
 void retire_group(chief_state& c, group_id group, int64_t begins_at, spec_stop stop) {
   const auto& all = c.groups.policies();
   const auto of = std::find_if(all.begin(), all.end(), [group](const plan_group& g) { return g.id == group; });

@@ -168,8 +168,8 @@ departed departed_of(const chief_state& c, group_id group);
 bool lose_group(chief_state& c, const stream_end& x);
 /// At the beginning of an attempt, tells all concerned nodes which groups have left, and which retire.
 void begin_groups(chief_state& c);
-/// A group of a search stops training at the horizon, for this cause, or goes on if it is not known in this plan. Its
-/// books say so.
+/// A group of a search stops training at the horizon, for this cause, and its books say so. Nothing happens if the plan
+/// has no group of that number that begins there: a slow hook may ask for one of an iteration that has ended.
 void retire_group(chief_state& c, group_id group, int64_t begins_at, spec_stop stop);
 
 // -- chief_requests.cpp: requests of the user, and waits that are over

@@ -187,7 +187,8 @@ void add_arguments(command_arguments& known, std::string_view subcommand, comman
   if (predicting) {
     known.value("--keys", "A,B", line.keys, about<predict_spec>("keys"));
     known.value("--format", "csv|jsonl|npy", line.format, "how results are written [csv]");
-    known.value("--output", "FILE", line.output, "where they go; npy: a directory [standard output]");
+    known.value("--output", "FILE", line.output,
+                "where they go, - for standard output; npy: a directory [standard output]");
     known.value("--limit", "N", line.limit, "only the first N results");
     known.value("--export", "DIR", line.exported,
                 "an exported model in place of a model directory; only input and evaluate of the keys count then");

@@ -22,21 +22,21 @@
 #if defined(__SSE2__) && !defined(__SSE4_1__)
 // Eigen's pow rounds packets, and Eigen 3.4 cannot before SSE4.1.
 namespace Eigen::internal {
+template <class Packet, class T>
+Packet each_rounded(const Packet& x) {
+  alignas(16) T t[16 / sizeof(T)];
+  pstore(t, x);
+  for (T& e : t)
+    e = std::round(e);
+  return pload<Packet>(t);
+}
 template <>
 inline Packet4f pround<Packet4f>(const Packet4f& x) {
-  alignas(16) float t[4];
-  pstore(t, x);
-  for (float& e : t)
-    e = std::round(e);
-  return pload<Packet4f>(t);
+  return each_rounded<Packet4f, float>(x);
 }
 template <>
 inline Packet2d pround<Packet2d>(const Packet2d& x) {
-  alignas(16) double t[2];
-  pstore(t, x);
-  for (double& e : t)
-    e = std::round(e);
-  return pload<Packet2d>(t);
+  return each_rounded<Packet2d, double>(x);
 }
 }  // namespace Eigen::internal
 #endif

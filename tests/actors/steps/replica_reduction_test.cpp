@@ -54,6 +54,16 @@ struct two_replicas : simulation {
   void end_data(int r, int64_t step) {
     tell(workers[r], end_of_data{1, 0_edge, step, {errc::out_of_range, "the data ended", {}, "infeed/0"}});
   }
+  /// At `step`, in which the numbers of replica 1 are not finite; no part of it is saved.
+  void check_both_ended_for_the_second(int64_t step) {
+    for (auto& o : out) {
+      REQUIRE(o.count<stream_end>() == 1);
+      CHECK(o.last<stream_end>().step == step);
+      CHECK(o.last<stream_end>().cause
+            == error{errc::nan_loss, "the loss is not finite", {debug_numerics_hint}, "replica/1", step});
+      CHECK(o.count<snapshot_part>() == 0);
+    }
+  }
   /// The two slices of the newest snapshot, one after the other.
   std::vector<float> saved() {
     auto joined = values_of(out[0].last<snapshot_part>());
@@ -103,13 +113,7 @@ TEST_CASE_FIXTURE(two_replicas, "what is not finite on one replica is applied by
   grant(10);
   feed(0, 0, 4);
   feed(1, 0, 4);
-  for (auto& o : out) {
-    REQUIRE(o.count<stream_end>() == 1);
-    CHECK(o.last<stream_end>().step == 2);
-    CHECK(o.last<stream_end>().cause
-          == error{errc::nan_loss, "the loss is not finite", {debug_numerics_hint}, "replica/1", 2});
-    CHECK(o.count<snapshot_part>() == 0);
-  }
+  check_both_ended_for_the_second(2);
   CHECK(engines[0]->applied == steps{0, 1});
   CHECK(engines[1]->applied == steps{0, 1});
 }
@@ -198,13 +202,7 @@ TEST_CASE_FIXTURE(two_replicas, "what is not finite on one replica of a retired 
   grant(10);
   feed(0, 0, 8);
   feed(1, 0, 8);
-  for (auto& o : out) {
-    REQUIRE(o.count<stream_end>() == 1);
-    CHECK(o.last<stream_end>().step == 5);
-    CHECK(o.last<stream_end>().cause
-          == error{errc::nan_loss, "the loss is not finite", {debug_numerics_hint}, "replica/1", 5});
-    CHECK(o.count<snapshot_part>() == 0);
-  }
+  check_both_ended_for_the_second(5);
   for (auto& e : engines) {
     CHECK(e->applied == first_steps(3));
     CHECK(e->forward == steps{3, 4, 5});
