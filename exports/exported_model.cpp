@@ -186,13 +186,27 @@ model exported_model::as_model(const exported_head& head) const {
   return {.name = name(), .build = std::move(function), .texts = texts()};
 }
 
-expected<std::vector<std::string>> list_exports(const std::string& base) {
-  return exports_in(*posix_file_system(), base).map([&](const std::vector<int64_t>& numbers) {
-    std::vector<std::string> paths;
-    for (const int64_t n : numbers)
-      paths.push_back(join_path(base, std::to_string(n)));
-    return paths;
-  });
+expected<std::vector<std::string>> list_exports(const std::string& directory) {
+  const auto fs = posix_file_system();
+  std::vector<std::string> bases{directory};
+  const std::string exporters = join_path(directory, "export");
+  if (const auto there = fs->list(exporters))
+    for (const auto& f : *there)
+      if (f.directory)
+        bases.push_back(join_path(exporters, f.name));
+  std::vector<std::pair<int64_t, std::string>> found;
+  for (const auto& base : bases) {
+    const auto numbers = exports_in(*fs, base);
+    if (!numbers)
+      return fail(numbers.error());
+    for (const int64_t n : *numbers)
+      found.emplace_back(n, join_path(base, std::to_string(n)));
+  }
+  std::ranges::stable_sort(found, {}, [](const auto& f) { return f.first; });
+  std::vector<std::string> paths;
+  for (auto& [number, path] : found)
+    paths.push_back(std::move(path));
+  return paths;
 }
 
 }  // namespace troupe

@@ -182,9 +182,15 @@ std::string to_json(const directory_description& r) {
          {"warnings", r.warnings}};
   add_iteration(j, "newest_iteration", r.newest.value_or(checkpoint_id{}));
   j["checkpoints"] = array_of(r.checkpoints, [](const checkpoint_entry& c) {
-    json entry{{"step", c.id.step},          {"wall_time", c.wall_time},      {"bytes", c.bytes},
-               {"listed", c.listed},         {"preserved", c.preserved},      {"unfinished", c.unfinished},
-               {"whole", c.damages.empty()}, {"damages", to_array(c.damages)}};
+    json entry{{"step", c.id.step},
+               {"wall_time", c.wall_time},
+               {"bytes", c.bytes},
+               {"listed", c.listed},
+               {"best", c.best},
+               {"preserved", c.preserved},
+               {"unfinished", c.unfinished},
+               {"whole", c.damages.empty()},
+               {"damages", to_array(c.damages)}};
     add_iteration(entry, "iteration", c.id);
     if (c.foreign)
       entry["format"] = "tensorflow";
@@ -202,6 +208,7 @@ std::string to_json(const directory_description& r) {
                 {"settings", r.record->settings},   {"resolved", r.record->resolved}};
   if (r.search)
     j["search"] = to_object(*r.search);
+  j["exports"] = r.exports;
   j["event_files"] = r.event_files;
   return dumped(j);
 }

@@ -34,9 +34,10 @@ std::string standing(const checkpoint_entry& c) {
     return c.listed ? "listed, TensorFlow's" : "TensorFlow's";
   if (c.unfinished)
     return "unfinished";
-  if (c.preserved)
-    return c.listed ? "listed, preserved" : "preserved";
-  return c.listed ? "listed" : "not listed";
+  std::string text = c.listed ? "listed" : c.preserved ? "preserved" : "not listed";
+  if (c.listed && c.preserved)
+    text += ", preserved";
+  return text + (c.best ? ", the best" : "");
 }
 
 /// Joins the lines of a position: "troupe input 2 · next 390 · ...".
@@ -216,6 +217,10 @@ std::string to_text(const directory_description& r) {
     text += to_text(*r.search);
   for (const auto& [name, metrics] : r.evaluations)
     text += printable(name) + ": " + exact_metrics(metrics) + "\n";
+  if (!r.exports.empty())
+    text += counted(std::ssize(r.exports), "export") + "\n";
+  for (const auto& e : r.exports)
+    text += "  " + printable(e) + "\n";
   if (!r.event_files.empty())
     text += counted(std::ssize(r.event_files), "event file") + "\n";
   for (const auto& f : r.event_files)

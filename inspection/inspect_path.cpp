@@ -1,5 +1,6 @@
 // Inspects paths on disk: finds out what a path names, and calls the matching inspection.
 #include "inspection/describe_search.hpp"
+#include "storage/checkpoints/best_checkpoint.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/examination/examination.hpp"
@@ -7,6 +8,7 @@
 #include "words/text.hpp"
 
 #include <troupe/delete_checkpoints.hpp>
+#include <troupe/exported_model.hpp>
 
 #include <limits>
 
@@ -21,6 +23,13 @@ tl::unexpected<error> unknown_kind(const std::string& path) {
                                              "an exported model, a manifest, the "
                                              "prefix or .index of a TensorFlow checkpoint, a .safetensors file or "
                                              "an event file");
+}
+
+void mark_best(directory_description& found) {
+  const auto store = checkpoint_store::open(posix_file_system(), found.path, {.read_only = true});
+  const auto best = store ? best_kept(**store, found.path) : expected<checkpoint_id>{fail(store.error())};
+  for (auto& c : found.checkpoints)
+    c.best = best && c.id == *best;
 }
 
 }  // namespace
@@ -43,8 +52,14 @@ expected<checkpoint_description> inspect_checkpoint(const std::string& path, con
 
 expected<directory_description> inspect_directory(const std::string& path, const inspect_options& options) {
   auto made = examine_directory(*posix_file_system(), path, options);
-  if (!made || !made->newest)
+  if (!made)
     return made;
+  if (auto exports = list_exports(path))
+    for (const auto& e : *exports)
+      made->exports.push_back(e.substr(path.size() + (path.ends_with('/') ? 0 : 1)));
+  if (!made->newest)
+    return made;
+  mark_best(*made);
   if (auto search = read_search(posix_file_system(), path))
     made->search = std::move(*search);
   else if (search.error().category == errc::data_loss || search.error().category == errc::unimplemented)

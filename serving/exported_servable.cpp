@@ -101,14 +101,12 @@ class numbered_exports final : public version_source {
 
   expected<std::vector<int64_t>> list() override {
     found_.clear();
-    for (const auto& base : bases()) {
-      auto paths = list_exports(base);
-      if (!paths)
-        return fail(std::move(paths.error()));
-      for (auto& path : *paths)
-        if (const auto number = number_of(path))
-          found_.emplace(*number, std::move(path));
-    }
+    auto paths = list_exports(directory_);
+    if (!paths)
+      return fail(std::move(paths.error()));
+    for (auto& path : *paths)
+      if (const auto number = number_of(path))
+        found_.emplace(*number, std::move(path));
     std::vector<int64_t> numbers;
     for (const auto& [number, path] : found_)
       numbers.push_back(number);
@@ -121,18 +119,6 @@ class numbered_exports final : public version_source {
   expected<std::shared_ptr<const servable>> open(int64_t number) override { return open_servable(found_.at(number)); }
 
  private:
-  /// The directory itself, and the directories of the exporters if it is a model directory.
-  std::vector<std::string> bases() const {
-    std::vector<std::string> all{directory_};
-    const auto fs = posix_file_system();
-    const std::string exporters = join_path(directory_, "export");
-    if (const auto found = fs->list(exporters))
-      for (const auto& f : *found)
-        if (f.directory)
-          all.push_back(join_path(exporters, f.name));
-    return all;
-  }
-
   std::string directory_;
   std::map<int64_t, std::string> found_;
 };

@@ -96,6 +96,7 @@ int show(const invocation& r, const std::vector<checkpoint_id>& ids, console_pri
                      {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.directory, to_string(id))});
   if (!ids.empty())
     std::erase_if(all, [&](const auto& c) { return std::find(ids.begin(), ids.end(), c.id) == ids.end(); });
+  found->exports.clear();
   found->event_files.clear();
   found->evaluations.clear();
   found->record.reset();

@@ -13,7 +13,7 @@ int evaluate(const command_line& line, const std::shared_ptr<console_printer>& c
   const auto given = load_settings(line);
   if (!given)
     return failure(*console, given.error(), misuse_if(is_misuse(given.error())));
-  auto setup = make_job_setup(*given, job_purpose::reading);
+  auto setup = make_job_setup(*given, job_purpose::evaluating);
   if (!setup)
     return usage_failure(*console, setup.error());
   const auto which = checkpoint_of(line);

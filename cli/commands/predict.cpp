@@ -173,10 +173,16 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
   return succeeded;
 }
 
+/// The directory itself if it is an export, else the newest export in it.
+std::string newest_export_in(const std::string& directory) {
+  const auto inside = list_exports(directory);
+  return inside && !inside->empty() ? inside->back() : directory;
+}
+
 /// The model and the data: both from the configuration, or an exported model with the configuration's data.
 expected<job_setup> make_setup(const command_line& line, const settings& given, console_printer& console) {
   if (!line.exported)
-    return make_job_setup(given, job_purpose::reading);
+    return make_job_setup(given, job_purpose::predicting);
   if (line.step || line.checkpoint || given.precedence_of("run.model_dir") == precedence::flag)
     return misuse("predict", fmt::format("{} cannot be given together with --export, which names one model",
                                          line.step         ? "--step"
@@ -196,7 +202,10 @@ expected<job_setup> make_setup(const command_line& line, const settings& given, 
 
 }  // namespace
 
-int predict(const command_line& line, const std::shared_ptr<console_printer>& console, signal_watch& signals) {
+int predict(const command_line& as_given, const std::shared_ptr<console_printer>& console, signal_watch& signals) {
+  auto line = as_given;
+  if (line.exported)
+    line.exported = newest_export_in(*line.exported);
   signals.at_first([&] {
     write_error(fmt::format("stopped by {} before the first result\n", signal_name(signals.first())));
     _exit(128 + signals.first());

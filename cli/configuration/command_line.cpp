@@ -91,26 +91,38 @@ runs it.
 
 /// A flag that is short for a key and has the key's help.
 struct flag {
+  enum class user : uint8_t { all, search, training, judging };
   const char* name;
   const char* key;
   const char* value;
-  bool of_search = false;  ///< Only search has it.
+  user of = user::all;  ///< Only these commands have it: others would take it and do nothing with it.
 };
 constexpr flag all_key_flags[] = {
     {"--model-dir", "run.model_dir", "DIR"},
     {"--data", "input.data", "DIR"},
     {"--max-steps", "run.max_steps", "N"},
-    {"--epochs", "input.epochs", "N"},
-    {"--max-iterations", "search.max_iterations", "N", true},
-    {"--max-iteration-steps", "search.max_iteration_steps", "N", true},
-    {"--batch-size", "input.batch_size", "N"},
+    {"--epochs", "input.epochs", "N", flag::user::training},
+    {"--max-iterations", "search.max_iterations", "N", flag::user::search},
+    {"--max-iteration-steps", "search.max_iteration_steps", "N", flag::user::search},
+    {"--batch-size", "input.batch_size", "N", flag::user::training},
+    {"--batch-size", "evaluate.batch_size", "N", flag::user::judging},
     {"--seed", "run.seed", "N"},
 };
+
+bool has(std::string_view subcommand, flag::user which) {
+  switch (which) {
+    case flag::user::all: return true;
+    case flag::user::search: return subcommand == "search";
+    case flag::user::training: return subcommand != "evaluate" && subcommand != "predict" && subcommand != "export";
+    case flag::user::judging: return subcommand == "evaluate" || subcommand == "predict";
+  }
+  return false;
+}
 
 std::vector<flag> key_flags(std::string_view subcommand) {
   std::vector<flag> flags;
   for (const auto& f : all_key_flags)
-    if (!f.of_search || subcommand == "search")
+    if (has(subcommand, f.of))
       flags.push_back(f);
   return flags;
 }
@@ -190,8 +202,10 @@ void add_arguments(command_arguments& known, std::string_view subcommand, comman
     known.value("--output", "FILE", line.output,
                 "where they go, - for standard output; npy: a directory [standard output]");
     known.value("--limit", "N", line.limit, "only the first N results");
-    known.value("--export", "DIR", line.exported,
-                "an exported model in place of a model directory; only input and evaluate of the keys count then");
+    known.value(
+        "--export", "DIR", line.exported,
+        "an exported model, or a directory whose newest export is meant, in place of a model directory; only input "
+        "and evaluate of the keys count then");
   } else if (exporting) {
     known.value("--output", "DIR", line.output,
                 "where the numbered directory goes [export/latest in the model directory]");

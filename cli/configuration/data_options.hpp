@@ -65,7 +65,8 @@ struct option_fields<cli::test_options> {
       option_field{"batch_size", &cli::test_options::batch_size, "examples in a batch, also of predictions",
                    field_range::at_least(1)},
       option_field{"images", &cli::test_options::images, "format idx: the file of the test images"},
-      option_field{"labels", &cli::test_options::labels, "format idx: the file of their labels"}};
+      option_field{"labels", &cli::test_options::labels,
+                   "format idx: the file of their labels; predict and export need none"}};
 };
 
 }  // namespace troupe

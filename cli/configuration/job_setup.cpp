@@ -46,20 +46,21 @@ expected<run_config> make_run_config(const settings& given) {
 }
 
 expected<void> add_input(job_setup& setup, const settings& given, job_purpose purpose) {
-  const bool training = purpose != job_purpose::reading;
+  const bool training = writes_checkpoints(purpose);
   given.read_fields("input.", setup.input);
   if (setup.input.format != data_format::idx)
     return {};
-  const auto check = [](const std::string& table, const auto& files) -> expected<void> {
-    for (const auto& [name, path] : {std::pair{".images", files.images}, std::pair{".labels", files.labels}})
-      if (!path)
-        return missing_key(table + name, "input.format is idx, which takes a file of images and one of labels");
+  const auto check = [](const std::string& table, const auto& files, bool labelled = true) -> expected<void> {
+    if (files.images.value_or("").empty())
+      return missing_key(table + ".images", "input.format is idx, which takes a file of images");
+    if (labelled && files.labels.value_or("").empty())
+      return missing_key(table + ".labels", "input.format is idx, and only predictions take images without labels");
     return {};
   };
   auto named = training ? check("input", setup.input) : expected<void>{};
   for (const auto& e : setup.evaluations)
     if (e.while_training || !training)
-      named = named.and_then([&] { return check(e.key, e.data); });
+      named = named.and_then([&] { return check(e.key, e.data, purpose != job_purpose::predicting); });
   if (const auto* by = setup.search && setup.search->evaluation ? &*setup.search->evaluation : nullptr)
     named = named.and_then([&] {
       return by->data == data_split::train ? check("input", setup.input)
@@ -130,7 +131,7 @@ expected<dataset> published(expected<dataset> opened) {
 }  // namespace
 
 expected<job_setup> make_job_setup(const settings& given, job_purpose purpose) {
-  const bool training = purpose != job_purpose::reading;
+  const bool training = writes_checkpoints(purpose);
   job_setup setup;
   if (auto right = check_purpose(given, purpose); !right)
     return fail(right.error());
@@ -192,7 +193,7 @@ expected<job_setup> make_job_setup(const settings& given, job_purpose purpose) {
 expected<job_setup> make_data_setup(const settings& given) {
   job_setup setup;
   add_evaluations(setup, given);
-  if (auto added = add_input(setup, given, job_purpose::reading); !added)
+  if (auto added = add_input(setup, given, job_purpose::predicting); !added)
     return fail(added.error());
   return setup;
 }

@@ -36,8 +36,11 @@ struct job_setup {
 enum class job_purpose : uint8_t {
   training,
   searching,
-  reading,  ///< Evaluation, prediction, export: a checkpoint is read, of a training or of a search.
+  evaluating,
+  predicting,  ///< Prediction, export: data need no labels.
 };
+/// False where a checkpoint of a training or of a search is read.
+constexpr bool writes_checkpoints(job_purpose p) { return p == job_purpose::training || p == job_purpose::searching; }
 
 /// invalid_argument: a missing key, keys that exclude each other, or a configuration of another purpose.
 expected<job_setup> make_job_setup(const settings& given, job_purpose purpose);

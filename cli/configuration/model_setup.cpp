@@ -79,13 +79,14 @@ expected<void> check_needed(const settings& given, const Options& options) {
   return {};
 }
 
-model built(dnn_classifier_options o) { return dnn_classifier(std::move(o)); }
-model built(sequential_classifier_options o) { return sequential_classifier(std::move(o)); }
-model built(dnn_model_options o) { return dnn_model(std::move(o)); }
-model built(linear_model_options o) { return linear_model(std::move(o)); }
-model built(dnn_linear_combined_model_options o) { return dnn_linear_combined_model(std::move(o)); }
-model built(baseline_model_options o) { return baseline_model(std::move(o)); }
-model built(sequential_model_options o) { return sequential_model(std::move(o)); }
+// A configuration has no lines of source; without a place, errors show none.
+model built(dnn_classifier_options o) { return dnn_classifier(std::move(o), {}); }
+model built(sequential_classifier_options o) { return sequential_classifier(std::move(o), {}); }
+model built(dnn_model_options o) { return dnn_model(std::move(o), {}); }
+model built(linear_model_options o) { return linear_model(std::move(o), {}); }
+model built(dnn_linear_combined_model_options o) { return dnn_linear_combined_model(std::move(o), {}); }
+model built(baseline_model_options o) { return baseline_model(std::move(o), {}); }
+model built(sequential_model_options o) { return sequential_model(std::move(o), {}); }
 
 template <class Options>
 expected<model> make(const settings& given, Options options) {

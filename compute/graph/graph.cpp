@@ -170,6 +170,10 @@ graph::scope_guard::~scope_guard() {
     graph_->contents_->scopes.pop_back();
 }
 
+std::string place_text(const std::source_location& at) {
+  return at.line() == 0 ? "" : " (" + std::string{at.file_name()} + ":" + std::to_string(at.line()) + ")";
+}
+
 expected<void> graph::status() const {
   if (contents_->first_error)
     return fail(*contents_->first_error);
@@ -178,7 +182,7 @@ expected<void> graph::status() const {
 
 symbol graph::invalid(error e, std::source_location at) {
   if (!contents_->first_error) {
-    e.message += " (" + std::string{at.file_name()} + ":" + std::to_string(at.line()) + ")";
+    e.message += place_text(at);
     contents_->first_error = std::move(e);
   }
   return symbol{this, -1};

@@ -147,6 +147,8 @@ std::string describe(symbol x);
 std::optional<int> normal_axis(int axis, int rank);
 std::string to_string(const graph_contents& g, const symbol_shape& dims);
 std::string to_string(const graph& g, const symbol_shape& dims);
+/// " (model.cpp:12)" for the end of an error; "" for the place of a default value, which is nobody's source.
+std::string place_text(const std::source_location& at);
 /// Keeps the error "matmul: <message> (model.cpp:12)" in the graph and returns an invalid symbol.
 symbol refuse(graph& g, std::string_view operation, std::string message, std::source_location at);
 /// The graph of all operands. Null, with an error kept in the graph, if one is invalid or they are of different graphs.

@@ -85,8 +85,8 @@ expected<void> check_states(const graph_contents& g) {
   for (const auto& s : g.states)
     if (s.next < 0) {
       const auto& at = g.nodes[static_cast<size_t>(s.node)].at;
-      return fail(errc::invalid_argument, "state: " + quoted(s.options.name) + " is never carried: call graph::carry ("
-                                              + at.file_name() + ":" + std::to_string(at.line()) + ")");
+      return fail(errc::invalid_argument,
+                  "state: " + quoted(s.options.name) + " is never carried: call graph::carry" + place_text(at));
     }
   return {};
 }

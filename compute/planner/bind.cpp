@@ -25,10 +25,6 @@ std::vector<bool> needed_by(const graph_contents& g, std::span<const int32_t> ro
   return needed;
 }
 
-std::string place_of(const node& n) {
-  return std::string{" ("} + n.at.file_name() + ":" + std::to_string(n.at.line()) + ")";
-}
-
 struct binding {
   const graph_contents& g;
   std::vector<int64_t> unknowns;  ///< 0: not bound.
@@ -38,7 +34,8 @@ struct binding {
       return e.coefficient;
     const auto at = static_cast<size_t>(e.unknown);
     if (unknowns[at] == 0)
-      return fail(errc::invalid_argument, n.name + ": the unknown '" + g.unknowns[at] + "' is not bound" + place_of(n));
+      return fail(errc::invalid_argument,
+                  n.name + ": the unknown '" + g.unknowns[at] + "' is not bound" + place_text(n.at));
     // Too large: `dims` refuses the whole shape.
     return product_within_limit(e.coefficient, unknowns[at]).value_or(elements_max + 1);
   }
@@ -55,7 +52,7 @@ struct binding {
       elements = elements ? product_within_limit(*elements, e) : elements;
     if (!elements)
       return fail(errc::invalid_argument,
-                  n.name + ": " + to_string(g, n.dims) + " would have more than 2^48 elements" + place_of(n));
+                  n.name + ": " + to_string(g, n.dims) + " would have more than 2^48 elements" + place_text(n.at));
     return shape{std::span<const int64_t>{extents}};
   }
 };
@@ -63,12 +60,12 @@ struct binding {
 expected<void> bind_variable(planned_value& v, const node& n, const parameter_layout& layout) {
   const int32_t at = layout.find(n.name);
   if (at < 0)
-    return fail(errc::invalid_argument, "the store has no variable named '" + n.name + "'" + place_of(n));
+    return fail(errc::invalid_argument, "the store has no variable named '" + n.name + "'" + place_text(n.at));
   const auto& e = layout.entries()[static_cast<size_t>(at)];
   if (e.type != v.type || e.dims != v.dims)
     return fail(errc::invalid_argument, "variable '" + n.name + "' is " + std::string{to_string(v.type)} + " "
                                             + to_text(v.dims) + " here and " + std::string{to_string(e.type)} + " "
-                                            + to_text(e.dims) + " in the store" + place_of(n));
+                                            + to_text(e.dims) + " in the store" + place_text(n.at));
   v.where = {e.updated ? base_parameters : base_shared, e.offset};
   v.read_only = true;
   return {};

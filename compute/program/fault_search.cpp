@@ -82,7 +82,7 @@ std::string fault_search::place(int32_t value) const {
     return std::string{v.op->name} + ", of the gradient of " + draft_.value(v.gradient_of).name + ", which is "
            + place(v.gradient_of);
   return std::string{v.op ? v.op->name : "copy"}
-         + (v.op ? " at " + file_name_of(v.at.file_name()) + ":" + std::to_string(v.at.line()) : "");
+         + (v.op && v.at.line() > 0 ? " at " + file_name_of(v.at.file_name()) + ":" + std::to_string(v.at.line()) : "");
 }
 
 std::string fault_search::operand_text(int32_t value, const origin& o) const {

@@ -179,7 +179,7 @@ error program::last_error() const {
   const auto number_text = [](double number) {
     return element_text(dtype::float64, reinterpret_cast<const std::byte*>(&number), 0);
   };
-  const std::string place = v.name + " (" + v.at.file_name() + ":" + std::to_string(v.at.line()) + ")";
+  const std::string place = v.name + place_text(v.at);
   if (call.op == &ops::check_numerics)
     e.message = call.attr.key + ": " + number_text(s.bad.number) + index_text(v.dims, s.bad.index)
                 + " is not finite: " + place;

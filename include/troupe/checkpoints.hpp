@@ -86,6 +86,7 @@ struct checkpoint_entry {
   double wall_time = 0;
   int64_t bytes = 0;
   bool listed = false;      ///< In the state file: jobs resume from it, and retention counts it.
+  bool best = false;        ///< The one that keep_best keeps, according to the newest checkpoint.
   bool preserved = false;   ///< Kept for ever by keep_checkpoint_every_n_hours.
   bool foreign = false;     ///< A TensorFlow checkpoint: convert it (convert.hpp) to resume from it.
   bool unfinished = false;  ///< Not listed: an incomplete save or deletion, which the next job cleans up.
@@ -97,6 +98,7 @@ struct directory_description {
   std::vector<checkpoint_entry> checkpoints = {};  ///< By step and iteration, with listed ones that are missing.
   std::optional<checkpoint_id> newest = {};        ///< According to the state file.
   std::optional<std::string> owner = {};           ///< The process that holds the lock: "process 4711".
+  std::vector<std::string> exports = {};           ///< Relative to `path`, oldest first.
   std::vector<std::string> event_files = {};       ///< Relative to `path`, including those of evaluations.
   std::map<std::string, std::map<std::string, double>> evaluations = {};  ///< Last ones, by "eval" or "eval_<name>".
   std::optional<run_record> record = {};          ///< The configuration of its last job, if kept.

@@ -157,7 +157,7 @@ struct train_and_test {
 
 struct idx_options {
   std::string images = {};  ///< IDX file of unsigned bytes, rank >= 2, plain or gzip.
-  std::string labels = {};  ///< IDX file of unsigned bytes, rank 1, one for each image.
+  std::string labels = {};  ///< IDX file of unsigned bytes, rank 1, one for each image; empty: there are no labels.
 };
 /// Reads IDX files: feature "pixels", float32 [rows·columns] in [0, 1] (byte / 255), and label "label", int32. Errors:
 /// not_found; data_loss (wrong magic number, truncated, trailing bytes; with offset); invalid_argument (counts differ).

@@ -123,7 +123,8 @@ class TROUPE_API exported_model {
   std::shared_ptr<const impl> impl_;
 };
 
-/// The exports in a directory, "<base>/1795417474", ..., oldest first. Empty if there are none, or no such directory.
-TROUPE_API expected<std::vector<std::string>> list_exports(const std::string& base);
+/// The exports in a directory, "<directory>/1795417474", and below its "export/<name>/", oldest first. Empty if there
+/// are none, or no such directory.
+TROUPE_API expected<std::vector<std::string>> list_exports(const std::string& directory);
 
 }  // namespace troupe

@@ -9,13 +9,15 @@ expected<dataset> open_idx(const idx_options& options) {
   auto images = read_idx(*fs, options.images);
   if (!images)
     return fail(images.error());
-  auto labels = read_idx(*fs, options.labels);
-  if (!labels)
-    return fail(labels.error());
   const auto time_of = [&](const std::string& path) {
     const auto info = fs->info(path);
     return info ? static_cast<int64_t>(info->modified) : 0;
   };
+  if (options.labels.empty())
+    return input::idx_dataset(options, std::move(*images), std::nullopt, {time_of(options.images)});
+  auto labels = read_idx(*fs, options.labels);
+  if (!labels)
+    return fail(labels.error());
   return input::idx_dataset(options, std::move(*images), std::move(*labels),
                             {time_of(options.images), time_of(options.labels)});
 }

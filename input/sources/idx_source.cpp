@@ -23,26 +23,31 @@ expected<void> check_bytes(const std::string& path, const tensor& t, bool rank_f
 
 }  // namespace
 
-expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor labels, idx_times times) {
+expected<dataset> idx_dataset(const idx_options& paths, tensor images, std::optional<tensor> labels, idx_times times) {
   if (auto ok = check_bytes(paths.images, images, images.dims().rank() >= 2, "images: uint8 of rank 2 or more"); !ok)
     return fail(ok.error());
-  if (auto ok = check_bytes(paths.labels, labels, labels.dims().rank() == 1, "labels: uint8 of rank 1"); !ok)
-    return fail(ok.error());
-  if (images.dims()[0] != labels.dims()[0])
-    return fail(errc::invalid_argument, paths.images + " holds " + std::to_string(images.dims()[0]) + " images, "
-                                            + paths.labels + " holds " + std::to_string(labels.dims()[0]) + " labels");
+  if (labels) {
+    if (auto ok = check_bytes(paths.labels, *labels, labels->dims().rank() == 1, "labels: uint8 of rank 1"); !ok)
+      return fail(ok.error());
+    if (images.dims()[0] != labels->dims()[0])
+      return fail(errc::invalid_argument, paths.images + " holds " + std::to_string(images.dims()[0]) + " images, "
+                                              + paths.labels + " holds " + std::to_string(labels->dims()[0])
+                                              + " labels");
+  }
   const shape pixels{images.dims().inner().elements()};
-  std::vector<column> features(1), targets(1);
+  std::vector<column> features(1), targets(labels ? 1 : 0);
   features[0].what = {"pixels", dtype::float32, pixels};
   features[0].rows = std::move(images);
   features[0].convert = column::conversion::unit_float;
   features[0].path = paths.images;
   features[0].modified = times.images;
-  targets[0].what = {"label", dtype::int32, {}};
-  targets[0].rows = std::move(labels);
-  targets[0].convert = column::conversion::to_int32;
-  targets[0].path = paths.labels;
-  targets[0].modified = times.labels;
+  if (labels) {
+    targets[0].what = {"label", dtype::int32, {}};
+    targets[0].rows = std::move(*labels);
+    targets[0].convert = column::conversion::to_int32;
+    targets[0].path = paths.labels;
+    targets[0].modified = times.labels;
+  }
   return memory_source("idx(" + short_name(paths.images) + ")", std::move(features), std::move(targets));
 }
 

@@ -47,6 +47,9 @@ TEST_CASE("misuse exits with 2 and one error that says what would be right") {
           "--step: 'last' names no checkpoint: it is newest, best, a step such as 390, or a path such as "
           "runs/fashion/model.ckpt-390");
   refused(project.evaluate({"--step", "1", "--max-stpes", "2"}), "unknown flag --max-stpes; did you mean --max-steps?");
+  refused(project.evaluate({"--epochs", "2"}), "unknown flag --epochs");
+  refused(project.evaluate({"--batch-size", "0"}),
+          "--batch-size: evaluate.batch_size must be a whole number of at least 1");
 }
 
 TEST_CASE("mistakes in a file are told with file and line, all at once") {

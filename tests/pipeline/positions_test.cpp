@@ -210,6 +210,7 @@ TEST_CASE("[SUP-63] an edited pipeline is refused with the first stage that diff
   REQUIRE_FALSE(refused);
   CHECK(refused.error().category == errc::invalid_argument);
   CHECK(has(refused.error().message, "the state was saved by 'shuffle(seed = 1)', here is 'skip(40)'"));
+  CHECK(has(to_text(refused.error()), "with input_changed = anew the data begin anew"));
   REQUIRE(job.run({.input = edited, .steps = saved + 5, .changed = input_change::anew}));
   CHECK(job.read(saved, saved + 5) == counting(40, 60));
   REQUIRE(job.warnings.size() >= 1);

@@ -55,7 +55,7 @@ template <>
 struct option_fields<run_config> {
   static constexpr std::tuple all{
       TROUPE_FIELD(model_dir, "checkpoints are kept here, and gone on from"),
-      TROUPE_FIELD(seed, "of initial values, shuffles and dropout"),
+      TROUPE_FIELD(seed, "of initial values, shuffles and dropout; none: 0"),
       TROUPE_FIELD(save_summary_steps, "steps between two summaries; 0: none", field_range::at_least(0)),
       TROUPE_FIELD(save_summary_secs, "or seconds between two summaries", field_range::above_number(0)),
       TROUPE_FIELD(save_checkpoints_steps, "steps between two checkpoints", field_range::at_least(0)),

@@ -92,6 +92,27 @@ TEST_CASE(
   CHECK(has(spoken.err, " from " + path + "\n"));
 }
 
+TEST_CASE("of a directory predict takes the newest export, and inspect lists them all") {
+  const trained_project project;
+  const auto older = without_newline(project.exported({"--step", "32"}).out);
+  const auto newer = without_newline(project.exported({"--step", "64"}).out);
+  const auto predicted = [&](const std::string& path) {
+    const auto made = run_program(project.command("predict", {"--export", path, "--limit", "2"}));
+    CHECK_MESSAGE(made.status == 0, made.err);
+    CHECK(has(made.err, " from " + (path == older ? older : newer)));
+    return made.out;
+  };
+  const auto from_newer = predicted(newer);
+  CHECK(predicted(older) != from_newer);
+  CHECK(predicted(project.path("model") + "/export/latest") == from_newer);
+  CHECK(predicted(project.path("model")) == from_newer);
+  const auto shown = nlohmann::json::parse(run_program({"inspect", project.path("model"), "--json"}).out);
+  const auto inside = [&](const std::string& path) { return path.substr(project.path("model").size() + 1); };
+  CHECK(shown.at("exports") == nlohmann::json{inside(older), inside(newer)});
+  CHECK(has(run_program({"inspect", project.path("model")}).out,
+            "2 exports\n  " + inside(older) + "\n  " + inside(newer) + "\n"));
+}
+
 TEST_CASE("export takes the checkpoint of --step, the best evaluated one, an output directory and assets") {
   const trained_project project;
   const auto step_of = [](const outcome& made) {
@@ -178,8 +199,8 @@ TEST_CASE("predict refuses an export that is none or damaged, and flags that wou
     CHECK(predicted.out == "");
     CHECK(has(predicted.err, message));
   };
-  refused({"--export", project.path("model")}, 1,
-          project.path("model") + " is not an exported model: it has no graph.json");
+  refused({"--export", project.path("data")}, 1,
+          project.path("data") + " is not an exported model: it has no graph.json");
   refused({"--export", path, "--step", "3"}, 2, "--step cannot be given together with --export");
   std::filesystem::resize_file(path + "/weights.safetensors",
                                std::filesystem::file_size(path + "/weights.safetensors") - 1);

@@ -105,7 +105,7 @@ TEST_CASE_FIXTURE(
   CHECK(run_program(train({"--max-steps", "16", "--json"})).events().front()["global_step"] == 8);
 }
 
-TEST_CASE("the best checkpoint is deleted with --force only: nothing takes its place") {
+TEST_CASE("lists mark the best checkpoint, and it is deleted with --force only: nothing takes its place") {
   const small_project project;
   // A loss that is better where it is greater makes the first checkpoint the best one.
   const auto run = run_program(project.train({"--max-steps", "16", "--set", "keep_best.metric=loss", "--set",
@@ -114,6 +114,10 @@ TEST_CASE("the best checkpoint is deleted with --force only: nothing takes its p
   const auto best = run_program({"evaluate", project.path("model"), "--step", "best", "--json"}).events().back();
   const auto step = best["global_step"].dump();
   REQUIRE(step != "16");
+  const auto listed = nlohmann::json::parse(run_program({"checkpoints", "list", project.path("model"), "--json"}).out);
+  for (const auto& c : listed.at("checkpoints"))
+    CHECK(c.at("best") == (c.at("step").dump() == step));
+  CHECK(has(run_program({"checkpoints", "list", project.path("model")}).out, "  listed, the best\n"));
   const auto refused = run_program({"checkpoints", "delete", project.path("model"), step});
   CHECK(refused.status == 1);
   CHECK_MESSAGE(has(refused.err, "model.ckpt-" + step + " is the best checkpoint of "), refused.err);

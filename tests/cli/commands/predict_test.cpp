@@ -77,6 +77,29 @@ TEST_CASE("predict writes a line for each test image in their order, and nothing
   CHECK(run_program(project.predict({"--quiet"})).err == "");
 }
 
+TEST_CASE("predict and export take pictures without labels, and what needs labels names the key") {
+  const trained_project project;
+  const std::string images = "evaluate.images=" + project.path("data/t10k-images-idx3-ubyte");
+  const auto with = [&](const std::string& name, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--set", "input.format=idx", "--set", images});
+    return run_program(project.command(name, more));
+  };
+  const auto labelled = run_program(project.predict());
+  CHECK(with("predict").out == labelled.out);
+  const auto exported = with("export");
+  REQUIRE_MESSAGE(exported.status == 0, exported.err);
+  const auto path = exported.out.substr(0, exported.out.find('\n'));
+  const auto from_export = run_program({"predict", "--export", path, "--set", "input.format=idx", "--set", images});
+  CHECK_MESSAGE(from_export.status == 0, from_export.err);
+  CHECK(lines_of(from_export.out).size() == 65);
+  const auto judged = with("evaluate");
+  CHECK(judged.status == 2);
+  CHECK_MESSAGE(has(judged.err, "evaluate.labels is missing: input.format is idx, and only predictions"), judged.err);
+  const auto trained = with("train", {"--max-steps", "72", "--set", "input.images=x"});
+  CHECK(trained.status == 2);
+  CHECK_MESSAGE(has(trained.err, "input.labels is missing"), trained.err);
+}
+
 TEST_CASE("predict --limit, --step and --format choose how many, of which checkpoint and how") {
   const trained_project project;
   const auto result = run_program(project.predict({"--format", "jsonl", "--limit", "3"}));

@@ -61,7 +61,7 @@ TEST_CASE("a key is listed once, beside the others of its table, and accepts its
 
 TEST_CASE("--help has the defaults that the structs have, and says whose a key is that not all alternatives have") {
   CHECK(help("run.replicas") == "copies of the model that share the work [1]");
-  CHECK(help("run.seed") == "of initial values, shuffles and dropout");
+  CHECK(help("run.seed") == "of initial values, shuffles and dropout; none: 0");
   CHECK(help("run.save_checkpoints_secs") == "or seconds [600]");
   CHECK(help("input.batch_size") == "examples in a step [128]");
   CHECK(help("optimizer.rate")

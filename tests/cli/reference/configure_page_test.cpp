@@ -60,7 +60,7 @@ TEST_CASE("a row has type and unit, default, range and effect, and no character 
         == "`run.save_checkpoints_secs` | number, seconds | 600 | at least 0, `none` | or seconds");
   CHECK(row(page, "input.batch_size") == "`input.batch_size` | whole number | 128 | at least 1 | examples in a step");
   CHECK(row(page, "run.seed")
-        == "`run.seed` | whole number | – | at least 0, `none` | of initial values, shuffles and dropout");
+        == "`run.seed` | whole number | – | at least 0, `none` | of initial values, shuffles and dropout; none: 0");
   CHECK(has(row(page, "stop_early[].threshold"), "number, the metric's unit | – | finite, `none` |"));
   CHECK(has(row(page, "evaluate.name"), "eval_\\<name\\>"));
   CHECK(has(row(page, "model.layers"), "| list of tables | – | – |"));

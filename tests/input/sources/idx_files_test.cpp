@@ -58,6 +58,16 @@ TEST_CASE("one half of the published files is enough to read that half") {
   CHECK(fashion_mnist(dir.path).error().category == errc::not_found);
 }
 
+TEST_CASE("a file of images is opened without labels where none are named") {
+  const scratch dir;
+  const auto images = dir.write("images", idx({2, 1, 2}, "abcd"));
+  const auto data = open_idx({.images = images});
+  REQUIRE(data);
+  CHECK(data->source_size() == 2);
+  CHECK(data->spec().labels.empty());
+  CHECK(open_idx({.images = images, .labels = dir.path + "/none"}).error().category == errc::not_found);
+}
+
 TEST_CASE("a directory without the files, and a damaged file, are errors that name the path") {
   const scratch dir;
   const auto missing = fashion_mnist(dir.path);

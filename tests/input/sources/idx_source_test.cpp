@@ -35,6 +35,16 @@ TEST_CASE("pixels are the bytes divided by 255, flattened, and labels are int32"
   CHECK(label == std::vector<int32_t>{7, 255});
 }
 
+TEST_CASE("images without labels make a dataset of features alone") {
+  const auto made = idx_dataset({paths.images}, bytes({2, 1, 2}), std::nullopt);
+  REQUIRE(made);
+  CHECK(made->spec() == element_spec{{{"pixels", dtype::float32, {2}}}, {}});
+  std::vector<float> pixels(4);
+  std::byte* into[] = {reinterpret_cast<std::byte*>(pixels.data())};
+  CHECK(iterate(made->batch(2))->read(into, {}) == 2);
+  CHECK(pixels[3] == 3 / 255.0f);
+}
+
 TEST_CASE("files whose counts differ are both named, with their counts") {
   const auto made = idx_dataset(paths, bytes({3, 2, 2}), bytes({2}));
   REQUIRE_FALSE(made);
