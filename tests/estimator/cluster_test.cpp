@@ -2,6 +2,7 @@
 #include "support/temporary_directory.hpp"
 #include "tests/support/refused.hpp"
 
+#include <troupe/checkpoints.hpp>
 #include <troupe/commits.hpp>
 #include <troupe/hooks.hpp>
 #include <troupe/job.hpp>
@@ -150,7 +151,8 @@ TEST_CASE("a chief and an evaluator in processes of their own do what one proces
   CHECK(evaluator->report(std::chrono::seconds{1}).error().category == errc::state);
 }
 
-TEST_CASE("[EST-49] who waits for a last checkpoint goes on only once there is one of that step or a later one") {
+TEST_CASE(
+    "[EST-45, EST-49] who waits for a last checkpoint goes on only once there is one of that step or a later one") {
   temporary_directory directory;
   const auto run = directory / "run";
   auto training = start(echo_in(run), {.input = dataset_over(fake_batches(3)).repeat(), .steps = 4});
@@ -163,6 +165,7 @@ TEST_CASE("[EST-49] who waits for a last checkpoint goes on only once there is o
     REQUIRE(*next);
     CHECK((*next)->id.step > reached);
     reached = (*next)->id.step;
+    CHECK(inspect_checkpoint((*next)->prefix)->id == (*next)->id);
   }
   CHECK(reached == 4);
   CHECK(training->wait(std::chrono::seconds{60}));

@@ -163,7 +163,7 @@ TEST_CASE("[EST-45] a wait for step 0 ends at once, and one for step 100 when th
   const temporary_directory here;
   auto running = start(small_estimator(here.path), small_training(endless));
   REQUIRE(running);
-  CHECK(running->wait_until(0));
+  CHECK(running->wait_until(0, std::chrono::milliseconds{0}));
   CHECK(running->wait_until(100, soon));
   CHECK(running->progress().step >= 100);
   const auto late = running->wait_until(endless - 1, std::chrono::milliseconds{1});

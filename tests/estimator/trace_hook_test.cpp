@@ -42,6 +42,8 @@ TEST_CASE("[EST-47] with every_steps 5 the first profile is of the step to state
   const auto hook = traces({.directory = elsewhere.path, .every_steps = 5});
   REQUIRE(train(small_estimator(here.path), small_training(12, {hook})));
   CHECK((timelines_in(elsewhere.path) == std::vector<std::string>{"timeline-11.json", "timeline-6.json"}));
+  const auto first = nlohmann::json::parse(std::ifstream{elsewhere.path + "/timeline-6.json"}).at("otherData");
+  CHECK((first.at("first_step") == 5 && first.at("end_step") == 6));
   // A job that goes on counts from where it starts.
   REQUIRE(train(small_estimator(here.path), small_training(19, {hook})));
   CHECK((timelines_in(elsewhere.path)

@@ -89,7 +89,8 @@ TEST_CASE("a model function is called once for training and once for all evaluat
 }
 
 TEST_CASE(
-    "evaluation data that cannot be read fail a new job before its first step, and the error says what was tried") {
+    "[EST-48] two batches are evaluated before the first step: data that cannot be read fail a new job there, and the "
+    "error says what was tried") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     small_job_options o{.evaluates = true, .when = seed % 2 == 0 ? evaluation_mode::waits : evaluation_mode::beside};
     auto job = two_evaluations(o);
@@ -164,8 +165,18 @@ TEST_CASE(
     small_job_options o{.max_steps = 400, .replicas = 2, .evaluates = true, .when = evaluation_mode::beside};
     auto job = describe_small(o);
     job.stop_early = {at_once()};
-    const auto first = run_to_end(job, seed);
-    CHECK(first.global_step < 400);
+    simulated_job running{*prepare(job), seed};
+    int64_t granted = 0;  // To any node: no replica may go beyond it.
+    running.watch([&granted](const std::string& from, const std::string&, const caf::type_erased_tuple& x) {
+      if (from == "chief" && x.match_elements<troupe::run>())
+        granted = std::max(granted, x.get_as<troupe::run>(0).until);
+    });
+    REQUIRE(running.crank_until([&] { return !evaluated(running.events(), "").empty(); }));
+    const auto granted_when_it_applied = granted;
+    const auto first = run_to_end(running);
+    running.watch({});
+    CHECK(first.global_step == granted_when_it_applied);
+    CHECK(granted == granted_when_it_applied);
     CHECK(newest_checkpoint(o.files).content.id.step == first.global_step);
     CHECK(newest_checkpoint(o.files).content.properties.contains("ended"));
     job.stop_early.clear();

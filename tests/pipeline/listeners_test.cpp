@@ -54,11 +54,17 @@ struct evaluation_log final : hook {
   }
 };
 
-struct stops_when_evaluated final : hook {
-  needs begin(int64_t) override { return {.holds = {.evaluated = true}}; }
+/// A hook that holds a job at its saves or at its evaluations, and stops it at that of step 10.
+struct stops_at final : hook {
+  kind what;
+  calls& log;
+  stops_at(kind of, calls& all) : what(of), log(all) {}
+  needs begin(int64_t) override { return {.holds = {.saved = what == kind::saved, .evaluated = what != kind::saved}}; }
   void on_event(const job_event& e, job_control& job) override {
-    if (e.what == kind::evaluated && e.step == 10)
+    if (e.what == what && e.step == 10) {
+      log.push_back("stopping 10");
       job.stop();
+    }
   }
 };
 
@@ -160,20 +166,27 @@ TEST_CASE_FIXTURE(listening,
 }
 
 TEST_CASE_FIXTURE(listening,
-                  "[EST-79] a listener that stops at the second save ends training there, and so does a hook that "
-                  "stops at the second evaluation") {
+                  "[EST-79] a listener or a hook that stops at the second save ends training there, before an "
+                  "evaluation that is made, and so does a hook that stops after the second evaluation") {
   options.evaluates = true;
   options.max_steps = 22;
   for (uint64_t seed = 1; seed <= 5; ++seed)
-    for (const bool by_listener : {true, false}) {
+    for (const std::string by : {"listener", "hook at saves", "hook at evaluations"}) {
+      CAPTURE(by);
       options.files = memory_disk::make();
+      log.clear();
+      of_evaluations = {std::make_shared<evaluation_log>(log)};
       options.hooks.clear();
-      if (!by_listener)
-        options.hooks = {std::make_shared<stops_when_evaluated>()};
+      if (by != "listener")
+        options.hooks = {std::make_shared<stops_at>(by == "hook at saves" ? kind::saved : kind::evaluated, log)};
       std::vector<job_event> events;
-      const auto result = run({listener("", by_listener ? 10 : -1)}, seed, &events);
+      const auto result = run({listener("", by == "listener" ? 10 : -1)}, seed, &events);
       REQUIRE(result);
       CHECK(result->global_step == 10);
+      const auto place = [&](const std::string& call) { return std::find(log.begin(), log.end(), call) - log.begin(); };
+      const auto stop = place(by == "listener" ? "after 10 committed" : "stopping 10");
+      CHECK((stop < place("evaluating 10")) == (by != "hook at evaluations"));
+      CHECK(place("evaluating 10") < std::ssize(log));
       CHECK(steps_of(events, kind::evaluated) == steps{5, 10});
       CHECK(steps_of(events, kind::saved) == steps{0, 5, 10});
     }

@@ -46,7 +46,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("data that end at step 13 are evaluated there, and that is no final export") {
+TEST_CASE("[EST-78] data that end at step 13 are evaluated there, and that is no final export") {
   for (const std::optional<int64_t> max_steps : {std::optional<int64_t>{22}, {}}) {
     occasions seen;
     // 13 batches.
@@ -59,22 +59,23 @@ TEST_CASE("data that end at step 13 are evaluated there, and that is no final ex
   }
 }
 
-TEST_CASE("[EST-68] without max_steps no export is the final one, unless a rule has ended the job") {
-  for (const bool ends_by_rule : {false, true}) {
-    occasions seen;
-    auto description = noting({.evaluates = true}, seen);
-    description.max_steps.reset();
-    if (ends_by_rule)
-      description.stop_early = {stop_if_higher("loss", -1, {.min_steps = 10})};
-    simulated_job job{*prepare(std::move(description)), 1};
-    if (!ends_by_rule) {
-      REQUIRE(job.crank_until([&] { return job.progress().step >= 12; }));
-      job.ask(request::stop);
+TEST_CASE("[EST-68] without max_steps, or before them, no export is the final one, unless a rule has ended the job") {
+  for (const std::optional<int64_t> max_steps : {std::optional<int64_t>{}, {1000}})
+    for (const bool ends_by_rule : {false, true}) {
+      occasions seen;
+      auto description = noting({.evaluates = true}, seen);
+      description.max_steps = max_steps;
+      if (ends_by_rule)
+        description.stop_early = {stop_if_higher("loss", -1, {.min_steps = 10})};
+      simulated_job job{*prepare(std::move(description)), 1};
+      if (!ends_by_rule) {
+        REQUIRE(job.crank_until([&] { return job.progress().step >= 12; }));
+        job.ask(request::stop);
+      }
+      CHECK(run_to_end(job).stopped != ends_by_rule);
+      CHECK(seen.each.size() >= 2);
+      CHECK(seen.last == (ends_by_rule ? steps{10} : steps{}));
     }
-    CHECK(run_to_end(job).stopped != ends_by_rule);
-    CHECK(seen.each.size() >= 2);
-    CHECK(seen.last == (ends_by_rule ? steps{10} : steps{}));
-  }
 }
 
 TEST_CASE("[EST-75] with a long throttle the first real checkpoint and the last one are evaluated") {

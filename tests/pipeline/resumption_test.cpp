@@ -159,8 +159,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a finished job whose last evaluation was cut off makes it when it is run again, and writes it; the next run makes "
-    "none") {
+    "[EST-76] a finished job whose last evaluation was cut off makes it when it is run again, and writes it; the next "
+    "run makes none") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     small_job_options o{.max_steps = 10, .evaluates = true};

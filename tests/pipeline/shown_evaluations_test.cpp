@@ -45,15 +45,18 @@ std::map<int64_t, double> losses_of(const std::vector<job_event>& events) {
 }  // namespace
 
 TEST_CASE_FIXTURE(
-    shown, "[EST-48] every 3 steps the state is evaluated, saved or not, with the result that a checkpoint of it has") {
+    shown,
+    "[EST-48] every 3 steps and at the end the state is evaluated, saved or not, with the result that a checkpoint of "
+    "it has") {
+  options.max_steps = 14;
   // The expected results come from the same job with a save at every step.
   std::vector<job_event> events;
   std::map<int64_t, double> wanted;
   {
-    shown saves{.options = {.max_steps = 12, .save_steps = 1, .shards = 2, .evaluates = true}, .every = 1'000'000};
+    shown saves{.options = {.max_steps = 14, .save_steps = 1, .shards = 2, .evaluates = true}, .every = 1'000'000};
     REQUIRE(saves.run(1, events));
     for (const auto& [step, loss] : losses_of(events))
-      if (step % 3 == 0 || step == 10)
+      if (step % 3 == 0 || step == 10 || step == 14)
         wanted[step] = loss;
   }
   for (const int64_t replicas : {1, 2})
@@ -64,12 +67,12 @@ TEST_CASE_FIXTURE(
       options.shards = 2;
       const auto result = run(seed, events);
       REQUIRE_MESSAGE(result, (result ? "" : to_text(result.error())));
-      CHECK(steps_of(events, kind::evaluated) == steps{3, 6, 9, 10, 12});
+      CHECK(steps_of(events, kind::evaluated) == steps{3, 6, 9, 10, 12, 14});
       CHECK(losses_of(events) == wanted);
-      CHECK(steps_of(events, kind::saved) == steps{0, 10, 12});
+      CHECK(steps_of(events, kind::saved) == steps{0, 10, 14});
       for (const auto& e : events)
         if (e.what == kind::evaluated)
-          CHECK(e.checkpoint.has_value() == (e.step == 10 || e.step == 12));
+          CHECK(e.checkpoint.has_value() == (e.step == 10 || e.step == 14));
     }
 }
 

@@ -112,7 +112,7 @@ TEST_CASE(
     "end, 300") {
   CHECK(due(*step_timer::every_steps(100), 10, 30, 0) == steps{0, 120, 240});
 
-  small_job_options o{.max_steps = 300, .save_steps = 100};
+  small_job_options o{.max_steps = 300, .save_steps = 100, .loop = 30};
   CHECK(steps_of(run(describe_small(o)).events, kind::saved) == steps{0, 100, 200, 300});
 }
 

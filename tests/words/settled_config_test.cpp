@@ -46,12 +46,16 @@ TEST_CASE("gradient shards are as many as replicas unless given, and no number i
   CHECK(settled({.gradient_shards = 8, .replicas = 4}).gradient_shards == 8);
   CHECK(settled({.gradient_shards = 1 << 20, .replicas = 1024, .intra_op_threads = 1024}).replicas == 1024);
   CHECK(settled({.keep_checkpoint_max = 4294967297}).keep_checkpoint_max == INT32_MAX);
-  CHECK(settled({.keep_checkpoint_max = std::nullopt}).keep_checkpoint_max == 0);
   CHECK(resolve_config({.replicas = 4294967297}).error().message == "replicas must be in [1, 1024], not 4294967297");
   CHECK(resolve_config({.intra_op_threads = 4294967297}).error().message
         == "intra_op_threads must be in [0, 1024], not 4294967297");
   CHECK(resolve_config({.gradient_shards = 4294967296}).error().message
         == "gradient_shards must be in [1, 1048576], not 4294967296");
+}
+
+TEST_CASE("[EST-51] keep_checkpoint_max of none is that of 0, which keeps all checkpoints") {
+  CHECK(settled({.keep_checkpoint_max = std::nullopt}).keep_checkpoint_max == 0);
+  CHECK(settled({.keep_checkpoint_max = 0}).keep_checkpoint_max == 0);
 }
 
 TEST_CASE("what is off is 0, and a seed that nobody gave is 0") {

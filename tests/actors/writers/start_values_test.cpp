@@ -170,13 +170,14 @@ TEST_CASE("[EST-64] names that nothing uses are an error that lists them, whethe
   const old_run old;
   const vocab_info info{.new_words = {"a"}, .old_words = {"a"}};
   CHECK(old.refused({.var_name_to_prev_var_name = {{"logits/biass", "x"}, {"logits/bias", "logits/bias"}, {"a", "b"}}})
-            .message
-        == "warm_start.var_name_to_prev_var_name: no variable that is taken is called 'a', 'logits/biass'");
+        == error{errc::invalid_argument,
+                 "warm_start.var_name_to_prev_var_name: no variable that is taken is called 'a', 'logits/biass'"});
   CHECK(old.refused({.vars_to_warm_start = "logits", .var_name_to_prev_var_name = {{"words/table", "logits/bias"}}})
-            .category
-        == errc::invalid_argument);
-  CHECK(old.refused({.var_name_to_vocab_info = {{"tables", info}}}).message
-        == "warm_start.var_name_to_vocab_info: no variable is called 'tables'");
+        == error{errc::invalid_argument,
+                 "warm_start.var_name_to_prev_var_name: no variable that is taken is called 'words/table'"});
+  CHECK(old.refused({.var_name_to_vocab_info = {{"tables", info}, {"tables/b", info}}})
+        == error{errc::invalid_argument,
+                 "warm_start.var_name_to_vocab_info: no variable is called 'tables', 'tables/b'"});
 }
 
 TEST_CASE("a variable takes what the map says that it was called, and its moving average begins as it does") {

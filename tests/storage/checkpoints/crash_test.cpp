@@ -187,6 +187,7 @@ TEST_CASE(
   CHECK(store->commit(sample(3)));
   store.reset();
   disk->crash();
+  CHECK(disk->info("/m/model.ckpt-1.manifest.json"));
   store = open_store(disk, {.keep_checkpoint_max = 2});
   CHECK(store->listed() == ids({2, 3}));
   CHECK(same(store->restore_newest()->content, sample(3)));
