@@ -125,6 +125,12 @@ TEST_CASE(
 }
 
 TEST_CASE("[EST-13] a model without a function is refused by its name, whatever is asked of it") {
+  // A function needs the four parameters of model_fn, and a configuration is a run_config.
+  static_assert(std::is_constructible_v<model_fn, model_spec (*)(graph&, const features&, const labels&, mode)>);
+  static_assert(!std::is_constructible_v<model_fn, model_spec (*)(graph&, const features&, mode)>);
+  static_assert(!std::is_constructible_v<model_fn, model_spec (*)(graph&, const features&, const labels&, mode, int)>);
+  static_assert(std::is_assignable_v<decltype(estimator::config)&, run_config>);
+  static_assert(!std::is_assignable_v<decltype(estimator::config)&, train_spec>);
   const estimator empty{model{"hollow", {}}, {}};
   const auto input = dataset_over(fake_batches(1));
   const auto refused = [](const auto& result) {

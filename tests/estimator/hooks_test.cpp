@@ -5,6 +5,7 @@
 
 #include <troupe/hooks.hpp>
 #include <troupe/predict.hpp>
+#include <troupe/step_timer.hpp>
 
 #include <doctest/doctest.h>
 
@@ -77,8 +78,17 @@ estimator mean_model() {
 }  // namespace
 
 TEST_CASE(
-    "[EST-42] values are logged by name, in the order of names, every tenth step, and at the last where wanted; two "
-    "triggers or none are refused") {
+    "[EST-42] a timer has the logs of 30 runs at 1, 11 and 21, as the Estimator; a job logs every tenth step, and the "
+    "last where wanted, by name in the order of names; two triggers or none are refused") {
+  auto timer = *step_timer::every_steps(10);
+  std::vector<int64_t> due;
+  for (int64_t run = 1; run <= 30; ++run)
+    if (timer.due(run, 0)) {
+      timer.trigger(run, 0);
+      due.push_back(run);
+    }
+  CHECK(due == std::vector<int64_t>{1, 11, 21});
+
   lines said;
   auto by_steps = log_values({.every_steps = 10, .at_end = true, .write = into(said)});
   REQUIRE(by_steps);
@@ -106,9 +116,10 @@ TEST_CASE(
                  job);
   CHECK(said == lines{"step 10: a 2, loss 0.5, z 1"});
 
-  CHECK(log_values({}).error().message == "a timer needs either every_steps or every_secs, and neither is given");
-  CHECK(log_values({.every_steps = 10, .every_secs = 1.0}).error().message
-        == "a timer needs either every_steps or every_secs, and both are given");
+  CHECK(log_values({}).error()
+        == error{errc::invalid_argument, "a timer needs either every_steps or every_secs, and neither is given"});
+  CHECK(log_values({.every_steps = 10, .every_secs = 1.0}).error()
+        == error{errc::invalid_argument, "a timer needs either every_steps or every_secs, and both are given"});
   CHECK(log_values({.every_steps = 0}).error().category == errc::invalid_argument);
   CHECK(log_values({.every_secs = 1.0, .look_every = 0}).error().message == "look_every must be above 0, not 0");
 }
@@ -213,8 +224,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "[EST-33] the progress of an evaluation is told after every batch, or after every tenth of 20 and more, and the "
-    "last; empty data are an error") {
+    "[EST-33] the progress of an evaluation is told after every batch, or, where 20 and more are asked for, after "
+    "every tenth of them and the last; empty data are an error") {
   const auto told = [](std::optional<int64_t> steps, int64_t batches) {
     lines said;
     const auto result = evaluate(
@@ -231,13 +242,16 @@ TEST_CASE(
   };
   std::vector<int64_t> all(19);
   std::iota(all.begin(), all.end(), 1);
-  CHECK(told(std::nullopt, 19) == numbered(all, ""));
   CHECK(told(19, 19) == numbered(all, " of 19"));
+  all.resize(25);
+  std::iota(all.begin(), all.end(), 1);
+  CHECK_MESSAGE(told(std::nullopt, 25) == numbered(all, ""), "nobody knows how many there will be");
   CHECK(told(20, 20) == numbered({2, 4, 6, 8, 10, 12, 14, 16, 18, 20}, " of 20"));
   CHECK(told(25, 25) == numbered({2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 25}, " of 25"));
   const auto empty = evaluate(mean_model(), {.input = dataset_over(fake_batches(0))});
   REQUIRE_FALSE(empty);
   CHECK(empty.error().category == errc::out_of_range);
+  CHECK(has(empty.error().message, "no batches"));
 }
 
 TEST_CASE(
@@ -290,18 +304,25 @@ TEST_CASE(
       all.push_back(one.values.at("product"));
     return all;
   };
-  auto alone = predict(mean_model(), {.input = dataset_over(fake_batches(3))});
-  const auto wanted = all_of(*alone);
-  CHECK(wanted.size() > 3);
-  auto a = predict(mean_model(), {.input = dataset_over(fake_batches(3))}),
-       b = predict(mean_model(), {.input = dataset_over(fake_batches(3))});
+  const auto e = mean_model();
+  const auto stream_of = [&e](int64_t batches) {
+    return predict(e, {.input = dataset_over(fake_batches(batches, 2))});
+  };
+  auto alone = stream_of(3), other_alone = stream_of(4);
+  const auto wanted = all_of(*alone), wanted_of_other = all_of(*other_alone);
+  REQUIRE(wanted.size() == 10);
+  REQUIRE(wanted_of_other.size() == 14);
+  auto a = stream_of(3), b = stream_of(4);
   std::vector<tensor> of_a, of_b;
   for (size_t i = 0; i < wanted.size(); ++i) {
     of_a.push_back((*a->next())->values.at("product"));
     of_b.push_back((*b->next())->values.at("product"));
   }
+  CHECK_FALSE(*a->next());
+  for (const auto& value : all_of(*b))
+    of_b.push_back(value);
   CHECK(of_a == wanted);
-  CHECK(of_b == wanted);
+  CHECK(of_b == wanted_of_other);
 
   const auto stopper = std::make_shared<recorder_hook>();
   stopper->stops_at = 2;

@@ -121,12 +121,37 @@ TEST_CASE("assigning to a handle ends the job that it held, and its directory is
 }
 
 TEST_CASE("[EST-16] a hook that is null is refused by its index before anything starts") {
+  using of_training = decltype(train_spec::hooks)::value_type;
+  static_assert(std::is_constructible_v<of_training, std::shared_ptr<hook>>);
+  static_assert(!std::is_constructible_v<of_training, std::shared_ptr<saving_listener>>);
   temporary_directory directory;
   const auto refused = start(small_estimator(directory / "run"),
                              small_training(20, {std::make_shared<hook>(), nullptr}));
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error() == error{errc::invalid_argument, "hooks[1] of the training is null; leave it out"});
   CHECK_FALSE(inspect_directory(directory / "run").has_value());
+}
+
+TEST_CASE("[EST-16] a loss of the shape [1] trains and is evaluated as the scalar does") {
+  std::map<std::string, double> metrics;
+  for (const bool is_scalar : {true, false}) {
+    temporary_directory directory;
+    auto e = small_estimator(directory / "run");
+    e.model.build = [is_scalar, inner = e.model.build](graph& g, const features& x, const labels& y, mode m) {
+      auto spec = inner(g, x, y, m);
+      if (!is_scalar)
+        spec.loss = reshape(spec.loss, {1});
+      return spec;
+    };
+    const auto trained = train(e, small_training(3));
+    REQUIRE_MESSAGE(trained, why(trained));
+    const auto evaluated = evaluate(e, {.input = small_dataset(20).batch(8)});
+    REQUIRE_MESSAGE(evaluated, why(evaluated));
+    if (is_scalar)
+      metrics = evaluated->metrics;
+    CHECK(evaluated->global_step == 3);
+    CHECK(evaluated->metrics == metrics);
+  }
 }
 
 TEST_CASE(

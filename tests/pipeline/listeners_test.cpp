@@ -125,9 +125,10 @@ TEST_CASE_FIXTURE(listening,
 }
 
 TEST_CASE_FIXTURE(listening,
-                  "[EST-25] a listener that stops after the save of step 5 ends the job there without another save; "
-                  "the first save cannot") {
-  for (uint64_t seed = 1; seed <= 5; ++seed) {
+                  "[EST-25] a listener that stops after the save of step 5 ends the job there without another save, "
+                  "and with the evaluation of that save where there is one; the first save cannot") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    options.evaluates = seed % 2 == 0;
     options.files = memory_disk::make();
     log.clear();
     std::vector<job_event> events;
@@ -136,10 +137,15 @@ TEST_CASE_FIXTURE(listening,
     CHECK(result->global_step == 5);
     CHECK(result->stopped);
     CHECK(steps_of(events, kind::saved) == steps{0, 5});
+    CHECK(steps_of(events, kind::evaluated) == (options.evaluates ? steps{5} : steps{}));
     CHECK(log.back() == "end 5");
 
     options.files = memory_disk::make();
-    CHECK(run({listener("", 0)}, seed)->global_step == 12);
+    const auto whole = run({listener("", 0)}, seed, &events);
+    REQUIRE(whole);
+    CHECK(whole->global_step == 12);
+    CHECK_FALSE(whole->stopped);
+    CHECK(steps_of(events, kind::saved) == steps{0, 5, 10, 12});
   }
 }
 

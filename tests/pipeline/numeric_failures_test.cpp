@@ -37,8 +37,8 @@ TEST_CASE("[EST-27] a loss that is not a number in the step to state 3 leaves no
 }
 
 TEST_CASE(
-    "[EST-44] where a step that is not finite stops the job, the state before it is saved, a warning says why, and the "
-    "job can go on from there") {
+    "[EST-44] a loss of infinity is an error as one that is no number; where such a step stops the job, the state "
+    "before it is saved, a warning says why, and the job can go on from there") {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
     for (const int64_t replicas : {1, 2})
       for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -49,6 +49,14 @@ TEST_CASE(
         REQUIRE(data);
         small_job_options o{
             .max_steps = 40, .save_steps = 10, .replicas = replicas, .shards = 2, .input = data->batch(4).repeat()};
+        {
+          simulated_job job{prepare_small(o), seed};
+          const auto e = failure_of(job);
+          CHECK(e.category == errc::nan_loss);
+          CHECK(e.step == 2);
+          CHECK(steps_of(job.events(), kind::saved) == steps{0});
+        }
+        o.files = memory_disk::make();
         const auto run = [&] {
           auto description = describe_small(o);
           description.basis.config.on_not_finite = not_finite::stop;
@@ -62,6 +70,8 @@ TEST_CASE(
           CHECK((*result)->remark.starts_with(
               "stopped before step 2, which is not finite: nan_loss: the loss is not finite"));
           CHECK(steps_of(job.events(), kind::warning) == steps{2});
+          for (const auto& e : job.events())
+            CHECK((e.what != kind::warning || e.text == (*result)->remark));
           return std::pair{**result, steps_of(job.events(), kind::saved)};
         };
         const auto [first, saved] = run();

@@ -210,6 +210,7 @@ TEST_CASE(
     for (const auto& v : events[i].values)
       tags.insert(v.tag);
     CHECK(tags == std::set<std::string>{"accuracy", "average_loss", "loss"});
+    CHECK(events[i + 1].step == events[i].step);
     CHECK(events[i + 1].values.at(0).tag == "checkpoint_path");
     CHECK(events[i + 1].values.at(0).text == "/run/model.ckpt-" + std::to_string(events[i].step));
   }

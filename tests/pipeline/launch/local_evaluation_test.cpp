@@ -78,6 +78,7 @@ TEST_CASE(
       CHECK(v.tag != "global_step");
     }
     CHECK(events[0].wall_time > 1.7e9);
+    CHECK(events[1].step == 10);
     CHECK(events[1].values.at(0).tag == "checkpoint_path");
     CHECK(events[1].values.at(0).text == "/run/model.ckpt-10");
 

@@ -290,18 +290,29 @@ TEST_CASE("[EST-36] a prediction without a row for each example is an error only
       return spec;
     };
   };
+  shape first;  // What a batch of four rows yields.
   SUBCASE("a scalar") {
     add([](symbol x) { return reduce_mean(x); }), told = "[]";
   }
   SUBCASE("with the batch elsewhere") {
-    add([](symbol x) { return reshape(x, {extent{1}, x.dims()[0]}); }), told = "[1, batch]";
+    add([](symbol x) { return reshape(x, {extent{1}, x.dims()[0]}); }), told = "[1, batch]", first = {1, 4};
+  }
+  SUBCASE("of another length") {
+    add([](symbol x) { return concat({reshape(reduce_mean(x), {1}), reshape(reduce_sum(x), {1})}); }), told = "[2]";
+    first = {2};
   }
   const auto refused = prepare_case(o);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().category == errc::invalid_argument);
   CHECK(has(refused.error().message, "prediction 'odd' has the shape " + told));
   o.choice.single_examples = false;
-  CHECK(prepare_case(o));
+  {
+    const auto job = prepared(o);
+    simulated_prediction p{job, 1};
+    const auto batch = p.next();
+    REQUIRE((batch && *batch));
+    CHECK((*batch)->values.at(place_of(*job, "odd")).dims() == first);
+  }
   o.choice = {.keys = {"scaled"}};
   CHECK_MESSAGE(prepare_case(o), "nor where it is not among the chosen");
 }

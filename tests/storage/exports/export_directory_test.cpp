@@ -74,7 +74,9 @@ TEST_CASE("[EST-38] forty exports of one second have forty names that ascend, an
   CHECK(steps_in(*disk).size() == 42);
 }
 
-TEST_CASE("where others have taken a hundred numbers an export ends in a state error, which names the first of them") {
+TEST_CASE(
+    "[EST-38] where others have taken a hundred numbers an export ends in a state error, which names the first of "
+    "them") {
   auto disk = memory_file_system();
   for (int64_t n = 1'700'000'000; n < 1'700'000'100; ++n)
     REQUIRE(disk->create_directories(base + "/temp-" + std::to_string(n)));
