@@ -31,13 +31,6 @@ TEST_CASE(
   CHECK(fast[2] == doctest::Approx(.5572).epsilon(.00005));
 }
 
-TEST_CASE("[ADA-22.2 moving average] an average that was never updated reads as 0, however often it is read") {
-  const loss_average average;
-  CHECK(average.value == 0);
-  CHECK(average.value == 0);
-  CHECK(average.count == 0);
-}
-
 TEST_CASE("the average of one value is that value to the last bit") {
   for (const float v : {0.1f, 0.7f, 1e-30f, 3.14159274f, -2.5f})
     for (const float decay : {0.f, .5f, .9f, .99f, .999f})

@@ -48,14 +48,13 @@ const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::num
 
 }  // namespace
 
-TEST_CASE("[ADA-22.2 mixture weights] scalar weights begin as a uniform average of old and new members") {
+TEST_CASE("scalar weights begin as a uniform average of old and new members") {
   near(initial_norms(0, 1), {1});
   near(norm_fractions(initial_norms(0, 1)), {1});
   near(initial_norms(1, 1), {.5, .5});
 }
 
-TEST_CASE(
-    "[ADA-22.2 regularization] members of one complexity cost the same, however many there are, and each head adds") {
+TEST_CASE("members of one complexity cost the same, however many there are, and each head adds") {
   near(initial_norms(2, 1), {1. / 3, 1. / 3, 1. / 3});
   near(initial_norms(2, 2), {.25, .25, .25, .25});
   for (const auto& [old_members, new_members] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{2, 2}}) {
@@ -65,7 +64,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("[ADA-22.2 warm start] old members keep their learned weights, and new ones begin with their share of all") {
+TEST_CASE("old members keep their learned weights, and new ones begin with their share of all") {
   const auto norms = initial_norms(2, 2, true, 1);
   near(norms, {1, 1, .25, .25});
   near(norm_fractions(norms), {.4, .4, .1, .1});
@@ -73,7 +72,7 @@ TEST_CASE("[ADA-22.2 warm start] old members keep their learned weights, and new
   CHECK(penalty(norms, 2) == doctest::Approx(1));
 }
 
-TEST_CASE("[ADA-22.2 bias] logits of rank 1 have a bias of one element") { CHECK(bias_size({100}) == 1); }
+TEST_CASE("logits of rank 1 have a bias of one element") { CHECK(bias_size({100}) == 1); }
 
 TEST_CASE("the bias of a matrix of logits has an element for each column") { CHECK(bias_size({100, 7}) == 7); }
 

@@ -105,6 +105,16 @@ strategy keeps(size_t kept) {
   });
 }
 
+/// A network of one hidden layer.
+builder network_of(const std::string& name, int64_t width, float rate = 0.2f) {
+  return {.name = name,
+          .build = [width](graph&, const build_context& c) -> subnetwork {
+            const auto h = nn::dense(c.features["x"], {.units = width, .activation = relu});
+            return {.last_layer = h, .logits = nn::dense(h, {.units = 3}), .complexity = 1};
+          },
+          .optimizer = gradient_descent{.rate = rate}};
+}
+
 float root(float x) { return std::sqrt(x); }
 
 }  // namespace
@@ -115,7 +125,7 @@ TEST_CASE("[ADA-22.2 evaluator] batches of the losses 3 and 6 give 3 and 6 over 
   near(scores_of(root(6), root(3), three), 6, 3);
 }
 
-TEST_CASE("[ADA-22.2 evaluator] data of one batch give its losses, 18 and 9, with one step wanted, three or all") {
+TEST_CASE("[ADA-22.2 evaluator] data of one batch give their losses, 18 and 9, with three steps wanted or all") {
   for (const auto steps : {std::optional<int64_t>{}, std::optional<int64_t>{3}}) {
     const search_evaluator once{.input = labelled(0, 4).batch(4), .steps = steps};
     near(scores_of(root(18), root(9), once), 18, 9);
@@ -174,12 +184,7 @@ TEST_CASE("[ADA-22.4 smallest loss] in every iteration the report that is includ
   s.search.subnetwork_generator = [](const generator_input&) {
     std::vector<builder> all;
     for (const auto& [name, rate] : {std::pair{"slow", 0.001f}, std::pair{"fast", 0.2f}, std::pair{"wild", 5.f}})
-      all.push_back({.name = name,
-                     .build = [](graph&, const build_context& c) -> subnetwork {
-                       const auto h = nn::dense(c.features["x"], {.units = 4, .activation = relu});
-                       return {.last_layer = h, .logits = nn::dense(h, {.units = 3}), .complexity = 1};
-                     },
-                     .optimizer = gradient_descent{.rate = rate}});
+      all.push_back(network_of(name, 4, rate));
     return all;
   };
   simulated_job job{prepare_search(s), 1};
@@ -200,6 +205,118 @@ TEST_CASE("[ADA-22.4 smallest loss] in every iteration the report that is includ
     CHECK(included == 1);
     CHECK(of_included == least);
   }
+}
+
+TEST_CASE(
+    "[ADA-22.4 report errors] a metric that is an array is left out of a report, and one that is not floating "
+    "refused") {
+  static_assert(!std::is_constructible_v<report_value, tensor> && !std::is_constructible_v<report_value, symbol>);
+  static_assert(!std::is_constructible_v<metric, symbol>);
+  for (const bool integers : {false, true}) {
+    small_search s;
+    s.search.max_iterations = 2;
+    s.search.report_materializer = report_materializer{.input = small_dataset(16).batch(4)};
+    auto reporting = network_of("a", 4);
+    reporting.report = [integers](graph&, const subnetwork&, const build_context& c) -> builder_report {
+      const symbol x = c.features["x"];
+      const auto columns = reduce_sum(cast(x, integers ? dtype::int32 : dtype::float64), {.axes = {0}});
+      const auto totals = [](std::span<const tensor> sums) -> metric_value { return sums[0]; };
+      return {.metrics = {{"mine", metrics::mean(x)}, {"columns", metric{{columns}, totals}}}};
+    };
+    s.search.subnetwork_generator = generators::list({reporting});
+    const auto made = prepare(describe_search(s));
+    if (integers) {
+      REQUIRE_FALSE(made);
+      CHECK(has(to_text(made.error()), "columns"));
+      continue;
+    }
+    REQUIRE_MESSAGE(made, to_text(made.error()));
+    simulated_job job{*made, 1};
+    run_to_end(job);
+    const auto reported = newest_books(s.o.files).reports.at(0).at(0).metrics;
+    CHECK(reported.contains("mine"));
+    CHECK(reported.contains("loss"));
+    CHECK_FALSE(reported.contains("columns"));
+  }
+}
+
+TEST_CASE(
+    "[ADA-22.3 force grow] identical builders are 1 member after three iterations of a step, and 3 under force_grow") {
+  for (const int64_t builders : {1, 2})
+    for (const bool forced : {false, true})
+      for (const bool scored : {false, true}) {
+        CAPTURE(builders);
+        CAPTURE(forced);
+        CAPTURE(scored);
+        small_search s;
+        s.o.input = labelled(0).batch(4).repeat();
+        s.o.max_steps = 3;
+        std::vector all{constant("a", 1)};
+        if (builders == 2)
+          all.push_back(constant("b", 1));
+        s.search = {.head = regression_head{},
+                    .subnetwork_generator = generators::list(all),
+                    .max_iteration_steps = 1,
+                    .ensemblers = {mean_ensembler{}},
+                    .force_grow = forced};
+        if (scored)
+          s.search.evaluator = search_evaluator{.input = labelled(0).batch(4)};
+        const auto result = run_to_end(describe_search(s));
+        REQUIRE(result.search);
+        CHECK(result.search->iteration == 2);
+        CHECK(result.search->winner.members.size() == (forced ? 3 : 1));
+      }
+}
+
+TEST_CASE(
+    "[ADA-22.7 replay] networks of width 1, 3 and 5 lead to the same architecture by the indices of another search, on "
+    "other data and with another evaluator") {
+  // The architecture after three iterations of ten steps.
+  const auto searched = [](std::vector<int64_t> indices, const dataset& data, objective goal) {
+    small_search s;
+    s.o.input = data.shuffle().batch(4).repeat();
+    s.o.max_steps = 31;  // The last one ends the third iteration.
+    s.search = small_search_options();
+    s.search.subnetwork_generator = generators::list({network_of("1", 1), network_of("3", 3), network_of("5", 5)});
+    s.search.evaluator = search_evaluator{.input = data.batch(4), .objective = goal};
+    s.search.replay_indices = std::move(indices);
+    const auto result = run_to_end(describe_search(s));
+    REQUIRE(result.search);
+    CHECK(result.search->iteration == 3);
+    const auto winner = newest_books(s.o.files).winners.at(2).recipe;
+    CHECK(result.search->replay_indices == winner.replay_indices);
+    CHECK(winner.global_step == 30);
+    return winner;
+  };
+  const auto others = small_dataset(96).skip(48);
+  const auto first = searched({}, small_dataset(48), objective::minimize),
+             free = searched({}, others, objective::maximize);
+  REQUIRE(first.replay_indices.size() == 3);
+  CHECK(free.members != first.members);
+  CHECK(searched(first.replay_indices, others, objective::maximize) == first);
+  CHECK(searched({2, 3, 1}, small_dataset(48), objective::minimize).members
+        == std::vector<ensemble_member>{{0, "5"}, {1, "5"}, {2, "1"}});
+}
+
+TEST_CASE("[ADA-22.12 best candidate] of ten candidates the one of index 3 is the best, and its value is reported, 3") {
+  small_search s;
+  s.o.input = labelled(0).batch(4).repeat();
+  std::vector<builder> ten;
+  for (int i = 0; i < 10; ++i)
+    ten.push_back(constant("b" + std::to_string(i), static_cast<float>(i)));
+  s.search = {.head = regression_head{},
+              .subnetwork_generator = generators::list(ten),
+              .max_iteration_steps = 1,
+              .ensemblers = {mean_ensembler{}},
+              .metric_fn =
+                  [](graph&, const metric_context& c) {
+                    return std::map<std::string, metric>{{"value", metrics::mean(c.predictions.at("predictions"))}};
+                  },
+              .max_iterations = 1,
+              .replay_indices = {3}};
+  auto job = describe_search(s);
+  job.evaluations = {{.data = {.input = labelled(0).batch(4)}, .throttle_secs = 0}};
+  CHECK(run_to_end(std::move(job)).metrics.at("value") == 3);
 }
 
 TEST_CASE(
@@ -237,7 +354,10 @@ TEST_CASE(
     const auto why = fails(data, h, true);
     REQUIRE(why);
     CHECK(why->category == errc::invalid_argument);
-    CHECK(has(to_text(*why), name));
+    CHECK_MESSAGE(has(to_text(*why), "'" + name + "' of the data"), to_text(*why));
+    const auto without = fails(data, h, false);
+    REQUIRE(without);
+    CHECK_FALSE(has(to_text(*without), "of the data"));  // Heads check labels by themselves, and say so otherwise.
   };
   CHECK_FALSE(fails(rows(1, 1, 1, false), regression_head{}, true));
   refused(rows(nan, 1, 1, false), regression_head{}, "x");

@@ -291,7 +291,9 @@ TEST_CASE("[ADA-22.6 NaN builder] a search with a subnetwork of NaN fails with n
     small_search s;
     s.search.subnetwork_generator = generators::list(builders);
     simulated_job job{prepare_search(s), 1};
-    CHECK(failure_of(job).category == errc::nan_loss);
+    const auto why = failure_of(job);
+    CHECK(why.category == errc::nan_loss);
+    CHECK_MESSAGE(has(to_text(why), "t0_nan"), to_text(why));
   }
 }
 
@@ -311,6 +313,11 @@ TEST_CASE("[ADA-22.8 retention] as many checkpoints remain as are to be kept, ov
       const auto store = checkpoint_store::open(s.o.files, "/run", {.read_only = true});
       REQUIRE(store);
       CHECK((*store)->listed().size() == static_cast<size_t>(keeps));
+      const auto there = s.o.files->list("/run");
+      REQUIRE(there);
+      CHECK(
+          std::count_if(there->begin(), there->end(), [](const auto& f) { return f.name.ends_with(".manifest.json"); })
+          == keeps);
     }
 }
 

@@ -113,7 +113,9 @@ TEST_CASE("the summaries of an ensemble and a subnetwork have AdaNet's tags belo
   CHECK(silent.subnetworks.at("a").tags().empty());
 }
 
-TEST_CASE("the moving average of a group has the bits of loss_average, and is exactly the loss at the first step") {
+TEST_CASE(
+    "[ADA-22.2 moving average] the average of a group has the bits of loss_average, and is exactly the loss at the "
+    "first step") {
   small_search s{small_options()};
   const auto keys = loss_average_keys_of(0, a_grow);
   loss_average wanted, penalty;
@@ -132,6 +134,30 @@ TEST_CASE("the moving average of a group has the bits of loss_average, and is ex
     CHECK(group.recorded().at(ensemble_scope(0, a_grow) + "/adanet_loss/adanet/adanet_weighted_ensemble")
           == static_cast<double>(wanted.value));
   }
+}
+
+TEST_CASE("[ADA-22.2 moving average] an average is 0 until the first step of training, and no evaluation changes it") {
+  small_search s{small_options()};
+  const auto& group = s.ensembles.at(a_grow);
+  const auto keys = loss_average_keys_of(0, a_grow);
+  const auto evaluate = [&s, &group] {
+    group_run evaluated{ensemble_model(s.basis, s.candidates()[0]), joined_tensors(s.data, s.shown_now()),
+                        mode::evaluate};
+    evaluated.load(s.variables());
+    evaluated.run(joined_tensors(s.data, s.shown_now()));
+    for (const auto& [name, value] : evaluated.variables())
+      CHECK_MESSAGE(value == group.variables().at(name), name);
+    CHECK(composite_of(s, s.parts()).evaluate(s.data).at(a_grow + "/adanet_loss") > 0);
+  };
+  evaluate();
+  CHECK(group.number(keys.value) == 0);
+  CHECK(group.number(keys.count) == 0);
+  s.train(1);
+  const float trained = group.number(keys.value);
+  CHECK(trained > 0);
+  evaluate();
+  CHECK(group.number(keys.value) == trained);
+  CHECK(group.number(keys.count) == 1);
 }
 
 TEST_CASE("an ensemble reads of its members what its weights multiply, and nothing else") {

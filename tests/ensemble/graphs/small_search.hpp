@@ -127,4 +127,11 @@ struct small_search {
   }
 };
 
+/// The composite model over the variables of the groups.
+inline group_run composite_of(const small_search& s, composite_parts parts) {
+  group_run whole{composite_model(s.basis, std::move(parts)), s.data, mode::evaluate};
+  whole.load(s.variables());
+  return whole;
+}
+
 }  // namespace troupe::test

@@ -4,8 +4,6 @@
 #include "models/model_spec.hpp"
 #include "tests/ensemble/graphs/small_search.hpp"
 
-#include <troupe/metrics.hpp>
-
 #include <cmath>
 #include <limits>
 
@@ -20,13 +18,6 @@ search_options two_ensemblers() {
   auto o = small_options();
   o.ensemblers.push_back(mean_ensembler{});
   return o;
-}
-
-/// The composite model over the variables of the groups.
-group_run composite_of(const small_search& s, composite_parts parts) {
-  group_run whole{composite_model(s.basis, std::move(parts)), s.data, mode::evaluate};
-  whole.load(s.variables());
-  return whole;
 }
 
 /// The losses of all groups at the state at hand, by spec.
@@ -90,7 +81,7 @@ TEST_CASE("the metrics of one spec get their plain names") {
   CHECK(metrics_of(all, "t0").empty());
 }
 
-TEST_CASE("[ADA-22.12 best candidate] of ten candidates the fourth one is asked for, and its value is 3") {
+TEST_CASE("of ten candidates the fourth one is asked for, and its value is 3") {
   std::map<std::string, double> all;
   for (int i = 0; i < 10; ++i)
     all[ensemble_spec_name(0, grow_candidate_name("b" + std::to_string(i)), mean_name) + "/value"] = i;
@@ -321,78 +312,6 @@ TEST_CASE("the winner alone has the bits that it has among all candidates") {
     CHECK(own.at("loss") == metrics.at(candidate.spec + "/loss"));
     CHECK(own.at("accuracy") == metrics.at(candidate.spec + "/accuracy"));
   }
-}
-
-TEST_CASE(
-    "[ADA-22.12 metric functions] a metric function reads predictions, features and labels, any or none of them") {
-  auto o = small_options();
-  o.metric_fn = [](graph&, const metric_context& c) -> std::map<std::string, metric> {
-    return {{"label", metrics::mean(c.labels.only())},
-            {"most", metrics::mean(reduce_max(c.predictions.at("probabilities"), {.axes = {1}}))},
-            {"first", metrics::sum(slice(c.features["x"], 1, 0, 1))}};
-  };
-  small_search s{o};
-  const auto own = metrics_of(composite_of(s, s.parts()).evaluate(s.data), "t0_a");
-  CHECK(own.at("label") == .5);
-  CHECK(own.at("most") > .5);
-  CHECK(own.at("first") == doctest::Approx(3.6));
-  o.metric_fn = [](graph& g, const metric_context&) -> std::map<std::string, metric> {
-    const symbol one = g.constant(tensor::scalar(1.f));
-    return {{"one", ratio_metric{one, one}}};
-  };
-  small_search none{o};
-  CHECK(metrics_of(composite_of(none, none.parts()).evaluate(none.data), "t0_a_grow_complexity_regularized").at("one")
-        == 1);
-}
-
-TEST_CASE("[ADA-22.12 metric names] a metric function replaces metrics of the head, and gets predictions by head") {
-  auto o = small_options();
-  o.metric_fn = [](graph&, const metric_context& c) -> std::map<std::string, metric> {
-    return {{"accuracy", metrics::mean(c.features["x"])}, {"loss", metrics::sum(c.labels.only())}};
-  };
-  small_search s{o};
-  const auto own = metrics_of(composite_of(s, s.parts()).evaluate(s.data), "t0_a");
-  CHECK(own.at("accuracy")
-        != metrics_of(composite_of(small_search{small_options()}, s.parts()).evaluate(s.data), "t0_a").at("accuracy"));
-  CHECK(own.at("loss") == 4);
-
-  o.head = multi_head{.heads = {{.name = "u", .head = multi_class_head{.classes = 2}, .label = "y"},
-                                {.name = "v", .head = multi_class_head{.classes = 3}, .label = "y"}}};
-  o.metric_fn = [](graph&, const metric_context& c) -> std::map<std::string, metric> {
-    return {{"v", metrics::mean(reduce_sum(c.predictions.at("v/probabilities"), {.axes = {1}}))}};
-  };
-  small_search heads{o};
-  CHECK(composite_of(heads, heads.parts()).evaluate(heads.data).at("t0_b/v") == doctest::Approx(1));
-}
-
-TEST_CASE("[ADA-22.12 metric updates] the result of a metric may have another shape than its sums") {
-  auto o = small_options();
-  o.metric_fn = [](graph&, const metric_context& c) -> std::map<std::string, metric> {
-    const auto largest = [](std::span<const tensor> totals) -> metric_value {
-      const auto sums = totals[0].as<double>();
-      return *std::max_element(sums.begin(), sums.end());
-    };
-    return {{"largest", metric{{reduce_sum(cast(c.features["x"], dtype::float64), {.axes = {0}})}, largest}}};
-  };
-  small_search s{o};
-  CHECK(composite_of(s, s.parts()).evaluate(s.data).at("t0_b/largest") == doctest::Approx(3.6));
-}
-
-TEST_CASE("[ADA-22.2 report metric] the mean of labels 1, 2 and 3 in a report is 2") {
-  auto reporting = dense_builder("a", 3);
-  reporting.report = [](graph&, const subnetwork&, const build_context& c) -> builder_report {
-    return {.hparams = {{"units", int64_t{3}}}, .metrics = {{"label", metrics::mean(c.labels.only())}}};
-  };
-  auto o = small_options({reporting});
-  o.head = regression_head{};
-  const tensors data{{"x", tensor::of<float>({3, 2}, {1, 0, 0, 1, 1, 1})}, {"y", tensor::of<float>({3, 1}, {1, 2, 3})}};
-  small_search s{o, {}, {}, data};
-  auto parts = s.parts();
-  parts.reports = true;
-  CHECK(composite_of(s, parts).evaluate(data).at("t0_a/label") == 2);
-  const auto own = own_reports(s.basis, element_of(data));
-  REQUIRE(own);
-  CHECK(own->at(0).hparams == report_values{{"units", int64_t{3}}});
 }
 
 }  // namespace troupe::test
