@@ -51,11 +51,20 @@ TEST_CASE("[ADA-22.6 error table] options that are missing or out of range are r
     edit(x.s);
     x.is_refused(errc::invalid_argument, part);
   };
-  refused([](searcher& s) { s.search.subnetwork_generator = {}; }, "subnetwork_generator");
-  refused([](searcher& s) { s.search.max_iteration_steps = 0; }, "max_iteration_steps");
-  refused([](searcher& s) { s.search.max_iterations = 0; }, "max_iterations");
-  refused([](searcher& s) { s.config.model_dir.reset(); }, "model_dir");
-  refused([](searcher& s) { s.search.evaluator = search_evaluator{}; }, "evaluator");
+  refused([](searcher& s) { s.search.subnetwork_generator = {}; }, "subnetwork_generator is missing");
+  for (const int64_t wrong : {0, -1}) {
+    const auto text = " must be at least 1, not " + std::to_string(wrong);
+    refused([wrong](searcher& s) { s.search.max_iteration_steps = wrong; }, "max_iteration_steps" + text);
+    refused([wrong](searcher& s) { s.search.max_iterations = wrong; }, "max_iterations" + text);
+  }
+  refused([](searcher& s) { s.config.model_dir.reset(); }, "give a model_dir");
+  refused(
+      [](searcher& s) {
+        s.config.model_dir.reset();
+        s.search.ensemblers = {complexity_regularized_ensembler{.warm_start_mixture_weights = true}};
+      },
+      "give a model_dir");
+  refused([](searcher& s) { s.search.evaluator = search_evaluator{}; }, "evaluator.input is missing");
 }
 
 TEST_CASE("[ADA-22.6 error table] steps and max_steps together, and steps below 1, are refused") {
@@ -66,8 +75,11 @@ TEST_CASE("[ADA-22.6 error table] steps and max_steps together, and steps below 
     x.is_refused(errc::invalid_argument, part);
   };
   refused([](train_spec& t) { t.steps = t.max_steps = 2; }, "cannot both be given");
-  refused([](train_spec& t) { t.steps = 0; }, "steps");
-  refused([](train_spec& t) { t.max_steps = 0; }, "max_steps");
+  for (const int64_t wrong : {0, -1}) {
+    const auto text = "steps must be at least 1, not " + std::to_string(wrong);
+    refused([wrong](train_spec& t) { t.steps = wrong; }, ": " + text);
+    refused([wrong](train_spec& t) { t.max_steps = wrong; }, ": max_" + text);
+  }
 }
 
 TEST_CASE("[ADA-22.6 error table] no builders, equal names of builders or ensembles, and no candidates are refused") {
@@ -77,19 +89,24 @@ TEST_CASE("[ADA-22.6 error table] no builders, equal names of builders or ensemb
     edit(x.s.search);
     x.is_refused(errc::invalid_argument, part);
   };
-  refused([](search_options& o) { o.subnetwork_generator = generators::list({}); }, "builder");
+  refused([](search_options& o) { o.subnetwork_generator = generators::list({}); },
+          "the generator returned no builders");
   refused(
       [](search_options& o) {
         o.subnetwork_generator = generators::list({dense_builder("a"), dense_builder("a")});
       },
       "two builders have the name 'a'");
-  refused([](search_options& o) { o.ensemblers = {mean_ensembler{}, mean_ensembler{}}; }, "'mean'");
+  refused(
+      [](search_options& o) {
+        o.ensemblers = {mean_ensembler{}, mean_ensembler{}};
+      },
+      "two ensemblers have the name 'mean'");
   refused(
       [](search_options& o) {
         o.ensemble_strategies = {
             strategy::custom("none", [](const auto&, const auto&) { return std::vector<ensemble_candidate>{}; })};
       },
-      "candidate");
+      "the strategies propose no candidates");
 }
 
 TEST_CASE("[ADA-22.6 error table] a builder or a candidate that is not proposed again is named") {
@@ -99,10 +116,12 @@ TEST_CASE("[ADA-22.6 error table] a builder or a candidate that is not proposed 
   REQUIRE(train(x.s, x.training));
   x.training.max_steps = 4;
   x.s.search.subnetwork_generator = generators::list({dense_builder("other")});
-  x.is_refused(errc::failed_precondition, "other");
+  x.is_refused(errc::failed_precondition,
+               "iteration 0 has trained the builder 'dense', which the generator no longer returns: it returns other");
   x.s.search.subnetwork_generator = generators::list({dense_builder("dense")});
   x.s.search.ensemble_strategies = {strategy::solo()};
-  x.is_refused(errc::failed_precondition, "dense_grow");
+  x.is_refused(errc::failed_precondition,
+               "the candidate 'dense_grow' of iteration 0 with the same members: a strategy is not deterministic");
 }
 
 TEST_CASE(
@@ -123,7 +142,21 @@ TEST_CASE(
   y.s.search.subnetwork_generator = generators::list({dense_builder("narrow", 2), dense_builder("wide", 4)});
   y.s.search.ensemble_strategies = {strategy::all()};
   y.s.search.ensemblers = {mean_ensembler{.add_mean_last_layer_predictions = true}};
-  y.is_refused(errc::invalid_argument, "last layer");
+  y.is_refused(errc::invalid_argument,
+               "last layers of one shape: those of t0_narrow are [0, 2], those of t0_wide are [0, 4]");
+  refused_search z;
+  z.s.search.debug = true;
+  z.training.input = small_dataset()
+                         .map("spoil",
+                              [](const example_tensors& in) -> expected<example_tensors> {
+                                auto spoilt = in;
+                                const std::vector<float> infinite(8, std::numeric_limits<float>::infinity());
+                                spoilt.features.insert_or_assign("x", tensor::of<float>({8}, infinite));
+                                return spoilt;
+                              })
+                         .batch(4)
+                         .repeat();
+  z.is_refused(errc::invalid_argument, "'x' of the data");
 }
 
 TEST_CASE("[ADA-22.6 error table] matrix weights of a last layer of rank 4 are not implemented") {

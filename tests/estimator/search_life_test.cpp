@@ -2,8 +2,10 @@
 #include "estimator/small_start.hpp"
 
 #include <troupe/exported_model.hpp>
+#include <troupe/inspect.hpp>
 #include <troupe/metrics.hpp>
 #include <troupe/predict.hpp>
+#include <troupe/search/auto_ensemble.hpp>
 #include <troupe/search/generators.hpp>
 #include <troupe/search/searcher.hpp>
 
@@ -77,6 +79,9 @@ struct life {
                    .max_iterations = 3};
   std::vector<std::shared_ptr<hook>> hooks = {};
   train_result trained = {};
+  std::vector<std::string> last_candidates = {};  ///< Of the open iteration.
+  tensor predicted = {};
+  double loss = 0;  ///< Of the evaluation.
   std::set<std::string> signatures = {};
 
   complexity_regularized_ensembler& weights() { return std::get<complexity_regularized_ensembler>(o.ensemblers[0]); }
@@ -91,15 +96,22 @@ struct life {
     CHECK(trained.global_step == global_step);
     REQUIRE(trained.search);
     CHECK(trained.search->iteration == 2);
+    const auto seen = inspect_directory(at.path);
+    REQUIRE_MESSAGE(seen, why(seen));
+    REQUIRE(seen->search);
+    for (const auto& candidate : seen->search->candidates)
+      last_candidates.push_back(candidate.spec);
     const auto winner = winner_of(s);
     REQUIRE_MESSAGE(winner, why(winner));
     CHECK(winner->model.name == trained.search->spec);
     const auto measured = evaluate(*winner, {.input = xor_table().repeat(), .steps = 10});
     REQUIRE_MESSAGE(measured, why(measured));
-    CHECK(std::isfinite(measured->metrics.at("loss")));
+    loss = measured->metrics.at("loss");
+    CHECK(std::isfinite(loss));
+    CHECK(measured->batches == 10);
     CHECK(measured->global_step == global_step);
     CHECK(measured->metrics.at("global_step") == static_cast<double>(global_step));
-    const auto predicted = predicted_by(*winner);
+    predicted = predicted_by(*winner);
     const auto path = export_model(*winner, {.input = xor_table()});
     REQUIRE_MESSAGE(path, why(path));
     const auto opened = exported_model::open(*path);
@@ -231,7 +243,9 @@ TEST_CASE("[ADA-22.1 variants] an evaluator that always prefers the last candida
     l.o.evaluator = by_mean(goal);
     l.live();
     const auto& winner = l.trained.search->winner;
-    CHECK(l.trained.search->replay_indices.size() == 2);
+    // The previous ensemble is the first of three candidates in iteration 1.
+    CHECK(l.trained.search->replay_indices
+          == (goal == objective::maximize ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{0, 1}));
     REQUIRE(winner.members.size() == 3);
     for (const auto& m : winner.members)
       CHECK(m.builder == (goal == objective::maximize ? "high" : "low"));
@@ -269,6 +283,11 @@ TEST_CASE("[ADA-22.1 variants] the strategies all and solo, and all three at onc
   each.live();
   CHECK(each.members() >= 1);
   CHECK(each.members() <= 6);
+  const std::string ensembler = "_complexity_regularized";
+  std::vector<std::string> wanted{each.last_candidates.front()};  // The previous ensemble.
+  for (const std::string candidate : {"all", "a_grow", "b_grow", "a_solo", "b_solo"})
+    wanted.push_back("t2_" + candidate + ensembler);
+  CHECK(each.last_candidates == wanted);
 }
 
 TEST_CASE("[ADA-22.1 variants] two ensemblers, one of them with a bias, make an ensemble of each candidate") {
@@ -277,7 +296,28 @@ TEST_CASE("[ADA-22.1 variants] two ensemblers, one of them with a bias, make an 
       complexity_regularized_ensembler{.optimizer = adam{.rate = 0.02f}, .name = "plain"},
       complexity_regularized_ensembler{.optimizer = adam{.rate = 0.02f}, .use_bias = true, .name = "with_bias"}};
   l.live();
-  CHECK((l.trained.search->spec.ends_with("plain") || l.trained.search->spec.ends_with("with_bias")));
+  REQUIRE(l.last_candidates.size() == 3);
+  CHECK(l.last_candidates[1] == "t2_dnn_grow_plain");
+  CHECK(l.last_candidates[2] == "t2_dnn_grow_with_bias");
+  CHECK(l.members() >= 1);
+}
+
+TEST_CASE(
+    "[ADA-22.11 details] the initial values of a pretrained member are there to train, evaluate, predict and export") {
+  const model answers{"answers", [](graph& g, const features& all, const labels&, mode) -> model_spec {
+                        const auto x = all["x"], w = g.variable({.name = "w", .initial = init::constant(3)});
+                        return {.predictions = {{"predictions", w * abs(slice(x, 1, 0, 1) - slice(x, 1, 1, 1))}}};
+                      }};
+  life l;
+  l.o.subnetwork_generator = generators::auto_ensemble(
+      {.pool = model_list{{.model = answers, .name = "pretrained", .prediction_only = true}}});
+  l.o.ensemblers = {mean_ensembler{}};
+  l.o.force_grow = true;
+  l.live();
+  CHECK(l.members() == 3);
+  CHECK(l.predicted == tensor::of<float>({4, 1}, {3, 0, 3, 0}));
+  CHECK(l.loss == 2);  // Two rows of four miss by 2.
+  CHECK(l.trained.metrics.at("t2_pretrained/loss") == 2);
 }
 
 TEST_CASE("[ADA-22.1 variants] exports have the outputs of subnetworks exactly if they are wanted") {

@@ -7,6 +7,7 @@
 #include <troupe/saving_listener.hpp>
 #include <troupe/search/generators.hpp>
 #include <troupe/search/searcher.hpp>
+#include <troupe/vocabulary.hpp>
 
 #include <doctest/doctest.h>
 
@@ -143,6 +144,55 @@ TEST_CASE("[ADA-22.9 extra features] a feature that only training, evaluation or
     }
     CHECK(rows == 12);
   }
+}
+
+TEST_CASE(
+    "[ADA-22.9 categorical inputs] numbers of a vocabulary and of a hash are read as columns of ones and as "
+    "embeddings, "
+    "over several iterations") {
+  const std::vector<std::string> words{"shirt", "bag", "boot", "bag", "boot", "shirt", "bag", "shirt"};
+  const auto of_vocabulary = indices_of(words, std::vector<std::string>{"shirt", "bag", "boot"});
+  REQUIRE(of_vocabulary);
+  std::vector<int32_t> of_hash(8), y(8);
+  for (size_t i = 0; i < 8; ++i) {
+    of_hash[i] = static_cast<int32_t>(words[i].front() * 31 % 5);
+    y[i] = words[i] == "bag" ? 1 : 0;
+  }
+  const auto data = *dataset::from_tensors({{"word", *of_vocabulary}, {"bucket", tensor::of<int32_t>({8}, of_hash)}},
+                                           {{"y", tensor::of<int32_t>({8}, y)}});
+  const auto reading = [](const std::string& name, auto read) {
+    return builder{.name = name,
+                   .build = [read](graph&, const build_context& c) -> subnetwork {
+                     const auto h = read(c);
+                     return {.last_layer = h, .logits = nn::dense(h, {.units = 2}), .complexity = 1};
+                   },
+                   .optimizer = adam{.rate = .1f}};
+  };
+  const temporary_directory at;
+  auto s = plain_searcher(at.path);
+  s.search.head = multi_class_head{.classes = 2};
+  s.search.max_iteration_steps = 20;
+  s.search.max_iterations = 3;
+  s.search.ensemble_strategies = {strategy::all()};
+  s.search.force_grow = true;
+  s.search.subnetwork_generator = generators::list(
+      {reading("ones",
+               [](const build_context& c) {
+                 return concat({one_hot(c.features["word"], 3), one_hot(c.features["bucket"], 5)});
+               }),
+       reading("embedded", [](const build_context& c) {
+         return concat({nn::embedding(c.features["word"], {.entries = 3, .units = 2, .name = "words"}),
+                        nn::embedding(c.features["bucket"], {.entries = 5, .units = 2, .name = "buckets"})});
+       })});
+  const auto trained = train(s, {.input = data.batch(4).repeat()});
+  REQUIRE_MESSAGE(trained, why(trained));
+  CHECK(trained->global_step == 60);
+  CHECK(trained->search->winner.members.size() == 6);
+  const auto winner = winner_of(s);
+  REQUIRE_MESSAGE(winner, why(winner));
+  const auto measured = evaluate(*winner, {.input = data.batch(4)});
+  REQUIRE_MESSAGE(measured, why(measured));
+  CHECK(measured->metrics.at("accuracy") == 1);
 }
 
 TEST_CASE(
