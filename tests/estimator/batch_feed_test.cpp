@@ -81,6 +81,9 @@ TEST_CASE("[SUP-33] an error of a feeder stops all and reaches the reader, unles
   batch_feed other{one_number(), {.batch_size = 3}};
   feed(clean, other, 1, error{errc::cancelled, "called off"});
   CHECK_FALSE(clean.should_stop());
+  const auto rest = reader_of(other);
+  CHECK(next_of(*rest) == 0.0f);
+  CHECK_FALSE(next_of(*rest));
   coordinator c;
   feed(c, to, 1, error{errc::not_found, "no file"});
   CHECK(c.should_stop());

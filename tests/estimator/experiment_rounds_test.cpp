@@ -17,12 +17,16 @@ struct timed_experiment {
   experiment e = small_experiment(directory / "run");
   std::shared_ptr<scripted_time> time = std::make_shared<scripted_time>();
   std::vector<std::string> warnings;
+  std::vector<std::chrono::seconds> warned;  ///< When they came.
   /// What a predicate was told: "none", "nothing", or the step of the checkpoint.
   std::vector<std::string> told;
   std::vector<std::chrono::seconds> starts;  ///< Of evaluations.
 
   timed_experiment() {
-    e.on_warning = [this](const std::string& text) { warnings.push_back(text); };
+    e.on_warning = [this](const std::string& text) {
+      warnings.push_back(text);
+      warned.push_back(std::chrono::duration_cast<std::chrono::seconds>(time->at));
+    };
   }
   std::string run() const { return directory / "run"; }
   void train_to(int64_t step) const {
@@ -72,6 +76,9 @@ TEST_CASE_FIXTURE(timed_experiment, "[SUP-45] a lone evaluation waits 120 s, and
   CHECK(experiment_run{e, time}.evaluate(7, "again"));
   CHECK(time->at == 127s);
   CHECK(evaluated_in(run(), "eval_again") == steps_list{5});
+  train_to(10);
+  REQUIRE(e.evaluate(0));
+  CHECK(evaluated_in(run(), "eval_one_pass") == steps_list{5, 10});
 }
 
 TEST_CASE_FIXTURE(timed_experiment,
@@ -92,8 +99,9 @@ TEST_CASE_FIXTURE(timed_experiment,
   CHECK(told.size() <= 30);  // One for each 60 s.
   CHECK(time->at >= 1500s);
   CHECK(time->at < 1510s);
-  // At 0 s; after the evaluation of step 5 at 150 s, 750 s and 1350 s.
   REQUIRE(warnings.size() == 4);
+  const std::vector<std::chrono::seconds> after_step_5{0s, 150s, 750s, 1350s};  // Which is evaluated at 90 s.
+  CHECK(warned == after_step_5);
   CHECK(has(warnings[0], "there is no checkpoint yet in " + run()));
   for (size_t i = 1; i < 4; ++i)
     CHECK(has(warnings[i], "there is no new checkpoint in " + run()));

@@ -254,12 +254,17 @@ TEST_CASE("[SUP-64] hosts go on from the stream that one has read, and the strea
   REQUIRE(job.run({.input = data.batch(4), .steps = saved + 7, .hosts = 2}));
   CHECK(job.read(0, saved) == counting(0, 4 * saved));
   CHECK(job.read(saved, saved + 7) == counting(4 * saved, 4 * saved + 2 * 4 * 7));
-  const auto refused = job.run({.input = data.batch(4), .steps = saved + 9, .continues = true});
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().category == errc::failed_precondition);
-  CHECK(has(refused.error().message, "the data positions of 2 infeeds, the job has 1"));
-  REQUIRE(job.run({.input = data.batch(4), .steps = saved + 9, .continues = true, .changed = input_change::anew}));
-  CHECK(job.read(saved + 7, saved + 9) == counting(0, 8));
+  run_options next{.input = data.batch(4), .steps = saved + 9, .continues = true};
+  for (const int32_t hosts : {1, 3}) {
+    next.hosts = hosts;
+    const auto refused = job.run(next);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().category == errc::failed_precondition);
+    CHECK(has(refused.error().message, "the data positions of 2 infeeds, the job has " + std::to_string(hosts)));
+  }
+  next.changed = input_change::anew;
+  REQUIRE(job.run(next));
+  CHECK(job.read(saved + 7, saved + 9) == counting(0, 2 * 3 * 4));
 }
 
 }  // namespace troupe::test

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 namespace troupe::test {
 
 namespace {
@@ -168,6 +170,35 @@ TEST_CASE(
     CHECK(recovered.front().checkpoint->step == recovered.front().step);
     CHECK(recovered.front().text == "/run/model.ckpt-" + std::to_string(recovered.front().step));
   }
+}
+
+TEST_CASE(
+    "[SUP-19] data that are unavailable three times while the job begins are read by the fourth attempt, after 1, 2 "
+    "and 4 s; the eleventh time is the job's error") {
+  const auto tried = [](int times, auto&& ends) {
+    const int64_t first = 0;
+    simulated_job job{
+        prepare_small({.max_steps = 20, .input = failing_at(first, errc::unavailable, times), .recovers = 10}), 3};
+    ends(job);
+    std::vector<double> delays;
+    const auto given_up = events_of(job, kind::recovering), begun = events_of(job, kind::recovered);
+    REQUIRE(given_up.size() == begun.size());
+    for (size_t i = 0; i < begun.size(); ++i) {
+      CHECK(begun[i].step == first);
+      delays.push_back(std::round(begun[i].seconds - given_up[i].seconds));
+    }
+    return delays;
+  };
+  using secs = std::vector<double>;
+  CHECK(tried(3, [](simulated_job& job) { CHECK(run_to_end(job).steps_run == 20); }) == secs{1, 2, 4});
+  CHECK(tried(10, [](simulated_job& job) { CHECK(run_to_end(job).steps_run == 20); }).size() == 10);
+  CHECK(tried(11,
+              [](simulated_job& job) {
+                const auto e = failure_of(job);
+                CHECK(e.category == errc::unavailable);
+                CHECK(e.message == "the data broke off");
+              })
+        == secs{1, 2, 4, 8, 16, 32, 60, 60, 60, 60});
 }
 
 TEST_CASE("a save that is requested while the job recovers is made once it trains again") {

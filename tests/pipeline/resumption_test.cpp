@@ -1,6 +1,7 @@
 // Jobs that are resumed: the checkpoints that they list, and the element that they read first.
 #include "pipeline/launch/simulated_launcher.hpp"
 #include "storage/examination/examination.hpp"
+#include "storage/files/faulty_file_system.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/prediction_case.hpp"
 
@@ -26,11 +27,17 @@ small_job_options over(const std::shared_ptr<fake_source>& source, int64_t max_s
   return {.max_steps = max_steps, .input = dataset_over(source), .source = echo_model()};
 }
 
-/// Holds training at state 8.
-struct gate_at_8 : hook {
-  bool reached = false;
-  needs begin(int64_t) override { return {.steps = {{.first = 8, .gate = true}}}; }
-  void on_step(const step_facts&, job_control&) override { reached = true; }
+/// Holds training at one state, and may stop the job there.
+struct gate_at : hook {
+  int64_t step;
+  bool stops, reached = false;
+  explicit gate_at(int64_t at, bool stops = false) : step(at), stops(stops) {}
+  needs begin(int64_t) override { return {.steps = {{.first = step, .gate = true}}}; }
+  void on_step(const step_facts&, job_control& job) override {
+    reached = true;
+    if (stops)
+      job.stop();
+  }
 };
 
 /// The numbers of the batches in [first, last).
@@ -210,20 +217,47 @@ TEST_CASE("[SUP-55] a job that was stopped at step 12 and goes on reads its thir
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const auto source = fake_batches(INT64_MAX);
     auto o = over(source, 400);
-    std::vector<int64_t> ends;
-    {
-      simulated_job job{prepare_small(o), seed};
-      REQUIRE(job.crank_until([&] { return job.progress().step >= 12; }));
-      job.ask(request::stop);
-      ends.push_back(run_to_end(job).global_step);
-      CHECK(source->reads == from_to(0, ends.back()));
-    }
+    o.hooks = {std::make_shared<gate_at>(12, true)};
     CAPTURE(seed);
+    CHECK(run_to_end(o, seed).global_step == 12);
+    CHECK(source->reads == from_to(0, 12));
     source->reads.clear();
-    o.max_steps = ends.back() + 3;
+    o.hooks.clear();
+    o.max_steps = 15;
     CHECK(run_to_end(o, seed + 100).steps_run == 3);
-    CHECK(source->reads == from_to(ends.back(), ends.back() + 3));
+    CHECK(source->reads == from_to(12, 15));  // Counted from 0.
   }
+}
+
+TEST_CASE(
+    "[SUP-62] at whichever call of the commit of step 10 the power fails, model and input are both of step 10 or both "
+    "of step 5") {
+  std::map<int64_t, int64_t> resumed;
+  for (int64_t calls = 0; calls < 300 && !resumed.contains(15); ++calls) {
+    CAPTURE(calls);
+    const auto source = fake_batches(INT64_MAX);
+    const auto disk = memory_disk::make();
+    const auto faulty = faulty_file_system::around(disk);
+    auto o = over(source, 400);
+    o.files = faulty;
+    {
+      simulated_job job{prepare_small(o), 1};
+      REQUIRE(job.crank_until([&] { return job.progress().step >= 8 && job.progress().committed_step == 5; }));
+      faulty->fail_after(calls, true);
+      failure_of(job);
+    }
+    disk->crash({.torn_tails = true, .entries_may_survive = true, .seed = static_cast<uint64_t>(calls)});
+    const auto step = newest_checkpoint(disk).content.id.step;
+    ++resumed[step];
+    source->reads.clear();
+    o.files = disk;
+    o.max_steps = step + 3;
+    CHECK(run_to_end(o).steps_run == 3);
+    CHECK(source->reads == from_to(step, step + 3));
+  }
+  CHECK(resumed.size() == 3);
+  CHECK(resumed[5] >= 5);
+  CHECK(resumed[10] >= 5);
 }
 
 TEST_CASE("[SUP-58] a job that is killed at step 8 and was saved at step 5 goes on with the sixth element") {
@@ -233,7 +267,7 @@ TEST_CASE("[SUP-58] a job that is killed at step 8 and was saved at step 5 goes 
     const auto disk = memory_disk::make();
     auto o = over(source, 12);
     o.files = disk;
-    const auto stands = std::make_shared<gate_at_8>();
+    const auto stands = std::make_shared<gate_at>(8);
     o.hooks = {stands};
     {
       simulated_job job{prepare_small(o), seed};

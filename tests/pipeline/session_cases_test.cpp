@@ -252,6 +252,8 @@ TEST_CASE(
   const auto both = resolve_config({.model_dir = "/run", .save_checkpoints_steps = 10, .save_checkpoints_secs = 60.0});
   REQUIRE_FALSE(both);
   CHECK(both.error().category == errc::invalid_argument);
+  CHECK(both.error().message
+        == "at most one of save_checkpoints_steps (10) and save_checkpoints_secs (60) may have a value");
 
   o = {.max_steps = 200};
   for (const std::optional<int64_t> every : {std::optional<int64_t>{100}, {}}) {
@@ -267,6 +269,7 @@ TEST_CASE(
   const auto zero = resolve_config({.model_dir = "/run", .log_step_count_steps = 0});
   REQUIRE_FALSE(zero);
   CHECK(zero.error().category == errc::invalid_argument);
+  CHECK(zero.error().message == "log_step_count_steps must be at least 1, not 0");
 }
 
 TEST_CASE("summaries by seconds are of the first step, and of the next one that is made after each period") {

@@ -34,11 +34,17 @@ TEST_CASE(
         s.kill("replica/0");
     };
     while (!s->should_stop()) {
-      const auto made = s.run();
+      const auto made = s.run(1, {"loss"});
       CHECK(made.step == ++runs);
       CHECK(made.recoveries == (runs == 3 ? 1 : 0));
+      CHECK(made.values.contains("loss"));
     }
     CHECK(runs == 5);
+    for (const auto& again : {h->asked[2], h->asked[3]}) {
+      CHECK(again.begins == 2);
+      CHECK(again.until == 3);
+      CHECK(again.asked.fetches == texts{"loss"});
+    }
     CHECK(std::ssize(h->asked) == runs + 1);
     CHECK(std::ssize(h->seen) == runs);
     CHECK(std::count(book.begin(), book.end(), "begin 0 A") == 1);
@@ -251,6 +257,7 @@ TEST_CASE("[SUP-25] a session that may not recover fails with what killed its no
   simulated_session s{o};
   s.run(3);
   CHECK(*s->save() == "/run/model.ckpt-3");
+  CHECK(newest_checkpoint(o.files).content.id.step == 3);
   s.kill("replica/0");
   const auto made = s->run();
   REQUIRE_FALSE(made);

@@ -3,6 +3,7 @@
 #include "support/ended_jobs.hpp"
 #include "support/prediction_case.hpp"
 #include "support/simulated_session.hpp"
+#include "support/virtual_time.hpp"
 
 #include <doctest/doctest.h>
 
@@ -101,23 +102,40 @@ TEST_CASE("a run fetches the loss of its last step, and a fetch of something els
   s.close();
 }
 
-TEST_CASE("[SUP-9] two hooks are called in order at begin, after creation, around each run and at the end") {
+TEST_CASE(
+    "[SUP-9] two hooks are called in order at begin, once there are values, after creation, around each run and at the "
+    "end") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     texts book;
     {
       simulated_session s{small_job_options{.max_steps = 2, .hooks = {signer_of("A", book), signer_of("B", book)}},
-                          seed};
+                          seed,
+                          {.init_fn = [&](parameter_access&) -> expected<void> {
+                            book.push_back("values");
+                            return {};
+                          }}};
       for (int64_t runs = 1; !s->should_stop(); ++runs)
         book.push_back("run to " + std::to_string(s.run().step));
       s.close();
       book.push_back("close");
     }
     CHECK(book
-          == texts{"begin 0 A", "begin 0 B", "create 0 A", "create 0 B", "before 0 A", "before 0 B", "after 1 A",
-                   "after 1 B", "run to 1", "before 1 A", "before 1 B", "after 2 A", "after 2 B", "run to 2", "end 2 A",
-                   "end 2 B", "close"});
+          == texts{"values", "begin 0 A", "begin 0 B", "create 0 A", "create 0 B", "before 0 A", "before 0 B",
+                   "after 1 A", "after 1 B", "run to 1", "before 1 A", "before 1 B", "after 2 A", "after 2 B",
+                   "run to 2", "end 2 A", "end 2 B", "close"});
   }
+}
+
+TEST_CASE("[SUP-26] in a chief's session its chief_hooks are called before the other hooks, at the end too") {
+  texts book;
+  simulated_session s{
+      small_job_options{.max_steps = 1, .hooks = {signer_of("A", book)}}, 1, {.chief_hooks = {signer_of("C", book)}}};
+  s.run();
+  s.close();
+  CHECK(book
+        == texts{"begin 0 C", "begin 0 A", "create 0 C", "create 0 A", "before 0 C", "before 0 A", "after 1 C",
+                 "after 1 A", "end 1 C", "end 1 A"});
 }
 
 TEST_CASE("[SUP-12] a hook without fetches gets none, and the caller gets what it named and nothing of the hooks") {
@@ -243,6 +261,46 @@ TEST_CASE("[SUP-17] a session is closed once, and what fails in a hook's begin i
                   s.opened().error().message);
     CHECK(book.back() == "abort -1 A");
   }
+}
+
+TEST_CASE(
+    "[SUP-21] a run that is cancelled while work beside it fails is that error, and at the close the other is its "
+    "note") {
+  texts book;
+  const auto source = fake_batches(100);
+  source->trouble = {{8, error{errc::cancelled, "the data broke off"}}};
+  const small_job_options o{.max_steps = 20, .input = dataset_over(source), .source = echo_model(), .recovers = 10};
+  simulated_session s{o};
+  s.run(6);
+  s.watch([&](const std::string&, const std::string&, const caf::type_erased_tuple&) {
+    if (s->progress().step >= 7)
+      static_cast<void>(s->beside().request_stop(error{errc::not_found, "no such table"}));
+  });
+  CHECK(refused(s.operator->(), {.steps = 10}).message == "the data broke off");
+  s.watch({});
+  CHECK(s->should_stop());
+  const auto closed = s->close();
+  REQUIRE_FALSE(closed);
+  CHECK(closed.error().category == errc::cancelled);
+  CHECK(closed.error().notes == texts{"work beside the runs: not_found: no such table"});
+}
+
+TEST_CASE("[SUP-23] a thread that has not left 120 s after the close is named in a line, and the close completes") {
+  const auto clock = std::make_shared<virtual_time>();
+  const small_job_options o{.max_steps = 20};
+  texts lines;
+  simulated_session s{describe_small(o),
+                      1,
+                      {.log = [&](const std::string& line) { lines.push_back(line); }},
+                      {},
+                      system_time(),
+                      {.beside = coordinator{{.clean = {}, .clock = clock}}}};
+  s.run(2);
+  const auto here = s->beside().enlist("reader");
+  CHECK(s.close().global_step == 2);
+  CHECK(clock->seconds() == 120);
+  CHECK(lines == texts{"'reader' did not end within 120 s of the stop"});
+  CHECK(newest_checkpoint(o.files).content.id.step == 2);
 }
 
 TEST_CASE("a save between two runs returns the prefix of a checkpoint of that state") {

@@ -47,17 +47,38 @@ tensor variable(const std::shared_ptr<file_system>& files, const std::string& na
 
 }  // namespace
 
-TEST_CASE("[SUP-1] a session that is opened without any option makes steps, fetches and closes") {
-  simulated_session s{small_job_options{.max_steps = 3}};
+TEST_CASE(
+    "[SUP-1] a session that is opened without any option has initial values, fetches and saves, and plans its model "
+    "before its first run only") {
+  small_job_options o{.max_steps = 3, .source = small_model(0)};
+  int64_t builds = 0;
+  o.source.build = [&builds, build = o.source.build](graph& g, const features& x, const labels& y, mode m) {
+    ++builds;
+    return build(g, x, y, m);
+  };
+  simulated_session s{o};
+  const int64_t planned = builds;
+  CHECK(planned > 0);
+  CHECK(*s->save() == "/run/model.ckpt-0");
+  const auto initial = variable(o.files, "dense/kernel");
+  CHECK(initial.as<float>()[0] != 0);
   CHECK(s.run(3, {"loss"}).values.size() == 1);
   CHECK(s.close().global_step == 3);
+  CHECK(newest_checkpoint(o.files).content.id.step == 3);
+  CHECK_FALSE(variable(o.files, "dense/kernel") == initial);
+  CHECK(builds == planned);
 }
 
 TEST_CASE("[SUP-2] contradictory options are refused by their names before anything begins") {
-  const auto why = [](const small_job_options& o, const session_options& options) {
+  const auto why = [](small_job_options o, const session_options& options) {
+    texts book;
+    o.hooks = {std::make_shared<signing_hook>("A", book)};
     const simulated_session s{o, 1, options};
     REQUIRE_FALSE(s.opened());
     CHECK(s.opened().error().category == errc::invalid_argument);
+    CHECK(book.empty());
+    const auto root = o.files->list("/");
+    CHECK((!root || root->empty()));
     return s.opened().error().message;
   };
   CHECK(why({}, {.checkpoint = "/other/model.ckpt-3"})
@@ -69,11 +90,12 @@ TEST_CASE("[SUP-2] contradictory options are refused by their names before anyth
   CHECK(why({.evaluates = true}, {}) == "a session trains one model, without evaluations and without a search");
 }
 
-TEST_CASE("[SUP-3] init_fn is called before the first step without a checkpoint, and not with one") {
+TEST_CASE(
+    "[SUP-3] init_fn and then ready are called before the first step without a checkpoint, and neither with one") {
   small_job_options o{.max_steps = 2, .source = small_model(0)};
-  int calls = 0;
-  const session_options options{.init_fn = [&](parameter_access& all) -> expected<void> {
-    ++calls;
+  texts calls;
+  session_options options{.init_fn = [&](parameter_access& all) -> expected<void> {
+    calls.emplace_back("init_fn");
     const auto bias = all.read("dense/bias");
     REQUIRE(bias);
     CHECK(bias->as<float>()[0] == 0);
@@ -87,9 +109,14 @@ TEST_CASE("[SUP-3] init_fn is called before the first step without a checkpoint,
     CHECK(all.read("dense/bias")->as<float>()[1] == 2);
     return {};
   }};
+  options.ready = [&](const parameter_access& all) -> std::vector<std::string> {
+    calls.emplace_back("ready");
+    CHECK(all.read("dense/bias")->as<float>()[1] == 2);
+    return {};
+  };
   {
     simulated_session s{o, 1, options};
-    CHECK(calls == 1);
+    CHECK(calls == texts{"init_fn", "ready"});
     CHECK(*s->save() == "/run/model.ckpt-0");
     CHECK(variable(o.files, "dense/bias").as<float>()[4] == 5);
     s.run();
@@ -100,7 +127,7 @@ TEST_CASE("[SUP-3] init_fn is called before the first step without a checkpoint,
     CHECK(s->progress().step == 1);
     s.close();
   }
-  CHECK(calls == 1);
+  CHECK(calls == texts{"init_fn", "ready"});
 }
 
 TEST_CASE("init_fn takes variables of any checkpoint, and its error and its exception are those of opening") {
@@ -159,6 +186,11 @@ TEST_CASE("[SUP-4] variables that are not ready after the initial function are a
   CHECK(s.opened().error().category == errc::state);
   CHECK(s.opened().error().message == "the session is not ready: init_fn is not there to initialise 'dense/bias'");
   auto both = options;
+  both.init_fn = [](parameter_access& all) { return all.write("dense/bias", tensor::of<float>({5}, {0, 1, 1, 1, 1})); };
+  const simulated_session left{small_job_options{}, 1, both};
+  REQUIRE_FALSE(left.opened());
+  CHECK(left.opened().error().category == errc::state);
+  CHECK(left.opened().error().message == "the session is not ready: init_fn has left 'dense/bias'");
   both.init_fn = [](parameter_access& all) { return all.write("dense/bias", tensor::of<float>({5}, {1, 1, 1, 1, 1})); };
   simulated_session ready{small_job_options{}, 1, both};
   ready.run();
@@ -211,19 +243,26 @@ TEST_CASE("[SUP-6] the last look is when the time is up, also where that is befo
   const auto looks = [](double max_wait, std::optional<int64_t> comes) {
     small_job_options chief{.max_steps = 5};
     const auto time = std::make_shared<hand_time>();
-    if (comes)
+    if (comes == 0)
+      run_to_end(chief);
+    else if (comes)
       time->at[*comes] = [&] { run_to_end(chief); };
     simulated_session s{describe_small(chief), 1, {.is_chief = false, .max_wait_secs = max_wait}, {}, time};
     CHECK(s.opened().has_value() == comes.has_value());
-    if (!comes)
+    if (!comes) {
       CHECK(s.opened().error().category == errc::deadline_exceeded);
+      const auto limit = std::to_string(static_cast<int64_t>(max_wait)) + " s (max_wait_secs)";
+      CHECK(s.opened().error().message == "no checkpoint came to /run in " + limit + ": is a chief training there?");
+    }
     return time->waits;
   };
   using ms = std::vector<int64_t>;
+  CHECK(looks(20, 0) == ms{});
   CHECK(looks(7200, 60) == ms{30'000, 30'000});
   CHECK(looks(45, {}) == ms{30'000, 15'000});
   CHECK(looks(45, 44) == ms{30'000, 15'000});
   CHECK(looks(20, {}) == ms{20'000});
+  CHECK(looks(20, 19) == ms{20'000});
 }
 
 TEST_CASE("[SUP-28] a session beside the chief's has only its hooks, trains on a copy, and writes nothing") {

@@ -66,6 +66,7 @@ struct supervised final : one_simulated {
 struct written {
   std::vector<double> losses;
   std::vector<std::string> notes;
+  int64_t first_step = -1;  ///< Of the first loss.
   bool rate = false;
   explicit written(const std::shared_ptr<file_system>& files) {
     for (const auto& e : events_in(*files, "/run")) {
@@ -75,6 +76,8 @@ struct written {
                                                                     : "checkpoint ")
                         + std::to_string(e.step));
       for (const auto& v : e.values) {
+        if (v.tag == "loss" && losses.empty())
+          first_step = e.step;
         if (v.tag == "loss")
           losses.push_back(e.wall_time);
         rate = rate || v.tag == "global_step/sec";
@@ -107,9 +110,16 @@ TEST_CASE("[SUP-34] a chief's services save at 0, 600 and 1200 s and record each
     CHECK(both.notes[1] == "checkpoint 0");
     REQUIRE(both.losses.size() >= 10);
     CHECK(both.losses.size() <= 11);
+    CHECK(both.first_step == 1);
     for (size_t i = 1; i < both.losses.size(); ++i)
       CHECK(both.losses[i] - both.losses[i - 1] == doctest::Approx(120).epsilon(0.1));
     CHECK(both.rate);
+    const int64_t reached = newest_checkpoint(o.files).content.id.step;
+    supervised again{o};
+    REQUIRE(again.scope([&](session& s) { return again.steps_for(s, 10); }));
+    const auto notes = written{o.files}.notes;
+    REQUIRE(notes.size() > both.notes.size());
+    CHECK(notes[both.notes.size()] == "start " + std::to_string(reached + 1));
   }
   {
     const auto no_saves = go({.save_model_secs = 0});
@@ -224,18 +234,26 @@ TEST_CASE("of computed values beyond 10,000 that wait the newest are refused, an
 
 TEST_CASE(
     "[SUP-37] an error of work beside the session at 120 s stops the loop and leaves the scope, and all is closed") {
+  const auto of_loop = std::make_shared<time_of_loops>();
   small_job_options o{.max_steps = 10'000};
-  supervised sv{o};
-  bool stopped = false;
+  supervised sv{o, {.clock = of_loop}};
+  std::vector<int64_t> calls;
   const auto result = sv.scope([&](session& s) -> expected<void> {
     REQUIRE(sv.steps_for(s, 120));
-    REQUIRE(sv.together.request_stop(error{errc::not_found, "the table has gone"}));
-    stopped = s.should_stop() && sv.together.should_stop();
+    s.loop("table", 120s, [&](const loop_context&) -> expected<void> {
+      calls.push_back(of_loop->seconds());
+      return calls.size() == 1 ? expected<void>{} : fail(errc::not_found, "the table has gone");
+    });
+    while (!s.should_stop())
+      std::this_thread::yield();  // Only the loop moves the time.
+    CHECK(sv.together.should_stop());
+    CHECK(s.run().error().message == "the table has gone");
     return {};
   });
-  CHECK(stopped);
+  CHECK((calls == std::vector<int64_t>{0, 120}));
   REQUIRE_FALSE(result);
   CHECK(result.error().category == errc::not_found);
+  CHECK(result.error().message == "the table has gone");
   CHECK(newest_checkpoint(o.files).content.id.step == 12);
 }
 
@@ -286,7 +304,11 @@ TEST_CASE(
     "[SUP-39] init_fn is called only without a checkpoint, and a state file that a person has changed is followed") {
   small_job_options o{.max_steps = 10'000};
   int calls = 0;
-  const supervisor_options options{.init_fn = [&](parameter_access&) { return ++calls, expected<void>{}; }};
+  const supervisor_options options{.init_fn = [&](parameter_access& all) -> expected<void> {
+    ++calls;
+    CHECK_MESSAGE(all.read("dense/kernel")->as<float>()[0] != 0, "it has its initial value");
+    return {};
+  }};
   const auto go = [&] {
     supervised sv{o, options};
     int64_t began = -1;
@@ -306,6 +328,7 @@ TEST_CASE(
   text.replace(first, std::string{"model.ckpt-10\""}.size(), "model.ckpt-5\"");
   REQUIRE(write_file_atomically(*o.files, "/run", "checkpoint", text));
   CHECK(go() == 5);
+  CHECK(calls == 1);
 }
 
 TEST_CASE(
@@ -326,6 +349,8 @@ TEST_CASE(
         CHECK(result.error().category == errc::state);
         CHECK(result.error().message == "'reader' did not end within 120 s of the stop");
       }
+      using lines = std::vector<std::string>;
+      CHECK(sv.lines == (ignored ? lines{"'reader' did not end within 120 s of the stop"} : lines{}));
     }
   }
   SUBCASE("a loop") {

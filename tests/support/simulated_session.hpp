@@ -13,9 +13,10 @@ using texts = std::vector<std::string>;
 class simulated_session final : public one_simulated {
  public:
   explicit simulated_session(training_job job, uint64_t seed = 1, const session_options& options = {},
-                             world_conditions conditions = {}, std::shared_ptr<follower_time> time = system_time())
+                             world_conditions conditions = {}, std::shared_ptr<follower_time> time = system_time(),
+                             const session_services& services = {})
     : one_simulated(seed, std::move(conditions)),
-      opened_(open_by(launcher_, std::move(job), options, std::move(time))) {}
+      opened_(open_by(launcher_, std::move(job), options, std::move(time), services)) {}
   explicit simulated_session(const small_job_options& o, uint64_t seed = 1, const session_options& options = {})
     : simulated_session(describe_small(o), seed, options) {}
   simulated_session(const simulated_session&) = delete;

@@ -216,6 +216,23 @@ TEST_CASE(
   CHECK_FALSE(log.curable());
 }
 
+TEST_CASE(
+    "[SUP-21] what was cancelled is a note of the error beside it, and the job recovers where that error alone would") {
+  const error cancelled{errc::cancelled, "the step was cancelled", {}, "replica/0", 7};
+  for (const auto category : {errc::not_found, errc::aborted, errc::unavailable})
+    for (const bool comes_first : {true, false}) {
+      CAPTURE(to_string(category));
+      const error cause{category, "what the worker says", {}, "infeed/0", 7};
+      failure_log log;
+      for (const auto& e : {comes_first ? cancelled : cause, comes_first ? cause : cancelled})
+        log.add(e);
+      CHECK(log.root().category == category);
+      CHECK(log.root().message == "what the worker says");
+      CHECK(log.root().notes == std::vector<std::string>{to_text(cancelled)});
+      CHECK(log.curable() == (category != errc::not_found));
+    }
+}
+
 TEST_CASE("a log keeps each cause once, and after an abort all others are notes of it") {
   failure_log log;
   CHECK(log.empty());

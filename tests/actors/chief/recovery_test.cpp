@@ -58,8 +58,8 @@ TEST_CASE("a commit beyond every failed step gives the whole budget back, and on
 }
 
 TEST_CASE(
-    "an aborted that comes back at the same step with the same text is final after one recovery; the death of a node "
-    "is not") {
+    "[SUP-19] an aborted that comes back at the same step with the same text is final after one recovery; the death of "
+    "a node is not") {
   recovery budget;
   CHECK(budget.decide(gave_up_at(30)).recovers);
   const auto again = budget.decide(gave_up_at(30));
