@@ -31,6 +31,11 @@ expected<void> check_spec_names(int64_t iteration, const iteration_specs& specs)
       return fail(errc::invalid_argument, "two specs of iteration " + std::to_string(iteration) + " have the name "
                                               + quoted(name)
                                               + "; builders, candidates or ensemblers must have other names");
+  for (const auto& name : taken)
+    if (const auto inner = taken.lower_bound(name + "/"); inner != taken.end() && inner->starts_with(name + "/"))
+      return fail(errc::invalid_argument, "the spec " + quoted(*inner) + " of iteration " + std::to_string(iteration)
+                                              + " would lie in the folder of " + quoted(name)
+                                              + ", and its metrics among those; a builder must have another name");
   return {};
 }
 

@@ -33,8 +33,8 @@ struct iteration_specs {
 
 /// The specs of an iteration: each ensembler makes an ensemble of each candidate that the strategies propose, all of
 /// the first ensembler before all of the second one. Errors: those of `propose`; invalid_argument for no ensemblers, an
-/// ensembler's name that `check_name` refuses, two specs of one name, or a builder with the name of the previous
-/// ensemble's spec.
+/// ensembler's name that `check_name` refuses, two specs of one name or one in the folder of another, or a builder with
+/// the name of the previous ensemble's spec.
 expected<iteration_specs> specs_of(int64_t iteration, std::vector<subnetwork_spec> subnetworks,
                                    const std::optional<previous_ensemble>& previous,
                                    const std::vector<strategy>& strategies, const std::vector<std::string>& ensemblers);

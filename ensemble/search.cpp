@@ -1,5 +1,6 @@
 #include "ensemble/search.hpp"
 
+#include "ensemble/architecture.hpp"
 #include "ensemble/names.hpp"
 #include "words/expect.hpp"
 #include "words/text.hpp"
@@ -298,11 +299,13 @@ std::optional<search_result> search::result() const {
   if (!spec)
     return std::nullopt;
   search_result made{.spec = *spec, .iteration = books.iteration()};
-  for (const auto& candidate : books.candidates)
-    if (candidate.what.spec == *spec)
-      made.winner = candidate.what.recipe;
-  if (!books.winners.empty())
-    made.replay_indices = books.winners.back().recipe.replay_indices;
+  const auto previous = books.previous();
+  for (size_t i = 0; i < books.candidates.size(); ++i)
+    if (const auto& what = books.candidates[i].what; what.spec == *spec) {
+      made.winner = what.recipe;
+      made.replay_indices = replay_with(previous ? std::optional{previous->recipe} : std::nullopt,
+                                        static_cast<int64_t>(i));
+    }
   return made;
 }
 

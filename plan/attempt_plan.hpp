@@ -15,6 +15,7 @@ struct attempt_plan {
   std::vector<std::vector<group_id>> evaluated_groups = {};  ///< For each evaluation: groups whose variables it loads.
   std::vector<std::string> outputs = {}, observed = {};      ///< The names of the values that hooks see.
   std::map<std::string, std::string> blobs = {};             ///< Of the books with which the plan begins.
+  std::vector<std::string> remarks = {};                     ///< For the log of a search that grows.
   std::shared_ptr<const group_hooks> hooks = {};             ///< Null: no group has any.
 };
 

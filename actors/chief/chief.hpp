@@ -82,6 +82,7 @@ struct chief_options {
   name_values values = {};                        ///< The values that hooks see.
   std::optional<search_rules> search = {};        ///< Absent: the job is no search.
   std::map<std::string, std::string> blobs = {};  ///< Of the books with which the plan begins.
+  std::vector<std::string> remarks = {};          ///< For the log of a search that has grown.
   std::shared_ptr<const group_hooks> hooks = {};  ///< Of the plan's groups; null: none.
   recovery_options recovery = {};
   chief_deadlines deadlines;

@@ -119,6 +119,7 @@ void chief_options::use(const attempt_plan& next) {
   stored = next.stored;
   groups = (*next.plan)->groups;
   blobs = next.blobs;
+  remarks = next.remarks;
   hooks = next.hooks;
   values = {next.outputs, next.observed};
   stops_at_infeeds = next.plan->at(nodes.driver).stops_at_infeeds;

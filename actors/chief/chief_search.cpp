@@ -38,6 +38,8 @@ void follow_search(chief_state& c, const expected<void>& outcome) {
   if (!outcome)
     return fail_now(c, outcome.error());
   follow_iteration(c);
+  if (const auto* end = c.searching.ends(); end && !end->warning.empty() && c.told.warnings.insert(end->warning).second)
+    c.warn(c.searching.last_commit(), end->warning);
   const auto end_at = c.searching.ends_at();
   if (c.now != chief_phase::training || c.ending.fails() || c.ending.stops() || !end_at || end_at == c.horizon.end())
     return;
@@ -72,11 +74,13 @@ static void tell_choice(chief_state& c, const grow_into& next) {
 }
 
 void tell_growth(chief_state& c) {
-  if (c.searching.on())
-    c.publish({.what = job_event::kind::grown,
-               .step = c.horizon.began_at(),
-               .text = "iteration " + std::to_string(c.searching.iteration()) + " begins at step "
-                       + std::to_string(c.horizon.began_at())});
+  if (!c.searching.on())
+    return;
+  auto text = "iteration " + std::to_string(c.searching.iteration()) + " begins at step "
+              + std::to_string(c.horizon.began_at());
+  for (const auto& remark : c.options.remarks)
+    text += "; " + remark;
+  c.publish({.what = job_event::kind::grown, .step = c.horizon.began_at(), .text = std::move(text)});
 }
 
 bool demands_evaluation(const chief_state& c) {

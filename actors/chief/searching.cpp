@@ -241,12 +241,15 @@ std::vector<evaluated_part> searching::evaluated_parts() const {
 std::map<std::string, double> searching::with_leader(int64_t step, std::map<std::string, double> metrics) const {
   erase_metrics_of(metrics, [&](const std::string& spec) { return search_->has_left(spec, step); });
   const auto leads = leader_at(step);
-  if (!leads)
+  if (!leads) {
     metrics["loss"] = std::numeric_limits<double>::quiet_NaN();  // The evaluation's own is always 0.
-  else
-    for (const auto& [name, value] : metrics_of(metrics, *leads))
-      metrics[name] = value;
-  return metrics;
+    return metrics;
+  }
+  auto own = metrics_of(metrics, *leads);
+  if (const auto of_head = own.extract(std::string{head_loss_metric}))
+    own["loss"] = of_head.mapped();
+  own.merge(metrics);
+  return own;
 }
 
 std::map<std::string, double> searching::without_candidates(std::map<std::string, double> metrics) const {

@@ -29,11 +29,10 @@ optimizer reading_averages() {
 
 metric mean_over_batches(symbol one_number) { return ratio_metric{one_number, number_like(one_number, 1)}; }
 
-/// Adds the metrics of `metric_fn`, in place of those of the same name.
-void put_own(metrics_by_name& to, const search_options& o, graph& g, symbol logits, const features& x,
-             const labels& y) {
-  if (o.metric_fn)
-    put(to, o.metric_fn(g, {headed(o, g, mode::predict, logits, x, y).predictions, x, y}));
+metrics_by_name results_of_metric_fn(const search_options& o, graph& g, symbol logits, const features& x,
+                                     const labels& y) {
+  return o.metric_fn ? o.metric_fn(g, {headed(o, g, mode::predict, logits, x, y).predictions, x, y})
+                     : metrics_by_name{};
 }
 
 /// The metrics of one spec with these logits, from those that it has of its own.
@@ -46,7 +45,10 @@ metrics_by_name evaluated(const search_options& o, graph& g, symbol logits, symb
   own["loss"] = mean_over_batches(spec.loss);
   if (is_ensemble)
     own["adanet_loss"] = mean_over_batches(with_regularization(spec.loss, regularization));
-  put_own(own, o, g, logits, x, y);
+  const auto more = results_of_metric_fn(o, g, logits, x, y);
+  if (more.contains("loss"))
+    own[std::string{head_loss_metric}] = own["loss"];
+  put(own, more);
   return own;
 }
 
@@ -116,7 +118,9 @@ model_spec build_winner(const iteration_basis& basis, const candidate_spec& winn
   if (!g.status())
     return spec;
   if (m == mode::evaluate) {
-    put_own(spec.metrics, o, g, made.logits, x, y);
+    auto more = results_of_metric_fn(o, g, made.logits, x, y);
+    more.erase("loss");  // A winner's loss is that of its head, under any metrics.
+    put(spec.metrics, more);
     return spec;
   }
   for (const auto& [name, value] : made.predictions)

@@ -18,7 +18,7 @@ struct search_result {
   architecture winner = {};  ///< The ensemble that `winner_of` returns.
   std::string spec = {};     ///< Its name: "t1_1_layer_dnn_grow_complexity_regularized".
   int64_t iteration = 0;     ///< The last one that was begun.
-  /// The index of the winner of each iteration so far: search_options::replay_indices of a search that repeats it.
+  /// The index of each iteration's winner, the last one's as it stands: search_options::replay_indices to repeat it.
   std::vector<int64_t> replay_indices = {};
 };
 

@@ -292,6 +292,7 @@ attempt_plan attempt_plan_of(const std::shared_ptr<const prepared_job>& job) {
   attempt_plan made{{job, &job->plan},
                     {.iteration = job->plan->iteration, .one_of_several = grows, .growth = job->growth}};
   made.blobs = job->blobs;
+  made.remarks = job->remarks;
   made.hooks = job->hooks;
   for (const auto* part : job->plan.parts())
     made.stored.parts.push_back({part->id, part->name});

@@ -83,6 +83,7 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
     job->processors = allowed_processors();
   job->books = std::move(planned.books);
   job->growth = std::move(planned.growth);
+  job->remarks = std::move(planned.remarks);
   job->blobs = std::move(planned.blobs);
   if (!planned.resources.hooks.empty())
     job->hooks = std::make_shared<const group_hooks>(std::move(planned.resources.hooks));

@@ -90,6 +90,7 @@ struct prepared_job {
   job_books books = {};  ///< The books that the plan was made from. The checkpoint writer may find a newer checkpoint.
   std::map<std::string, std::string> blobs = {};  ///< Of the books with which the plan begins.
   std::shared_ptr<const group_hooks> hooks = {};  ///< Null: no group has any.
+  std::vector<std::string> remarks = {};          ///< For the log of a search that grows.
   stored_growth growth = {};  ///< How this iteration's first state follows from the last state of the iteration before.
   /// Initial values for a job without a checkpoint; null: those of the model.
   std::shared_ptr<start_values> start = {};

@@ -42,29 +42,33 @@ expected<std::set<std::string>> averaged_before(const iteration_basis& basis, co
 
 }  // namespace
 
-expected<stored_growth> growth_of(const shared_basis& basis, const iteration_specs& specs, const element_spec& data) {
+expected<planned_growth> growth_of(const shared_basis& basis, const iteration_specs& specs, const element_spec& data) {
   const auto averaged = averaged_before(*basis, data);
   if (!averaged)
     return fail(averaged.error());
-  stored_growth growth{.fresh = {"adanet/iteration_" + std::to_string(basis->iteration()) + "/"}, .drops_rest = true};
+  planned_growth planned;
+  auto& growth = planned.stored = {.fresh = {"adanet/iteration_" + std::to_string(basis->iteration()) + "/"},
+                                   .drops_rest = true};
   for (const auto& name : *averaged)
     growth.renamed[name] = average_of(name);
   const auto heads = std::max<size_t>(basis->options.head.parts.size(), 1);
   for (size_t i = 1; i < specs.candidates.size(); ++i) {
     const auto& candidate = specs.candidates[i];
-    const auto warm = warm_weights_of(*basis, candidate, heads).variables;
-    if (warm.empty())
+    auto warm = warm_weights_of(*basis, candidate, heads);
+    if (!warm.remark.empty())
+      planned.remarks.push_back(candidate.spec + ": " + std::move(warm.remark));
+    if (warm.variables.empty())
       continue;
     const auto own = averaged_by_ensemble(basis, candidate, data);
     if (!own)
       return fail(own.error());
-    for (const auto& [name, from] : warm) {
+    for (const auto& [name, from] : warm.variables) {
       const auto& source = growth.renamed[name] = averaged->contains(from) ? average_of(from) : from;
       if (std::find(own->begin(), own->end(), name) != own->end())
         growth.renamed[average_of(name)] = source;  // An average begins as its variable.
     }
   }
-  return growth;
+  return planned;
 }
 
 }  // namespace troupe

@@ -306,7 +306,8 @@ expected<planned_job> plan_search(const training_job& job, const job_books& foun
     auto growth = growth_of(*basis, *specs, data);
     if (!growth)
       return fail(std::move(growth.error()));
-    made.growth = std::move(*growth);
+    made.growth = std::move(growth->stored);
+    made.remarks = std::move(growth->remarks);
   }
   made.blobs[std::string{search_books_blob}] = books_text(*books);
   if (job.search->report_materializer) {

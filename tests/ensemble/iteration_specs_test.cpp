@@ -42,6 +42,12 @@ TEST_CASE("a subnetwork is read by the candidates that have it as a new member, 
   CHECK(readers_of(*specs, 1, "cnn").empty());
 }
 
+TEST_CASE("a spec whose name lies in the folder of another is refused, with both names") {
+  refused(specs_of(0, {{"a"}, {"a.b"}, {"a/b"}}, {}, {strategy::grow()}, {"mean"}), errc::invalid_argument,
+          "the spec 't0_a/b' of iteration 0 would lie in the folder of 't0_a', and its metrics among those");
+  CHECK(names_of(specs_of(0, {{"n/a"}, {"n/b"}, {"n/a.b"}}, {}, {strategy::grow()}, {"mean"})).size() == 3);
+}
+
 TEST_CASE(
     "specs of one name are refused: of two ensembles, of an ensemble and a subnetwork, of a builder and the previous "
     "ensemble") {

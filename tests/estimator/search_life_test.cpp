@@ -245,7 +245,7 @@ TEST_CASE("[ADA-22.1 variants] an evaluator that always prefers the last candida
     const auto& winner = l.trained.search->winner;
     // The previous ensemble is the first of three candidates in iteration 1.
     CHECK(l.trained.search->replay_indices
-          == (goal == objective::maximize ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{0, 1}));
+          == (goal == objective::maximize ? std::vector<int64_t>{1, 2, 2} : std::vector<int64_t>{0, 1, 1}));
     REQUIRE(winner.members.size() == 3);
     for (const auto& m : winner.members)
       CHECK(m.builder == (goal == objective::maximize ? "high" : "low"));

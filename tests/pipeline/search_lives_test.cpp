@@ -1,6 +1,7 @@
 // How far whole searches come: the iteration and the global step at which they end, by their limits.
 #include "support/ended_jobs.hpp"
 #include "support/small_search.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -38,19 +39,17 @@ struct life_row {
   int64_t iteration = 0, global_step = 0;
 };
 
-const std::vector<life_row> rows_of_lives{
-    {"one step", 1, 1, {}, 1, {}, false, 0, 1},
-    {"three iterations", 1, 100, {}, 300, {}, false, 2, 300},
-    {"endless iteration", 1, {}, {}, 300, {}, false, 0, 300},
-    {"partial second", 1, 200, {}, {}, 300, false, 1, 300},
-    {"two iterations at most", 1, 200, 2, {}, 300, false, 1, 300},
-    {"limit below iteration", 1, 500, {}, {}, 300, false, 0, 300},
-    {"one iteration without step limit", 2, 200, 1, {}, {}, false, 0, 200},
-    {"one iteration beats steps", 2, 200, 1, 300, {}, false, 0, 200},
-    {"two iterations without step limit", 2, 200, 2, {}, {}, false, 1, 400},
-    {"four iterations", 1, 75, {}, {}, 300, false, 3, 300},
-    {"builder stops itself", 2, 100, {}, {}, 200, true, 3, 200},
-};
+const std::vector<life_row> rows_of_lives{{"one step", 1, 1, {}, 1, {}, false, 0, 1},
+                                          {"three iterations", 1, 100, {}, 300, {}, false, 2, 300},
+                                          {"endless iteration", 1, {}, {}, 300, {}, false, 0, 300},
+                                          {"partial second", 1, 200, {}, {}, 300, false, 1, 300},
+                                          {"two iterations at most", 1, 200, 2, {}, 300, false, 1, 300},
+                                          {"limit below iteration", 1, 500, {}, {}, 300, false, 0, 300},
+                                          {"one iteration without step limit", 2, 200, 1, {}, {}, false, 0, 200},
+                                          {"one iteration beats steps", 2, 200, 1, 300, {}, false, 0, 200},
+                                          {"two iterations without step limit", 2, 200, 2, {}, {}, false, 1, 400},
+                                          {"four iterations", 1, 75, {}, {}, 300, false, 3, 300},
+                                          {"builder stops itself", 2, 100, {}, {}, 200, true, 3, 200}};
 
 }  // namespace
 
@@ -77,10 +76,15 @@ TEST_CASE(
     auto described = describe_search(s);
     described.steps = row.steps;
     described.max_steps = row.max_steps;
-    const auto result = run_to_end(std::move(described));
+    std::vector<job_event> events;
+    const auto result = run_to_end(std::move(described), 1, &events);
     CHECK(result.global_step == row.global_step);
     REQUIRE(result.search);
     CHECK(result.search->iteration == row.iteration);
+    const bool warned = std::any_of(events.begin(), events.end(), [](const job_event& e) {
+      return e.what == job_event::kind::warning && has(e.text, "max_iterations comes before steps");
+    });
+    CHECK(warned == (row.iterations && row.steps));
   }
 }
 

@@ -47,7 +47,11 @@ TEST_CASE("a search grows through its iterations, chooses by the averages that i
     CHECK(books.tick == 30);
     REQUIRE(result.search);
     CHECK(result.search->iteration == 2);
-    CHECK(result.search->replay_indices == books.winners[1].recipe.replay_indices);
+    auto finished = result.search->replay_indices;
+    REQUIRE(finished.size() == 3);
+    CHECK(books.candidates[static_cast<size_t>(finished.back())].what.spec == result.search->spec);
+    finished.pop_back();
+    CHECK(finished == books.winners[1].recipe.replay_indices);
     CHECK_FALSE(result.search->winner.members.empty());
     REQUIRE(books.winners.size() == 2);
     CHECK(has(texts_of(job.events(), job_event::kind::chosen)[0], books.winners[0].spec + " wins iteration 0"));

@@ -150,6 +150,9 @@ TEST_CASE("the metrics of the candidate that leads are those of the job, and can
   CHECK(all.at("accuracy") == 0.2);
   CHECK(all.at("loss") == 3);
   CHECK((s.without_candidates(all) == std::map<std::string, double>{{"accuracy", 0.2}, {"loss", 3}}));
+  const auto replaced = s.with_leader(5, {{"loss", 0}, {"t0_b_grow_mean/loss", 9}, {"t0_b_grow_mean/head_loss", 3}});
+  CHECK_MESSAGE((s.without_candidates(replaced) == std::map<std::string, double>{{"loss", 3}}),
+                "the loss of a job is the head's, whatever a function of metrics calls loss");
 }
 
 TEST_CASE(

@@ -78,7 +78,13 @@ TEST_CASE("[ADA-22.12 metric names] a metric function replaces metrics of the he
     const auto own = metrics_in(small_search{o}, spec);
     CHECK(own.at("accuracy") == doctest::Approx(.390625));
     CHECK(own.at("loss") == 4);
+    CHECK(own.at("head_loss") == metrics_in(small_search{small_options()}, spec).at("loss"));
   }
+  CHECK_FALSE(metrics_in(small_search{small_options()}, "t0_a").contains("head_loss"));
+  const small_search s{o};
+  group_run winner{winner_model(s.basis, s.candidates()[0]), s.data, mode::evaluate};
+  winner.load(s.variables());
+  CHECK(winner.evaluate(s.data).at("accuracy") == doctest::Approx(.390625));
 
   o.head = multi_head{.heads = {{.name = "u", .head = multi_class_head{.classes = 2}, .label = "y"},
                                 {.name = "v", .head = multi_class_head{.classes = 3}, .label = "y"}}};
