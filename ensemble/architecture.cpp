@@ -63,13 +63,6 @@ std::vector<int64_t> replay_with(const std::optional<architecture>& previous, in
   return indices;
 }
 
-std::map<std::string, int64_t> best_ensemble_indices(const std::vector<int64_t>& replay_indices, size_t count) {
-  std::map<std::string, int64_t> all;
-  for (size_t i = 0; i < count; ++i)
-    all.emplace("best_ensemble_index_" + std::to_string(i), i < replay_indices.size() ? replay_indices[i] : -1);
-  return all;
-}
-
 std::string architecture_text(const architecture& a) { return search_json::text_of(search_json::as_json(a)); }
 
 expected<architecture> parse_architecture(std::string_view text, const std::string& file) {

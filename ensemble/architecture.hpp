@@ -17,8 +17,6 @@ std::string ensembles_text(const architecture& a);
 /// own index. A previous ensemble that wins again adds 0. AdaNet 0.9 adds nothing then, so that later indices do not
 /// belong to their iterations.
 std::vector<int64_t> replay_with(const std::optional<architecture>& previous, int64_t winner);
-/// "best_ensemble_index_0" and so on: as many values as `count`, the last ones -1 where there are fewer indices.
-std::map<std::string, int64_t> best_ensemble_indices(const std::vector<int64_t>& replay_indices, size_t count);
 
 /// The content of `architecture_file`: one JSON object without a line break.
 ///

@@ -113,18 +113,4 @@ std::string to_text(const head_key& key) {
 
 std::string head_suffix(const std::optional<head_key>& key) { return key ? "_" + to_text(*key) : ""; }
 
-expected<std::vector<head_key>> sorted_heads(std::vector<head_key> keys) {
-  std::sort(keys.begin(), keys.end());
-  std::vector<std::string> suffixes;
-  for (const auto& key : keys) {
-    suffixes.push_back(head_suffix(key));
-    if (std::count(suffixes.begin(), suffixes.end(), suffixes.back()) > 1)
-      return fail(errc::invalid_argument,
-                  "two heads have keys with the suffix " + quoted(suffixes.back())
-                      + ", which must differ: the keys are "
-                      + joined(keys, ", ", [](const head_key& k) { return quoted(to_text(k)); }));
-  }
-  return keys;
-}
-
 }  // namespace troupe

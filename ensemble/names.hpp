@@ -73,7 +73,7 @@ std::string ensemble_scope(int64_t iteration, std::string_view spec);
 /// "adanet/iteration_0/ensemble_t0_linear_grow_mean/step"
 std::string ensemble_step_key(int64_t iteration, std::string_view spec);
 /// ".../ensemble_<spec>/weighted_subnetwork_1/logits_2/mixture_weight" for member 1 and head 2; "logits" for head 0.
-/// Heads are numbered in the order of `sorted_heads`.
+/// Heads are numbered in the order of the multi_head.
 std::string mixture_weight_key(int64_t iteration, std::string_view spec, size_t member, size_t head = 0);
 /// ".../ensemble_<spec>/bias_2" for head 2; "bias" for head 0.
 std::string bias_key(int64_t iteration, std::string_view spec, size_t head = 0);
@@ -99,7 +99,5 @@ std::string to_text(const head_key& key);
 /// The end of the tags of a head: "_bar_baz". A model with one head has no key and no suffix. The key 0 has the suffix
 /// "_0"; AdaNet 0.9 has none for it, so its tags do not say that there are other heads.
 std::string head_suffix(const std::optional<head_key>& key);
-/// The keys in the order of the heads' numbers. Error: invalid_argument if two have the same suffix.
-expected<std::vector<head_key>> sorted_heads(std::vector<head_key> keys);
 
 }  // namespace troupe

@@ -4,7 +4,6 @@
 #include "words/text.hpp"
 
 #include <cmath>
-#include <numeric>
 
 namespace troupe {
 
@@ -61,37 +60,6 @@ expected<void> check_complexity(std::string_view builder, double complexity) {
     return {};
   return fail(errc::invalid_argument, "the builder " + quoted(builder) + " reports the complexity "
                                           + shortest_text(complexity) + ", which must be finite and at least 0");
-}
-
-double l1_norm(std::span<const float> weight) {
-  return std::accumulate(weight.begin(), weight.end(), 0.0,
-                         [](double sum, float x) { return sum + std::abs(static_cast<double>(x)); });
-}
-
-double complexity_regularization(const complexity_weights& weights, std::span<const weighted_member> members) {
-  double sum = 0;
-  for (const auto& member : members) {
-    const double penalty = weights.lambda == 0 ? 0 : weights.lambda * member.complexity;
-    if (penalty != 0 || weights.beta != 0)
-      sum += (penalty + weights.beta) * member.norm;
-  }
-  return sum;
-}
-
-double complexity_regularization(const complexity_weights& weights,
-                                 std::span<const std::vector<weighted_member>> heads) {
-  double sum = 0;
-  for (const auto& members : heads)
-    sum += complexity_regularization(weights, members);
-  return sum;
-}
-
-std::vector<double> norm_fractions(std::span<const double> norms) {
-  const double sum = std::accumulate(norms.begin(), norms.end(), 0.0);
-  std::vector<double> fractions;
-  for (const double norm : norms)
-    fractions.push_back(sum == 0 ? 0 : norm / sum);
-  return fractions;
 }
 
 shape mixture_weight_shape(mixture_weight type, const member_shapes& member) {

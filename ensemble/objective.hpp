@@ -25,21 +25,6 @@ expected<void> validate(const complexity_weights& weights);
 /// be finite and at least 0.
 expected<void> check_complexity(std::string_view builder, double complexity);
 
-/// A member of an ensemble, with the norm of its weight for one head.
-struct weighted_member {
-  double complexity = 0;
-  double norm = 0;
-};
-/// The sum of the absolute values.
-double l1_norm(std::span<const float> weight);
-/// sum_k (lambda r_k + beta) |w_k|. Where lambda is 0, complexities do not matter, even if they are not finite.
-double complexity_regularization(const complexity_weights& weights, std::span<const weighted_member> members);
-/// The sum over all heads.
-double complexity_regularization(const complexity_weights& weights,
-                                 std::span<const std::vector<weighted_member>> heads);
-/// The share of each norm in the sum of all; zeros if the sum is 0.
-std::vector<double> norm_fractions(std::span<const double> norms);
-
 // -- mixture weights -------------------------------------------------------------------
 
 /// The shapes of a member's outputs for one head. The first axis is the batch.

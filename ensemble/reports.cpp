@@ -15,20 +15,6 @@ namespace {
 
 constexpr std::string_view adanet_loss = "adanet_loss";
 
-expected<report_value> scalar_value(std::string_view what, std::string_view key, const tensor& value) {
-  switch (value.type()) {
-    case dtype::boolean: return report_value{value.as<bool>()[0]};
-    case dtype::int32: return report_value{int64_t{value.as<int32_t>()[0]}};
-    case dtype::float32: return report_value{static_cast<double>(value.as<float>()[0])};
-    case dtype::float64: return report_value{value.as<double>()[0]};
-    case dtype::int64:
-    case dtype::uint8: break;
-  }
-  return fail(errc::invalid_argument, std::string{what} + " " + quoted(key)
-                                          + " of a report must be bool, int32, float32 or float64, not "
-                                          + type_text(value.type(), value.dims()));
-}
-
 bool is_new_member(const architecture& a, int64_t iteration, const std::string& builder) {
   return std::find(a.members.begin(), a.members.end(), ensemble_member{iteration, builder}) != a.members.end();
 }
@@ -59,19 +45,6 @@ void include(std::vector<materialized_report>& reports, int64_t iteration, const
 }
 
 }  // namespace
-
-expected<report_value> attribute_value(std::string_view key, const tensor& value) {
-  if (value.dims().rank() == 0)
-    return scalar_value("the attribute", key, value);
-  return fail(errc::invalid_argument, "the attribute " + quoted(key) + " of a report must be a scalar, not "
-                                          + type_text(value.type(), value.dims()));
-}
-
-expected<std::optional<report_value>> reported_metric(std::string_view key, const tensor& value) {
-  if (value.dims().rank() > 0)
-    return std::nullopt;
-  return scalar_value("the metric", key, value).map([](report_value x) { return std::optional{std::move(x)}; });
-}
 
 expected<void> validate(const subnetwork_report& r) {
   for (const auto* values : {&r.hparams, &r.attributes, &r.metrics})

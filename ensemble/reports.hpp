@@ -4,18 +4,8 @@
 #include "ensemble/iteration_specs.hpp"
 
 #include <troupe/search/report.hpp>
-#include <troupe/tensor.hpp>
 
 namespace troupe {
-
-// -- values ----------------------------------------------------------------------------
-
-/// The value of an attribute. Error: invalid_argument naming the key for a tensor that is not a scalar, or that is
-/// neither bool, int32, float32 nor float64.
-expected<report_value> attribute_value(std::string_view key, const tensor& value);
-/// The value of a metric; absent for a tensor that is not a scalar, which reports leave out. Error: invalid_argument
-/// naming the key for another dtype than those above.
-expected<std::optional<report_value>> reported_metric(std::string_view key, const tensor& value);
 
 /// What a builder says about its subnetwork.
 struct subnetwork_report {

@@ -70,13 +70,6 @@ TEST_CASE("results show the members between bars") {
   CHECK(ensembles_text(foo) == "| linear | dnn | dnn |");
 }
 
-TEST_CASE("results have as many replay indices as the longest candidate, and -1 where the winner has none") {
-  using values = std::map<std::string, int64_t>;
-  CHECK(best_ensemble_indices({1, 2}, 3)
-        == values{{"best_ensemble_index_0", 1}, {"best_ensemble_index_1", 2}, {"best_ensemble_index_2", -1}});
-  CHECK(best_ensemble_indices({}, 0).empty());
-}
-
 TEST_CASE("a damaged architecture is refused with file, key and value") {
   damaged_foo("{", "it is no JSON");
   damaged_foo(foo_text + " x", "it is no JSON");

@@ -52,19 +52,6 @@ TEST_CASE("each key of a head becomes a suffix, also 0 (QUIRK-7), and a single h
   CHECK(head_suffix(head_key{std::string{}}) == "_");
 }
 
-TEST_CASE("heads are numbered in the order of their keys: numbers by value, then texts, then tuples") {
-  const head_key two{int64_t{2}}, ten{int64_t{10}}, text{std::string{"a"}}, tuple{std::vector<std::string>{"A"}};
-  const auto sorted = sorted_heads({tuple, ten, text, two});
-  REQUIRE(sorted);
-  CHECK(*sorted == std::vector<head_key>{two, ten, text, tuple});
-}
-
-TEST_CASE("two heads whose tags would be the same are refused with all keys") {
-  refused(sorted_heads({std::string{"1"}, int64_t{1}}), errc::invalid_argument, "the suffix '_1'");
-  refused(sorted_heads({std::string{"a_b"}, std::vector<std::string>{"a", "b"}}), errc::invalid_argument,
-          "the keys are 'a_b', 'a_b'");
-}
-
 TEST_CASE("a name that would leave its folder or confuse a tag is refused with what it may consist of") {
   for (const std::string right : {"linear", "2_layer_dnn", "nasnet/cell-3.v2", "a..b", "-"})
     CHECK(check_name("the builder", right));

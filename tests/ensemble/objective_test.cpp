@@ -10,30 +10,15 @@ namespace {
 
 using numbers = std::vector<double>;
 
-/// The norms of the scalar weights with which an ensemble begins; `learned` is that of each inherited weight.
-numbers initial_norms(size_t old_members, size_t new_members, bool warm_start = false, double learned = 0) {
+/// The scalar weights with which an ensemble begins; `learned` is each inherited weight.
+numbers initial_weights(size_t old_members, size_t new_members, bool warm_start = false, double learned = 0) {
   std::vector<size_t> kept;
   for (size_t i = 0; i < old_members; ++i)
     kept.push_back(i);
-  numbers norms;
-  for (const auto& start : weight_starts(mixture_weight::scalar, kept, new_members, warm_start)) {
-    const std::vector<float> weight{start.inherited ? static_cast<float>(learned) : start.fill};
-    norms.push_back(l1_norm(weight));
-  }
-  return norms;
-}
-
-std::vector<weighted_member> members_of_norms(const numbers& norms, double complexity) {
-  std::vector<weighted_member> members;
-  for (const double norm : norms)
-    members.push_back({complexity, norm});
-  return members;
-}
-
-/// The regularization with lambda .1 of members of complexity 2, for one head or several with the same weights.
-double penalty(const numbers& norms, size_t heads = 1) {
-  const std::vector<std::vector<weighted_member>> all(heads, members_of_norms(norms, 2));
-  return complexity_regularization({.lambda = .1}, all);
+  numbers weights;
+  for (const auto& start : weight_starts(mixture_weight::scalar, kept, new_members, warm_start))
+    weights.push_back(start.inherited ? learned : static_cast<double>(start.fill));
+  return weights;
 }
 
 member_shapes member(std::string name, shape last_layer, shape logits) { return {std::move(name), last_layer, logits}; }
@@ -49,56 +34,17 @@ const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::num
 }  // namespace
 
 TEST_CASE("scalar weights begin as a uniform average of old and new members") {
-  near(initial_norms(0, 1), {1});
-  near(norm_fractions(initial_norms(0, 1)), {1});
-  near(initial_norms(1, 1), {.5, .5});
-}
-
-TEST_CASE("members of one complexity cost the same, however many there are, and each head adds") {
-  near(initial_norms(2, 1), {1. / 3, 1. / 3, 1. / 3});
-  near(initial_norms(2, 2), {.25, .25, .25, .25});
-  for (const auto& [old_members, new_members] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{2, 2}}) {
-    const auto norms = initial_norms(static_cast<size_t>(old_members), static_cast<size_t>(new_members));
-    CHECK(penalty(norms) == doctest::Approx(.2));
-    CHECK(penalty(norms, 2) == doctest::Approx(.4));
-  }
+  near(initial_weights(0, 1), {1});
+  near(initial_weights(1, 1), {.5, .5});
 }
 
 TEST_CASE("old members keep their learned weights, and new ones begin with their share of all") {
-  const auto norms = initial_norms(2, 2, true, 1);
-  near(norms, {1, 1, .25, .25});
-  near(norm_fractions(norms), {.4, .4, .1, .1});
-  CHECK(penalty(norms) == doctest::Approx(.5));
-  CHECK(penalty(norms, 2) == doctest::Approx(1));
+  near(initial_weights(2, 2, true, 1), {1, 1, .25, .25});
 }
 
 TEST_CASE("logits of rank 1 have a bias of one element") { CHECK(bias_size({100}) == 1); }
 
 TEST_CASE("the bias of a matrix of logits has an element for each column") { CHECK(bias_size({100, 7}) == 7); }
-
-TEST_CASE("the norm of a weight is the sum of absolute values of all elements") {
-  CHECK(l1_norm(std::vector<float>{}) == 0);
-  CHECK(l1_norm(std::vector<float>{-1, 2, -.5f}) == 3.5);
-}
-
-TEST_CASE("lambda weighs complexities, beta weighs members alone, and without both there is no penalty") {
-  const std::vector<weighted_member> two{{2, .5}, {3, 1}};
-  CHECK(complexity_regularization({}, two) == 0);
-  CHECK(complexity_regularization({.beta = .1}, two) == doctest::Approx(.15));
-  CHECK(complexity_regularization({.lambda = .1}, two) == doctest::Approx(.4));
-  CHECK(complexity_regularization({.lambda = .1, .beta = .1}, two) == doctest::Approx(.55));
-}
-
-TEST_CASE("without lambda a complexity may be anything, and without both a norm as well") {
-  CHECK(complexity_regularization({.beta = .1}, std::vector<weighted_member>{{infinity, 1}, {nan, 1}})
-        == doctest::Approx(.2));
-  CHECK(complexity_regularization({}, std::vector<weighted_member>{{nan, infinity}}) == 0);
-}
-
-TEST_CASE("weights that are all 0 have no share") {
-  near(norm_fractions(numbers{0, 0}), {0, 0});
-  CHECK(norm_fractions(numbers{}).empty());
-}
 
 TEST_CASE("a weight of the penalty or a complexity that is negative or not finite is refused with its name and value") {
   CHECK(validate(complexity_weights{.lambda = .1, .beta = 0}));

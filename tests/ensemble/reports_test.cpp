@@ -198,25 +198,6 @@ TEST_CASE("the previous ensemble reports first, without hparams, with its AdaNet
   CHECK(all[2].metrics == report_values{{"adanet_loss", 3.0}, {"loss", 6.0}});
 }
 
-TEST_CASE("attributes are scalars of four dtypes, and others are refused with the key") {
-  CHECK(*attribute_value("x", tensor::scalar(true)) == report_value{true});
-  CHECK(*attribute_value("x", tensor::scalar(int32_t{-3})) == report_value{int64_t{-3}});
-  CHECK(*attribute_value("x", tensor::scalar(.5f)) == report_value{.5});
-  CHECK(*attribute_value("x", tensor::scalar(.1)) == report_value{.1});
-  refused(attribute_value("x", tensor::scalar(int64_t{1})), errc::invalid_argument,
-          "the attribute 'x' of a report must be bool");
-  refused(attribute_value("x", tensor::of<float>({2}, {1, 2})), errc::invalid_argument,
-          "the attribute 'x' of a report must be a scalar, not float32[2]");
-}
-
-TEST_CASE("a metric that is no scalar is left out, and one of another dtype is refused with the key") {
-  CHECK(*reported_metric("auc", tensor::scalar(.5f)) == report_value{.5});
-  const auto matrix = reported_metric("confusion", tensor::of<float>({2}, {1, 2}));
-  REQUIRE(matrix);
-  CHECK_FALSE(*matrix);
-  refused(reported_metric("auc", tensor::scalar(uint8_t{1})), errc::invalid_argument, "the metric 'auc' of a report");
-}
-
 TEST_CASE("a key that is not UTF-8 is refused, because JSON has no such keys") {
   CHECK(validate(subnetwork_report{.hparams = {{"größe", 1.0}}}));
   refused(validate(subnetwork_report{.metrics = {{"\xff", 1.0}}}), errc::invalid_argument, "of a report is not UTF-8");
