@@ -42,9 +42,8 @@ struct tensor_description {
   std::string name;
   std::string dtype;  ///< "float32"; an unsupported dtype by its name in the file: "BF16".
   std::vector<int64_t> shape;
-  std::string file;    ///< Name of the file, without its directory.
-  int64_t offset = 0;  ///< In bytes, from the beginning of the file.
-  int64_t bytes = 0;
+  std::string file;                       ///< Name of the file, without its directory.
+  int64_t offset = 0, bytes = 0;          ///< From the beginning of the file; of the tensor.
   std::optional<uint32_t> crc32c = {};    ///< CRC-32C of the raw little-endian bytes: from the manifest, else as read.
   std::optional<std::string> value = {};  ///< The raw bytes, if requested and readable.
 };
@@ -75,9 +74,8 @@ struct inspect_options {
 };
 
 /// Inspects a checkpoint by its prefix (dir/model.ckpt-390) or manifest, a TensorFlow V2 checkpoint by its prefix or
-/// .index, or any safetensors file. The description of a damaged checkpoint has all that can be read; without a
-/// manifest, that is the headers of its shards. not_found; invalid_argument: the path is none of these; unimplemented:
-/// written by a later version.
+/// .index, or any safetensors file. Of a damaged one it has what can be read: without a manifest, the shards' headers.
+/// not_found; invalid_argument: the path is none of these; unimplemented: written by a later version.
 TROUPE_API expected<checkpoint_description> inspect_checkpoint(const std::string& path,
                                                                const inspect_options& options = {});
 
