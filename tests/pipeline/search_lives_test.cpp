@@ -88,4 +88,23 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("an iteration says for which candidates the bias begins anew, as they leave members out") {
+  small_search s;
+  s.search = small_search_options();
+  s.search.ensemblers = {complexity_regularized_ensembler{
+      .optimizer = gradient_descent{.rate = .05f}, .warm_start_mixture_weights = true, .use_bias = true, .name = "cr"}};
+  s.search.ensemble_strategies = {strategy::grow(), strategy::solo()};
+  s.search.max_iterations = 2;
+  std::vector<job_event> events;
+  run_to_end(describe_search(s), 1, &events);
+  std::vector<std::string> grown;
+  for (const auto& e : events)
+    if (e.what == job_event::kind::grown)
+      grown.push_back(e.text);
+  REQUIRE(grown.size() == 1);
+  CHECK_MESSAGE(has(grown[0], "_solo_cr: the bias begins with 0, because the ensemble keeps 0 of the 1 members"),
+                grown[0]);
+  CHECK_FALSE(has(grown[0], "_grow_cr:"));
+}
+
 }  // namespace troupe::test
