@@ -197,10 +197,10 @@ struct planned_job {
   plan_resources resources;
   /// How the first state follows from the last state of the iteration before. Not used in iteration 0.
   stored_growth growth = {};
-  std::vector<std::string> remarks = {};  ///< For the log of a search that grows.
   job_books books = {};  ///< The books that the plan was made from; absent: there were none, or none were read.
   /// Blobs of the books with which the plan begins, which the chief keeps up to date in each save.
   std::map<std::string, std::string> blobs = {};
+  std::vector<std::string> remarks = {};  ///< For the log of a search that grows.
 };
 
 /// Reads the books of the newest checkpoint in the directory of a training. Absent for other jobs, and if there is no
