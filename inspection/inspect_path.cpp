@@ -57,6 +57,8 @@ expected<directory_description> inspect_directory(const std::string& path, const
   if (auto exports = list_exports(path))
     for (const auto& e : *exports)
       made->exports.push_back(e.substr(path.size() + (path.ends_with('/') ? 0 : 1)));
+  else
+    made->warnings.push_back(to_text(exports.error()));
   if (!made->newest)
     return made;
   mark_best(*made);

@@ -28,8 +28,11 @@ expected<void> infeed_state::open_at(const std::optional<std::string>& position)
   pools.resize(row_bytes.size());
   if (!position)
     return {};
-  if (auto there = source->restore(*position); !there)
+  if (auto there = source->restore(*position); !there) {
+    if (there.error().category == errc::invalid_argument)
+      there.error().notes.emplace_back("with input_changed = anew the data begin anew");
     return there;
+  }
   for (auto& text : source->warnings())
     warn(std::move(text));
   return {};
@@ -42,12 +45,8 @@ void infeed_state::warn(std::string text) {
 
 expected<void> infeed_state::begin_at(const std::optional<std::string>& position) {
   auto opened = open_at(position);
-  if (opened || !position || opened.error().category != errc::invalid_argument)
+  if (opened || !position || !options.data_may_change || opened.error().category != errc::invalid_argument)
     return opened;
-  if (!options.data_may_change) {
-    opened.error().notes.emplace_back("with input_changed = anew the data begin anew");
-    return opened;
-  }
   warn("the data begin anew: " + opened.error().message);
   source.reset();
   return open_at({});

@@ -173,7 +173,7 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
   return succeeded;
 }
 
-/// The directory itself if it is an export, else the newest export in it.
+/// The newest export in the directory, or the directory itself where there is none in it.
 std::string newest_export_in(const std::string& directory) {
   const auto inside = list_exports(directory);
   return inside && !inside->empty() ? inside->back() : directory;

@@ -50,8 +50,8 @@ struct composite_parts {
 };
 /// All subnetworks and candidates of the open iteration, for evaluations. The metrics of each are "<spec>/<metric>":
 /// those of the head, "loss", for ensembles "adanet_loss", and those of `metric_fn`, of which later ones replace
-/// earlier ones; where that replaces "loss", the head's is `head_loss_metric`. Its own loss is 0. Predictions are not
-/// checked, so one that is not finite is a value of its metrics alone.
+/// earlier ones; where that replaces "loss", the head's is `head_loss_metric`, a reserved name. Its own loss is 0.
+/// Predictions are not checked, so one that is not finite is a value of its metrics alone.
 model composite_model(shared_basis basis, composite_parts parts);
 inline constexpr std::string_view head_loss_metric = "head_loss";
 /// The metrics of one spec among those of an evaluation of a composite model, by their plain names.

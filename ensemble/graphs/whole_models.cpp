@@ -46,9 +46,13 @@ metrics_by_name evaluated(const search_options& o, graph& g, symbol logits, symb
   if (is_ensemble)
     own["adanet_loss"] = mean_over_batches(with_regularization(spec.loss, regularization));
   const auto more = results_of_metric_fn(o, g, logits, x, y);
-  if (more.contains("loss"))
-    own[std::string{head_loss_metric}] = own["loss"];
+  const auto of_head = own["loss"];
   put(own, more);
+  if (own.contains(std::string{head_loss_metric}))
+    g.invalid(
+        {errc::invalid_argument, quoted(head_loss_metric) + " is a reserved name and cannot be that of a metric"});
+  if (more.contains("loss"))
+    own[std::string{head_loss_metric}] = of_head;
   return own;
 }
 

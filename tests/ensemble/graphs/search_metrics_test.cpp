@@ -86,6 +86,14 @@ TEST_CASE("[ADA-22.12 metric names] a metric function replaces metrics of the he
   winner.load(s.variables());
   CHECK(winner.evaluate(s.data).at("accuracy") == doctest::Approx(.390625));
 
+  o.metric_fn = [](graph&, const metric_context& c) -> own_metrics {
+    return {{"head_loss", metrics::sum(c.labels.only())}};
+  };
+  const small_search reserved{o};
+  const auto refused = built(composite_model(reserved.basis, reserved.parts()), reserved.data, mode::evaluate);
+  REQUIRE_FALSE(refused);
+  CHECK(has(refused.error().message, "'head_loss' is a reserved name"));
+
   o.head = multi_head{.heads = {{.name = "u", .head = multi_class_head{.classes = 2}, .label = "y"},
                                 {.name = "v", .head = multi_class_head{.classes = 3}, .label = "y"}}};
   o.metric_fn = [](graph&, const metric_context& c) -> own_metrics {
