@@ -7,7 +7,7 @@ namespace troupe {
 
 /// What the caller of a session asks for next. Text and flags are those of the message `run_until`.
 struct session_call {
-  enum class kind : uint8_t { steps, save, renew };
+  enum class kind : uint8_t { steps, save, renew, begun_anew };
   kind what = kind::steps;
   int64_t count = 1;
   bool values = false, observed = false;  ///< Fetches outputs of the last step, and observed values.
@@ -27,6 +27,9 @@ struct run_end {
   std::string checkpoint = {};                ///< save: the prefix.
   bool stops = false;                         ///< No further run is possible: the job ends, or has been asked to.
   std::optional<error> failure = {};          ///< Why the run has failed although the job has not.
+  /// Not the end: the job recovers from a failure of work beside it, and waits until the caller says that it has begun
+  /// that anew (`begun_anew`). The end of the call follows.
+  bool preempted = false;
 };
 
 /// The answer to a request for variables of a session.

@@ -15,8 +15,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-bool can_be_cured(const error& e) { return e.category == errc::aborted || e.category == errc::unavailable; }
-
 /// Marks that a thread uses the session, unless another one does.
 class user {
  public:
@@ -57,8 +55,7 @@ struct session::impl {
   int64_t went_back = 0;                   ///< Recoveries since the session was opened.
 
   impl(session_options o, std::shared_ptr<run_port> p, const session_services& s)
-    : options(std::move(o)), port(std::move(p)), recovers(s.recovers),
-      beside(s.beside ? *s.beside : coordinator{coordinator_options{.clean = {}}}) {}
+    : options(std::move(o)), port(std::move(p)), recovers(s.recovers), beside(*s.beside) {}
 
   std::chrono::milliseconds grace() const {
     return std::chrono::milliseconds(static_cast<int64_t>(options.stop_grace_period_secs * 1000));
@@ -82,18 +79,35 @@ struct session::impl {
     if (!asked || !can_cure(*asked) || should_stop())
       return;
     loops.interrupt(grace(), options.log);
-    asked->cause->message = "work beside the runs has failed: " + asked->cause->message;
-    const auto end = running->call({.what = session_call::kind::renew, .cause = std::move(*asked->cause)});
+    const auto end = running->call(
+        {.what = session_call::kind::renew, .cause = preemption_by(std::move(*asked->cause))});
     end ? count(*end) : static_cast<void>(stops = true);
     if (!stops)
       loops.begin_again();
+  }
+  /// Makes a run or a save. If the job recovers meanwhile for work beside it, that begins anew.
+  std::optional<run_end> call(const session_call& x) {
+    auto end = running->call(x);
+    while (end && end->preempted) {
+      loops.interrupt(grace(), options.log);
+      loops.begin_again();
+      end = running->call({.what = session_call::kind::begun_anew});
+    }
+    return end;
+  }
+  /// An error of the job, with that of work beside it as a note, unless it has that from the chief.
+  error beside_which(error e) const {
+    const auto cause = beside.requested_error();
+    if (cause && to_text(e).find(preemption_by(*cause).message) == std::string::npos)
+      e.notes.push_back("work beside the runs: " + to_text(*cause));
+    return e;
   }
   /// Why a call has no end of its own.
   error ended_meanwhile(std::string_view what) {
     stops = true;
     const auto result = running->wait(0ms);
     if (result && !*result)
-      return result->error();
+      return beside_which(result->error());
     const auto now = running->progress();
     if (!result)
       return {errc::deadline_exceeded,
@@ -119,7 +133,7 @@ struct session::impl {
       return fail(std::move(*asked->cause));
     if (should_stop()) {
       if (const auto result = running->wait(0ms); result && !*result)
-        return fail(result->error());
+        return fail(beside_which(result->error()));
       return fail(errc::state, "the session should stop, so that no run follows (should_stop)");
     }
     if (x.steps < 1)
@@ -136,12 +150,12 @@ struct session::impl {
     if (!right)
       return fail(right.error());
     const bool values = port->fetches_values(x.what.fetches);
-    auto end = running->call({.count = x.steps,
-                              .values = values,
-                              .observed = values && port->fetches_observed(x.what.fetches),
-                              .tells_hooks = tells_hooks,
-                              .repeats = !since,
-                              .first = since && !*since});
+    auto end = call({.count = x.steps,
+                     .values = values,
+                     .observed = values && port->fetches_observed(x.what.fetches),
+                     .tells_hooks = tells_hooks,
+                     .repeats = !since,
+                     .first = since && !*since});
     if (!end)
       return fail(ended_meanwhile("run"));
     count(*end);
@@ -178,9 +192,11 @@ session::~session() {
 }
 
 expected<session> open_by(launcher& by, expected<training_job> settled, const session_options& options,
-                          std::shared_ptr<follower_time> time, const session_services& services) {
+                          std::shared_ptr<follower_time> time, session_services services) {
   if (!settled)
     return fail(settled.error());
+  if (!services.beside)
+    services.beside = coordinator{{.clean = {}}};
   const auto directory = settled->basis.config.model_dir;
   if (auto made = embed(*settled, options.embedding).and_then([&] {
         return make_session(*settled, options, services);
@@ -253,11 +269,11 @@ expected<std::string> session::save() {
   impl_->cure();
   if (impl_->should_stop()) {
     if (const auto result = impl_->running->wait({}); result && !*result)
-      return fail(result->error());
+      return fail(impl_->beside_which(result->error()));
     else if (result)
       return (*result)->checkpoint;  // The job has saved its last state.
   }
-  auto end = impl_->running->call({.what = session_call::kind::save});
+  auto end = impl_->call({.what = session_call::kind::save});
   if (!end)
     return fail(impl_->ended_meanwhile("save"));
   impl_->count(*end);
@@ -303,20 +319,19 @@ expected<train_result> session::close() {
     return fail(closed_session());
   impl_->loops.end(impl_->grace(), impl_->options.log);
   impl_->view->close();
-  auto cause = impl_->beside.requested_error();
-  if (cause && impl_->recovers && can_be_cured(*cause)) {
-    tell_line(impl_->options.log, "work beside the runs has failed after the last one: " + to_text(*cause));
-    cause.reset();
-  }
+  const auto cause = impl_->beside.requested_error();
   if (!impl_->stops)  // Otherwise it ends already, and may still recover while it does.
     impl_->running->stop(stop_reason::request);
   auto result = impl_->running->wait({});
   if (!result)
     return fail(errc::deadline_exceeded, "the job has not ended");
-  if (*result && cause)
+  if (!*result)
+    return fail(impl_->beside_which(std::move(result->error())));
+  if (!cause)
+    return std::move(*result);
+  if (!impl_->recovers || !can_be_cured(*cause))
     return fail(*cause);
-  if (!*result && cause)
-    result->error().notes.push_back("work beside the runs: " + to_text(*cause));
+  tell_line(impl_->options.log, "work beside the runs has failed after the last one: " + to_text(*cause));
   return std::move(*result);
 }
 

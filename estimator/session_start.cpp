@@ -199,6 +199,13 @@ expected<void> check(const training_job& job, const session_options& options) {
 
 }  // namespace
 
+bool can_be_cured(const error& e) { return e.category == errc::aborted || e.category == errc::unavailable; }
+
+error preemption_by(error cause) {
+  cause.message = "work beside the runs has failed: " + cause.message;
+  return cause;
+}
+
 expected<void> make_session(training_job& job, const session_options& options, const session_services& services) {
   if (auto right = check(job, options); !right)
     return right;
@@ -206,6 +213,11 @@ expected<void> make_session(training_job& job, const session_options& options, c
   if (!options.feeds.empty())
     job.input = with_fed_rows(job.input, options.feeds, plan.port);
   const auto files = job.basis.files;
+  if (services.recovers && services.beside)
+    plan.preempted = [beside = *services.beside]() -> std::optional<error> {
+      auto cause = beside.requested_error();
+      return cause && can_be_cured(*cause) ? std::optional{preemption_by(std::move(*cause))} : std::nullopt;
+    };
   plan.notes_end = services.notes_end && job.basis.config.model_dir && options.is_chief;
   if (options.is_chief) {
     job.hooks.insert(job.hooks.begin(), options.chief_hooks.begin(), options.chief_hooks.end());

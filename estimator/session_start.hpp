@@ -16,6 +16,11 @@ struct session_services {
   std::optional<coordinator> beside = {};  ///< Of that work, in place of the session's own.
 };
 
+/// Whether a job that recovers makes this failure of work beside it good.
+bool can_be_cured(const error& e);
+/// The cause of a recovery for that.
+error preemption_by(error cause);
+
 /// Makes a session of a described training: hooks, the run port, where the first values come from. Errors:
 /// invalid_argument naming the option.
 expected<void> make_session(training_job& job, const session_options& options, const session_services& services = {});
@@ -27,6 +32,6 @@ expected<void> wait_for_checkpoint(const std::shared_ptr<file_system>& files, co
 
 /// Opens a session. `time` is for waiting for a checkpoint.
 expected<session> open_by(launcher& by, expected<training_job> settled, const session_options& options,
-                          std::shared_ptr<follower_time> time = system_time(), const session_services& services = {});
+                          std::shared_ptr<follower_time> time = system_time(), session_services services = {});
 
 }  // namespace troupe

@@ -20,6 +20,8 @@ struct run_until {
     steps = 1,  ///< The gate moves by `steps` steps from where the job stands.
     save = 2,   ///< The state where the job stands is saved; the run ends once that is durable.
     renew = 3,  ///< Work beside the job has failed with `cause`: the job goes back to its newest commit.
+    /// Within a call, with its number: that work has begun anew, as the chief has asked.
+    begun_anew = 4,
   };
   uint64_t number = 0;
   uint8_t what = steps;

@@ -56,7 +56,10 @@ struct chief_options {
   /// Relative to the restored step; with `max_steps`, the earlier end counts.
   std::optional<int64_t> steps;
   bool checkpoints = true;
-  bool session = false;                     ///< Its caller moves the job (session_runs.hpp).
+  bool session = false;  ///< Its caller moves the job (session_runs.hpp).
+  /// What work beside a session has failed with, if another attempt cures that. Asked when an attempt fails within a
+  /// call. Empty: there is no such work.
+  std::function<std::optional<error>()> preempted = {};
   std::optional<double> summary_secs = {};  ///< Seconds between two records, in place of `summary_steps`.
   bool copies = false;         ///< It saves nothing, and each attempt begins where the checkpoint writer finds a state.
   std::string directory = {};  ///< Of the checkpoints.

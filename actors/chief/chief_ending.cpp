@@ -208,6 +208,7 @@ void fail_now(chief_state& c, error cause) {
 static void settle_saves(chief_state& c) {
   if (!c.ending.fails_by(failing::settling))
     return;
+  hear_of_work_beside(c);  // Before it is asked whether the job may recover.
   stop_listening(c);
   c.waiting.thaw();
   const bool trained = c.trains();

@@ -62,14 +62,16 @@ void recover(chief_state& c, error cause, std::chrono::milliseconds delay) {
            + std::to_string(c.attempt + 1) + " begins in " + std::to_string(delay.count())
            + " ms: " + to_text(*e.failure);
   c.publish(std::move(e));
+  have_work_begun_anew(c);
   if (delay.count() == 0)
     return begin_attempt(c);  // The timer would delay it by up to one period.
   c.arm(chief_wait::back_off, delay);
 }
 
-/// Begins the attempt once no evaluator reads the state that the last attempt sent it.
+/// Begins the attempt once no evaluator reads the state that the last attempt sent it, and work beside the runs that
+/// had failed has begun anew: the attempt may need what it brings.
 bool begin_delayed_attempt(chief_state& c) {
-  if (c.ends() || !c.next.recovery.delayed())
+  if (c.ends() || !c.next.recovery.delayed() || c.session.awaits_caller())
     return false;
   for (size_t i = 0; i < c.evaluations.size(); ++i)
     if (c.evaluations.at(i).shows() && c.evaluations.at(i).is_asked())
@@ -89,8 +91,10 @@ void begin_attempt(chief_state& c) {
         c.disarm(evaluation_wait(i));
       }
     }
+  if (c.session.awaits_caller())
+    c.next.recovery.delay();  // Work beside the runs does not bring yet what the attempt may need.
   if (c.next.recovery.delayed())
-    return;  // An evaluator still reads the state that it was sent; the next one would overwrite it.
+    return;  // Or an evaluator still reads the state that it was sent; the next one would overwrite it.
   begin_books(c);
   c.next.growth = {.leaving = std::move(c.next.growth.leaving)};
   c.next.growth.starts = true;  // Once the nodes that were to end with an iteration have ended.

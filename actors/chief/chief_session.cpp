@@ -14,7 +14,26 @@ static bool hears_of_runs(const chief_state& c) {
   return c.callbacks() && c.facts.runs && c.session.call().tells_hooks;
 }
 
-void on_run_until(chief_state& c, const run_until& x) { c.session.asks(x); }
+void on_run_until(chief_state& c, const run_until& x) {
+  x.what == run_until::begun_anew ? c.session.begun_anew(x.number) : c.session.asks(x);
+}
+
+/// What was cancelled in a call may follow from work beside it, of which only the caller hears.
+void hear_of_work_beside(chief_state& c) {
+  if (!c.options.preempted || !c.session.has_caller())
+    return;
+  auto cause = c.options.preempted();
+  if (!cause)
+    return;
+  cause->step = c.horizon.reached();
+  c.ending.causes.add(std::move(*cause));
+  c.session.preempted();
+}
+
+void have_work_begun_anew(chief_state& c) {
+  if (c.session.asks_caller())
+    c.options.board->run_ended({.number = c.session.call().number, .preempted = true});
+}
 
 /// To the first replica: in a job of one model it reads the variables for all.
 static void pass_on(chief_state& c, read_variables x) {

@@ -98,6 +98,10 @@ void arm_next_record(chief_state& c);
 void tell_created(chief_state& c, int64_t step);
 /// An attempt trains.
 void session_begins(chief_state& c);
+/// An attempt fails: a failure of work beside the call at hand is a cause, too.
+void hear_of_work_beside(chief_state& c);
+/// The job recovers: the caller begins that work anew before the next attempt begins.
+void have_work_begun_anew(chief_state& c);
 /// Does what the call at hand needs next, and ends it.
 bool serve_session(chief_state& c);
 /// Whether the steps of the run at hand are made, or it has not begun, and hooks are waited for.

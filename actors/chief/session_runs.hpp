@@ -79,6 +79,28 @@ class session_runs {
   void close(int64_t step) { at_ = stage::closing, ended_at_ = step; }
   int64_t ended_at() const noexcept { return ended_at_; }
 
+  // -- work beside the runs
+  /// Whether a run or a save is under way that ends in a later attempt if this one fails, so that its caller can be
+  /// asked for something meanwhile.
+  bool has_caller() const noexcept {
+    const bool waits = at_ == stage::asked || at_ == stage::preparing || at_ == stage::running || at_ == stage::saving;
+    return waits && call_.what != run_until::renew;
+  }
+  /// It has failed: the caller is to begin it anew before another attempt begins.
+  void preempted() { beside_ = beside::failed; }
+  /// The job recovers. Returns whether the caller is to be told.
+  bool asks_caller() {
+    if (beside_ != beside::failed)
+      return false;
+    beside_ = beside::awaited;
+    return true;
+  }
+  bool awaits_caller() const noexcept { return beside_ == beside::awaited; }
+  void begun_anew(uint64_t number) {
+    if (number == call_.number)
+      beside_ = beside::works;
+  }
+
   // -- values
   fetch_kinds fetches() const noexcept { return fetches_; }
   /// Whether a mark for the values of the run's last step is to be placed.
@@ -148,10 +170,13 @@ class session_runs {
  private:
   void forget_values() { marked_.reset(), values_.reset(); }
 
+  enum class beside : uint8_t { works, failed, awaited };
+
   stage at_ = stage::off;
   run_until call_ = {};
   int64_t begins_ = 0;  ///< Where the run begins; between runs, where the job stands.
   int64_t ended_at_ = 0;
+  beside beside_ = beside::works;
   int64_t taken_back_ = 0, recoveries_ = 0;
   int64_t unnoticed_ = 0;  ///< Of those recoveries: before a call that they do not concern.
   uint64_t fact_ = 0;

@@ -136,12 +136,14 @@ class TROUPE_API session {
   ~session();
 
   /// Makes so many steps and returns. If the job recovers to the state where the run began or to an earlier one, the
-  /// run is made again from there; otherwise it goes on to its end. Errors:
+  /// run is made again from there; otherwise it goes on to its end. So it is if what was cancelled in the run may
+  /// follow from work beside it that has failed with `aborted` or `unavailable`, which then begins anew. Errors:
   /// - state: `should_stop`, or another thread runs;
   /// - out_of_range: the data have ended. The session can still be closed cleanly;
   /// - invalid_argument: what `run_arguments` refuses, a number of steps below 1;
   /// - the first error of work beside the runs;
-  /// - the job's own. It has ended then, and `close` returns the same.
+  /// - the job's own, with a note of what work beside the run has failed with. It has ended then, and `close` returns
+  ///   the same.
   expected<run_result> run(const run_request& what = {});
   /// Calls `f`, and again from the start whenever the job has recovered during the call; otherwise returns what it
   /// returns. So `f` must be repeatable.
@@ -174,9 +176,10 @@ class TROUPE_API session {
   /// resource_exhausted: 10,000 calls wait for that already. state: there is no event file.
   expected<void> summarise(const std::map<std::string, double>& values, std::optional<int64_t> step = {});
   job_progress progress() const;
-  /// Stops and awaits the work beside the runs, ends the job with a save, and returns its result. Errors: the job's;
-  /// the first one of the work beside, unless it is `aborted` or `unavailable`, which `log` names; state: closed
-  /// already. Work that has not ended in time is named in `log`; the function of a loop is not called again.
+  /// Stops and awaits the work beside the runs, ends the job with a save, and returns its result. Errors: the job's,
+  /// with the first one of the work beside as a note; that one, unless it is `aborted` or `unavailable`, which `log`
+  /// names; state: closed already. Work that has not ended in time is named in `log`; the function of a loop is not
+  /// called again.
   expected<train_result> close();
 
   struct impl;

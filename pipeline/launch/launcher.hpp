@@ -53,8 +53,8 @@ class running_job {
   virtual bool reach(int64_t step, std::optional<std::chrono::milliseconds> deadline) = 0;
   /// Of a session: waits until it is ready for the first call. Absent: the job has its result, or the deadline passed.
   virtual std::optional<run_end> ready(std::optional<std::chrono::milliseconds> deadline) = 0;
-  /// Asks for that and waits for the end of it, as long as the chief's deadlines allow; one call at a time. Absent: the
-  /// job has its result.
+  /// Asks for that and waits for the end of it, as long as the chief's deadlines allow; one call at a time. After an
+  /// end that is `preempted`, `begun_anew` waits for the end of the same call. Absent: the job has its result.
   virtual std::optional<run_end> call(const session_call& x) = 0;
   /// Of a session: copies of these variables, all of one state. Absent: the job has its result, the deadline passed, or
   /// the caller gave up, which is asked after each `look_again`.

@@ -324,6 +324,8 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.steps = training.steps;
   options.checkpoints = job.plan.saves();
   options.session = training.session != nullptr;
+  if (training.session)
+    options.preempted = training.session->preempted;
   options.copies = training.session && training.session->copies;
   options.directory = config.model_dir.value_or("");
   options.save_steps = config.save_steps;

@@ -215,11 +215,16 @@ class launched_job final : public running_job {
     return board_->take_run_end(0);
   }
   std::optional<run_end> call(const session_call& x) override {
-    run_until news{
-        .number = ++calls_, .count = x.count, .tells_hooks = x.tells_hooks, .repeats = x.repeats, .first = x.first};
-    news.what = x.what == session_call::kind::steps  ? run_until::steps
-                : x.what == session_call::kind::save ? run_until::save
-                                                     : run_until::renew;
+    const bool goes_on = x.what == session_call::kind::begun_anew;
+    run_until news{.number = goes_on ? calls_ : ++calls_,
+                   .count = x.count,
+                   .tells_hooks = x.tells_hooks,
+                   .repeats = x.repeats,
+                   .first = x.first};
+    news.what = goes_on                               ? run_until::begun_anew
+                : x.what == session_call::kind::steps ? run_until::steps
+                : x.what == session_call::kind::save  ? run_until::save
+                                                      : run_until::renew;
     if (x.values)
       news.fetches = x.observed ? fetch_values | fetch_observed : fetch_values;
     news.cause = x.cause;

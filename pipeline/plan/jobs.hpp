@@ -95,6 +95,8 @@ struct session_plan {
   /// It saves nothing, and each attempt begins with what `start` finds.
   bool copies = false;
   std::shared_ptr<run_port> port = {};  ///< Never null.
+  /// What work beside the job has failed with, if another attempt cures that (`chief_options::preempted`).
+  std::function<std::optional<error>()> preempted = {};
 };
 
 struct training_job {

@@ -16,8 +16,6 @@ struct watching final : hook {
   needs begin(int64_t step) override { return {.steps = {{.first = step + 1, .every = 1}}}; }
 };
 
-int64_t recoveries_in(simulated_session& s) { return std::ssize(steps_of(s.events(), kind::recovered)); }
-
 }  // namespace
 
 TEST_CASE(
@@ -75,7 +73,7 @@ TEST_CASE(
       }
     }
     CHECK(runs == 6 + 5);
-    CHECK(recoveries_in(s) == 1);
+    CHECK(s.recoveries() == 1);
     CHECK(s.close().global_step == 10);
   }
 }
@@ -191,7 +189,7 @@ TEST_CASE("a node that dies while the caller is away is made good, and the next 
       s.crank();
       s.pass(1min);
     }
-    CHECK(recoveries_in(s) == 1);
+    CHECK(s.recoveries() == 1);
     CHECK(s->progress().step == 5);
     const auto made = s.run(2);
     CHECK(made.step == 7);
@@ -246,7 +244,7 @@ TEST_CASE("[SUP-20] an error beside the runs is told by the next run and at the 
       CHECK(made.steps_taken_back == 2);
       CHECK(made.recoveries == 1);
       CHECK_FALSE(s->beside().should_stop());
-      CHECK(recoveries_in(s) == 1);
+      CHECK(s.recoveries() == 1);
       s.close();
     }
   }
@@ -278,7 +276,7 @@ TEST_CASE("a session that dies again and again without progress fails once its b
   s.watch({});
   CHECK(s->should_stop());
   CHECK_FALSE(s->close());
-  CHECK(recoveries_in(s) == 3);
+  CHECK(s.recoveries() == 3);
 }
 
 TEST_CASE("a hook that does not return from before_run, or from after_run, fails the session in time") {

@@ -38,6 +38,12 @@ class simulated_session final : public one_simulated {
     REQUIRE_MESSAGE(made, (made ? "" : to_text(made.error())));
     return *made;
   }
+  /// How often the job has recovered.
+  int64_t recoveries() const {
+    const auto& all = events();
+    return std::count_if(all.begin(), all.end(),
+                         [](const job_event& e) { return e.what == job_event::kind::recovered; });
+  }
   /// Closes the session, which must succeed.
   train_result close() {
     auto result = (*this)->close();

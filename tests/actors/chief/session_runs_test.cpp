@@ -157,4 +157,33 @@ TEST_CASE("a run that is not to be made again is interrupted by any attempt sinc
   CHECK_FALSE(s.is_interrupted());
 }
 
+TEST_CASE("the caller of a run or a save is asked once to begin the work beside it anew, and its answer is awaited") {
+  auto s = open_at_10();
+  CHECK_MESSAGE(!s.has_caller(), "between runs");
+  s.asks(steps_of(1, 5));
+  CHECK(s.has_caller());
+  s.run();
+  CHECK(s.has_caller());
+  CHECK_FALSE(s.asks_caller());
+  s.preempted();
+  CHECK_FALSE(s.awaits_caller());
+  CHECK(s.asks_caller());
+  CHECK_FALSE(s.asks_caller());
+  CHECK(s.awaits_caller());
+  s.begun_anew(7);
+  CHECK_MESSAGE(s.awaits_caller(), "of another call");
+  s.begun_anew(1);
+  CHECK_FALSE(s.awaits_caller());
+  s.begin_attempt(10);
+  CHECK(s.at() == stage::asked);
+  s.run();
+  s.close(15);
+  CHECK_MESSAGE(!s.has_caller(), "the run has ended");
+  s.end(15);
+  s.asks({.number = 2, .what = run_until::renew});
+  CHECK_MESSAGE(!s.has_caller(), "the caller knows");
+  s.renew();
+  CHECK_FALSE(s.has_caller());
+}
+
 }  // namespace troupe::test
