@@ -5,6 +5,7 @@
 
 #include <troupe/coordinator.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace troupe {
@@ -37,16 +38,57 @@ struct coordinator::shared {
   std::mutex guard = {};
   std::condition_variable changed = {};
   bool stops = false, joined = false;
+  bool ends = false;  ///< The stop does not pass, or is not made good.
   std::optional<error> cause = {};
-  std::map<uint64_t, std::string> live = {};  ///< Who has enlisted and not left, in that order.
+  struct thread {
+    std::string name;
+    bool until_end = false;
+  };
+  std::map<uint64_t, thread> live = {};  ///< Who has enlisted and not left, in that order.
   uint64_t enlisted = 0;
-  std::map<uint64_t, std::function<void()>> at_stop = {};
+  using functions = std::map<uint64_t, std::function<void()>>;
+  functions at_stop = {}, at_end = {};
   std::recursive_mutex calling = {};  ///< Held while those functions are called, or removed.
 
   /// Under `guard`.
   void begin_anew() {
-    stops = joined = false;
+    stops = joined = ends = false;
     cause.reset();
+  }
+  /// Calls all of them once.
+  void call(functions& all) {
+    const std::lock_guard calls{calling};
+    while (!all.empty()) {
+      const auto next = all.extract(all.begin());
+      static_cast<void>(attempt([&]() -> expected<void> {
+        next.mapped()();
+        return {};
+      }));
+    }
+  }
+  /// Calls it at once if `is_due`, otherwise with the others.
+  static std::shared_ptr<void> add(const std::shared_ptr<shared>& to, functions shared::*all, bool shared::*is_due,
+                                   std::function<void()> what) {
+    const std::lock_guard calls{to->calling};
+    std::unique_lock lock{to->guard};
+    const auto number = ++to->enlisted;
+    const bool is_late = (*to).*is_due;
+    lock.unlock();
+    if (functions now; is_late) {
+      now.emplace(number, std::move(what));
+      to->call(now);
+      return nullptr;
+    }
+    ((*to).*all).emplace(number, std::move(what));
+    return {nullptr, [to, all, number](void*) {
+              const std::lock_guard removes{to->calling};
+              ((*to).*all).erase(number);
+            }};
+  }
+  uint64_t enlist(thread who) {
+    const std::lock_guard lock{guard};
+    live.emplace(++enlisted, std::move(who));
+    return enlisted;
   }
   void leave(uint64_t number) {
     const std::lock_guard lock{guard};
@@ -89,47 +131,34 @@ coordinator::coordinator(coordinator_options options) : shared_(std::make_shared
 expected<void> coordinator::request_stop(std::optional<error> cause) {
   if (cause && shared_->options.clean.contains(cause->category))
     cause.reset();
+  bool ends = false;
   {
     const std::lock_guard lock{shared_->guard};
     if (shared_->joined)
       return cause ? expected<void>{fail(std::move(*cause))} : expected<void>{};
     if (std::exchange(shared_->stops, true))
       return {};
+    shared_->ends = !cause || !shared_->options.passing.contains(cause->category);
+    ends = shared_->ends;
     shared_->cause = std::move(cause);
     shared_->changed.notify_all();
   }
-  const std::lock_guard calls{shared_->calling};
-  while (!shared_->at_stop.empty()) {
-    const auto next = shared_->at_stop.extract(shared_->at_stop.begin());
-    static_cast<void>(attempt([&]() -> expected<void> {
-      next.mapped()();
-      return {};
-    }));
-  }
+  shared_->call(shared_->at_stop);
+  if (ends)
+    shared_->call(shared_->at_end);
   return {};
 }
 
 bool coordinator::is_clean(errc category) const { return shared_->options.clean.contains(category); }
 
+bool coordinator::is_passing(errc category) const { return shared_->options.passing.contains(category); }
+
 std::shared_ptr<void> coordinator::at_stop(std::function<void()> what) const {
-  const std::lock_guard calls{shared_->calling};
-  if (should_stop()) {
-    static_cast<void>(attempt([&]() -> expected<void> {
-      what();
-      return {};
-    }));
-    return nullptr;
-  }
-  uint64_t number = 0;
-  {
-    const std::lock_guard lock{shared_->guard};
-    number = ++shared_->enlisted;
-  }
-  shared_->at_stop.emplace(number, std::move(what));
-  return {nullptr, [of = shared_, number](void*) {
-            const std::lock_guard removes{of->calling};
-            of->at_stop.erase(number);
-          }};
+  return shared::add(shared_, &shared::at_stop, &shared::stops, std::move(what));
+}
+
+std::shared_ptr<void> coordinator::at_end(std::function<void()> what) const {
+  return shared::add(shared_, &shared::at_end, &shared::ends, std::move(what));
 }
 
 bool coordinator::should_stop() const {
@@ -161,25 +190,42 @@ expected<void> coordinator::request_unless(expected<void> done) {
 }
 
 coordinator::membership coordinator::enlist(std::string name) {
-  const std::lock_guard lock{shared_->guard};
-  const auto number = ++shared_->enlisted;
-  shared_->live.emplace(number, std::move(name));
+  return membership{std::make_unique<membership::impl>(membership::impl{shared_, shared_->enlist({std::move(name)})})};
+}
+
+coordinator::membership coordinator::enlist_until_end(std::string name) {
+  const auto number = shared_->enlist({.name = std::move(name), .until_end = true});
   return membership{std::make_unique<membership::impl>(membership::impl{shared_, number})};
 }
 
 expected<void> coordinator::join(const join_options& options) {
   std::unique_lock lock{shared_->guard};
-  const auto all_left = [this] { return shared_->live.empty(); };
-  shared_->wait(lock, {}, [&] { return all_left() || shared_->stops; });
-  shared_->wait(lock, shared_->options.clock->now() + bounded(options.grace), all_left);
+  auto& live = shared_->live;
+  shared_->wait(lock, {}, [&] { return live.empty() || shared_->stops; });
+  const bool passes = options.begins_anew && shared_->stops && !shared_->ends;
+  if (shared_->stops && !passes) {
+    shared_->ends = true;
+    lock.unlock();
+    shared_->call(shared_->at_end);
+    lock.lock();
+  }
+  const auto stays = [&](const auto& x) { return passes && x.second.until_end; };
+  shared_->wait(lock, shared_->options.clock->now() + bounded(options.grace),
+                [&] { return std::all_of(live.begin(), live.end(), stays); });
   shared_->joined = true;
-  const auto stragglers = std::exchange(shared_->live, {});
+  auto stragglers = std::exchange(live, {});
+  for (auto next = stragglers.begin(); next != stragglers.end();) {
+    const auto at = next++;
+    if (stays(*at))
+      live.insert(stragglers.extract(at));
+  }
   const auto cause = shared_->cause;
   if (options.begins_anew)
     shared_->begin_anew();
   lock.unlock();
-  const auto text = joined(stragglers, ", ", [](const auto& x) { return quoted(x.second); }) + " did not end within "
-                    + shortest_text(std::chrono::duration<float>(options.grace).count()) + " s of the stop";
+  const auto text = troupe::joined(stragglers, ", ", [](const auto& x) { return quoted(x.second.name); })
+                    + " did not end within " + shortest_text(std::chrono::duration<float>(options.grace).count())
+                    + " s of the stop";
   if (options.ignore_live && !stragglers.empty())
     tell_line(options.log, text);
   if (cause)

@@ -196,7 +196,7 @@ expected<session> open_by(launcher& by, expected<training_job> settled, const se
   if (!settled)
     return fail(settled.error());
   if (!services.beside)
-    services.beside = coordinator{{.clean = {}}};
+    services.beside = coordinator{{.clean = {}, .passing = {errc::aborted, errc::unavailable}}};
   const auto directory = settled->basis.config.model_dir;
   if (auto made = embed(*settled, options.embedding).and_then([&] {
         return make_session(*settled, options, services);

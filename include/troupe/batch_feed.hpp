@@ -50,12 +50,23 @@ class TROUPE_API batch_feed {
   struct shared;
 
  private:
+  friend TROUPE_API void feed_from(coordinator& together, batch_feed feed, const std::string& name,
+                                   const std::function<expected<std::optional<example_tensors>>()>& next);
+  /// How often the feed was opened to be read.
+  int64_t openings() const;
+  /// Reads are cancelled until it is opened again after the first `openings` times; waits for that. False: it has
+  /// ended.
+  bool await_opening(int64_t openings);
+
   std::shared_ptr<shared> shared_;
 };
 
 /// Feeds what `next` returns until it returns nothing, on the calling thread, which the coordinator waits for under
 /// `name`. An error that is clean for the coordinator closes the feed, as the end of the data does; another one stops
-/// all threads, and the job. A stop cancels the feed.
+/// all threads, and the job. A stop cancels the feed, unless it passes (`coordinator_options::passing`, as `aborted`
+/// and `unavailable` do beside a session): then nothing ends, and nothing is lost that was put. If `next` itself has
+/// failed with such an error, a read is cancelled once what was put is read, and `next` is called again when the job
+/// has gone back to its checkpoint.
 TROUPE_API void feed_from(coordinator& together, batch_feed feed, const std::string& name,
                           const std::function<expected<std::optional<example_tensors>>()>& next);
 

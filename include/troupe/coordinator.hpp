@@ -36,7 +36,10 @@ class TROUPE_API coordinator_clock {
 };
 
 struct coordinator_options {
-  std::set<errc> clean = {errc::out_of_range};    ///< Errors of these categories ask for a stop and are no errors.
+  std::set<errc> clean = {errc::out_of_range};  ///< Errors of these categories ask for a stop and are no errors.
+  /// A stop by an error of these categories passes: whoever joins makes the error good and begins anew
+  /// (`join_options::begins_anew`). A session's coordinator has `aborted` and `unavailable` (session.hpp).
+  std::set<errc> passing = {};
   std::shared_ptr<coordinator_clock> clock = {};  ///< Null: the steady clock.
 };
 
@@ -66,11 +69,16 @@ class TROUPE_API coordinator {
   bool should_stop() const;
   /// Whether an error of this category is one (`coordinator_options::clean`).
   bool is_clean(errc category) const;
+  /// Whether a stop by an error of this category passes (`coordinator_options::passing`).
+  bool is_passing(errc category) const;
   /// Returns whether a stop was requested, after at most `patience`.
   bool wait_for_stop(std::chrono::milliseconds patience) const;
   /// Calls `what` once when a stop is requested, at once if it was, on the thread of the request. Not after the
   /// returned object has gone; its destruction waits for a call under way. An exception of `what` is dropped.
   [[nodiscard]] std::shared_ptr<void> at_stop(std::function<void()> what) const;
+  /// The same once it is certain that threads end: at a stop that does not pass, else at a join that does not begin
+  /// anew.
+  [[nodiscard]] std::shared_ptr<void> at_end(std::function<void()> what) const;
   /// The error that a stop request has brought.
   std::optional<error> requested_error() const;
   struct stop_request {
@@ -107,6 +115,9 @@ class TROUPE_API coordinator {
   };
   /// `name` is for errors.
   membership enlist(std::string name);
+  /// The same of a thread that goes on through stops that pass, and ends `at_end`: a join that begins anew after such a
+  /// stop does not wait for it and does not forget it.
+  membership enlist_until_end(std::string name);
 
   /// Waits until all that have enlisted have left or a stop is requested; then up to `grace` for those that are left.
   /// The kept error; otherwise state, naming who has not left, unless that is ignored. Forgets everybody.

@@ -157,8 +157,9 @@ class TROUPE_API session {
   expected<std::string> save();
   /// The job saves its state and ends. A run under way ends early.
   void request_stop();
-  /// The work beside the runs: threads of the program enlist here (coordinator.hpp). No error is clean. Of a handle
-  /// that was moved from, one that has stopped.
+  /// The work beside the runs: threads of the program enlist here (coordinator.hpp). No error is clean; a stop by
+  /// `aborted` or `unavailable` passes: threads end and can enlist again once the next run has begun, and what
+  /// `feed_from` feeds (batch_feed.hpp) goes on. Of a handle that was moved from, one that has stopped.
   coordinator beside();
   /// Calls `f` on a thread of its own, at once and then every so often, until the session closes or an error of it
   /// stops all. Without `every`, back to back. Where `variables` has told `f` of the end of the job or of the loops,

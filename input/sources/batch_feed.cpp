@@ -20,7 +20,9 @@ struct batch_feed::shared {
   std::condition_variable_any changed = {};
   std::deque<example_tensors> waiting = {};
   int64_t closed = 0;
+  int64_t openings = 0;
   bool cancelled = false, read = false;  ///< `read`: an iterator exists.
+  bool interrupted = false;              ///< Reads are cancelled until the next opening.
   std::optional<error> failure = {};
 
   bool has_ended() const { return closed >= options.feeders || cancelled || failure; }
@@ -67,14 +69,15 @@ class feed_iterator final : public dataset_iterator {
   int64_t batch_rows() const noexcept override { return of_->options.batch_size; }
   expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
     std::unique_lock lock{of_->guard};
-    of_->changed.wait(lock, stop, [this] { return !of_->waiting.empty() || of_->has_ended(); });
+    of_->changed.wait(lock, stop, [this] { return !of_->waiting.empty() || of_->has_ended() || of_->interrupted; });
     const auto& name = of_->options.name;
     if (of_->waiting.empty()) {
       if (of_->failure)
         return fail(*of_->failure);
       if (of_->has_ended())
         return fail(errc::out_of_range, name + " ended after " + std::to_string(read_) + " batches");
-      return fail(errc::cancelled, name + " was stopped before batch " + std::to_string(read_));
+      return fail(errc::cancelled, name + " was " + (of_->interrupted ? "interrupted" : "stopped") + " before batch "
+                                       + std::to_string(read_));
     }
     const auto batch = std::move(of_->waiting.front());
     of_->waiting.pop_front();
@@ -126,6 +129,9 @@ class feed_stage final : public dataset_stage {
     if (of_->read || options.hosts > 1)
       return fail(errc::failed_precondition, o.name + " is read by one input of one job at a time");
     of_->read = true;
+    of_->interrupted = false;
+    ++of_->openings;
+    of_->changed.notify_all();
     return std::make_unique<feed_iterator>(of_);
   }
 
@@ -201,6 +207,19 @@ void batch_feed::cancel() {
     shared_->cancelled = true;
   }
   shared_->changed.notify_all();
+}
+
+int64_t batch_feed::openings() const {
+  const std::lock_guard lock{shared_->guard};
+  return shared_->openings;
+}
+
+bool batch_feed::await_opening(int64_t openings) {
+  std::unique_lock lock{shared_->guard};
+  shared_->interrupted = shared_->interrupted || shared_->openings == openings;
+  shared_->changed.notify_all();
+  shared_->changed.wait(lock, [&] { return shared_->openings != openings || shared_->has_ended(); });
+  return !shared_->has_ended();
 }
 
 }  // namespace troupe

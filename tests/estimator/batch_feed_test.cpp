@@ -221,4 +221,52 @@ TEST_CASE("a job trains on what threads bring; with checkpoints only if the feed
   CHECK(has(refused.error().message, "the position of feed cannot be saved"));
 }
 
+TEST_CASE("[SUP-33] a stop that passes is not the end of the data, and a feeder that was preempted goes on") {
+  batch_feed to{one_number(), {.batch_size = 3, .capacity = 1}};
+  coordinator c{{.passing = {errc::aborted}}};
+  std::byte* none[2] = {};
+  auto it = reader_of(to);
+  float calls = 0;
+  std::thread brings{[&] {
+    feed_from(c, to, "feeder", [&]() -> expected<std::optional<example_tensors>> {
+      ++calls;
+      return calls == 4 ? expected<std::optional<example_tensors>>{fail(errc::aborted, "preempted")} : batch_of(calls);
+    });
+  }};
+  CHECK(next_of(*it) == 1.0f);
+  CHECK(c.request_stop(error{errc::aborted, "somebody else was preempted"}));
+  CHECK_FALSE(c.join({.begins_anew = true}));
+  CHECK(next_of(*it) == 2.0f);
+  CHECK(next_of(*it) == 3.0f);
+  const auto interrupted = it->read(none, {});
+  REQUIRE_FALSE(interrupted);
+  CHECK(interrupted.error().category == errc::cancelled);
+  CHECK(c.requested_error()->message == "preempted");
+  CHECK_FALSE(it->read(none, {}));
+  CHECK_FALSE(c.join({.begins_anew = true}));
+  it.reset();
+  it = reader_of(to);
+  for (const float number : {5.0f, 6.0f})
+    CHECK(next_of(*it) == number);
+  SUBCASE("until all ends") {
+    CHECK(c.request_stop(error{errc::aborted, "preempted"}));
+    CHECK_FALSE(c.join());
+  }
+  SUBCASE("until the feed is cancelled") { to.cancel(); }
+  brings.join();
+  while (next_of(*it)) {}
+}
+
+TEST_CASE("a feeder that was preempted, and is not to go on, returns") {
+  batch_feed to{one_number(), {.batch_size = 3}};
+  coordinator c{{.passing = {errc::aborted}}};
+  const auto it = reader_of(to);
+  std::thread brings{[&] { feed(c, to, 0, error{errc::aborted, "preempted"}); }};
+  CHECK(c.wait_for_stop(soon));
+  SUBCASE("its feed is cancelled") { to.cancel(); }
+  SUBCASE("all ends") { CHECK_FALSE(c.join()); }
+  brings.join();
+  CHECK_FALSE(next_of(*it));
+}
+
 }  // namespace troupe::test

@@ -202,4 +202,41 @@ TEST_CASE_FIXTURE(timed, "a patience of any length is one") {
   CHECK_FALSE(c.join({.grace = std::chrono::milliseconds::max()}));
 }
 
+TEST_CASE_FIXTURE(timed,
+                  "who goes on through stops that pass stays enlisted over them, and ends with one that does not") {
+  c = coordinator{{.passing = {errc::aborted}, .clock = clock}};
+  CHECK(c.is_passing(errc::aborted));
+  CHECK_FALSE(c.is_passing(errc::not_found));
+  int stops = 0, ends = 0;
+  const auto here = c.enlist_until_end("feeder");
+  const auto ended = c.at_end([&] { ++ends; });
+  for (int round = 1; round <= 2; ++round) {
+    const auto stopped = c.at_stop([&] { ++stops; });
+    CHECK(c.request_stop(of(errc::aborted, "preempted")));
+    CHECK_FALSE(c.join({.begins_anew = true}));
+    CHECK_FALSE(c.should_stop());
+    CHECK(stops == round);
+    CHECK(ends == 0);
+  }
+  CHECK_MESSAGE(clock->seconds() == 0, "nobody waits for it");
+  bool by_join = true;
+  SUBCASE("a join that begins nothing anew") { CHECK(c.request_stop(of(errc::aborted, "preempted"))); }
+  SUBCASE("an error that does not pass") {
+    CHECK(c.request_stop(of(errc::not_found, "no file")));
+    by_join = false;
+  }
+  SUBCASE("no error") {
+    CHECK(c.request_stop());
+    by_join = false;
+  }
+  CHECK(ends == (by_join ? 0 : 1));
+  std::string line;
+  static_cast<void>(c.join({.ignore_live = true, .log = [&](const std::string& text) { line = text; }}));
+  CHECK(ends == 1);
+  CHECK(line.starts_with("'feeder' did not end"));
+  int late = 0;
+  CHECK_FALSE(c.at_end([&] { ++late; }));
+  CHECK(late == 1);
+}
+
 }  // namespace troupe::test

@@ -1,6 +1,7 @@
 // Threads of the program beside the runs of a session.
 #include "tests/estimator/small_start.hpp"
 
+#include <troupe/batch_feed.hpp>
 #include <troupe/session.hpp>
 
 #include <doctest/doctest.h>
@@ -24,6 +25,45 @@ struct hasty {
     return session::open(
         small_estimator(directory / "a"), small_training(endless),
         {.stop_grace_period_secs = grace, .log = [this](const std::string& line) { lines.push_back(line); }});
+  }
+};
+
+/// A feeder beside a session that saves every 5 steps and ends at 60.
+struct fed_session {
+  temporary_directory directory;
+  example_tensors batch{{{"x", tensor::zeros(dtype::float32, {4, 8})}}, {{"y", tensor::zeros(dtype::int32, {4})}}};
+  batch_feed feed{small_dataset(4).batch(4).spec(), {.batch_size = 4, .capacity = 2, .forgets = true}};
+  std::atomic<int64_t> calls = 0, fails_at = 0;
+  expected<session> opened = fail(errc::state, "not yet");
+  std::thread feeder;
+
+  fed_session() {
+    auto e = estimator{
+        small_model(),
+        {.model_dir = directory / "a", .seed = 7, .save_checkpoints_steps = 5, .recovery_attempts_max = 3}};
+    opened = session::open(e, {.input = feed.input(), .max_steps = 60});
+    REQUIRE_MESSAGE(opened.has_value(), why(opened));
+    feeder = std::thread{[this] {
+      auto together = opened->beside();
+      feed_from(together, feed, "feeder", [this]() -> expected<std::optional<example_tensors>> {
+        return ++calls == fails_at ? expected<std::optional<example_tensors>>{fail(errc::aborted, "preempted")} : batch;
+      });
+    }};
+  }
+  fed_session(const fed_session&) = delete;
+  ~fed_session() {
+    feed.cancel();
+    feeder.join();
+  }
+  /// Runs to the end, and returns how often the job has recovered.
+  int64_t run_to_end(int64_t steps) {
+    int64_t recoveries = 0;
+    while (!opened->should_stop()) {
+      const auto made = opened->run({.steps = steps});
+      REQUIRE_MESSAGE(made.has_value(), why(made));
+      recoveries += made->recoveries;
+    }
+    return recoveries;
   }
 };
 
@@ -169,6 +209,29 @@ TEST_CASE("a preemption beside the runs after the last one is no error of the cl
   CHECK(s->close());
   REQUIRE(h.lines.size() == 1);
   CHECK_MESSAGE(h.lines[0].find("the feeder was preempted") != std::string::npos, h.lines[0]);
+}
+
+TEST_CASE("[SUP-20] a preemption beside the runs that is made good does not end the data that a thread brings") {
+  fed_session s;
+  REQUIRE(s.opened->run({.steps = 7}));
+  REQUIRE(s.opened->beside().request_stop(error{errc::aborted, "the other feeder was preempted"}));
+  CHECK(s.run_to_end(4) == 1);
+  const auto result = s.opened->close();
+  REQUIRE_MESSAGE(result.has_value(), why(result));
+  CHECK(result->global_step == 60);
+}
+
+TEST_CASE("[SUP-21] a feeder that is preempted during a run feeds again when the job has recovered, and the run ends") {
+  for (const int64_t steps : {1, 60}) {
+    CAPTURE(steps);
+    fed_session s;
+    s.fails_at = s.calls + 20;
+    CHECK(s.run_to_end(steps) == 1);
+    const auto result = s.opened->close();
+    REQUIRE_MESSAGE(result.has_value(), why(result));
+    CHECK(result->global_step == 60);
+    CHECK(s.calls > s.fails_at);
+  }
 }
 
 }  // namespace troupe::test
