@@ -17,10 +17,13 @@ class generator_rows final : public row_source {
   element_spec spec() const override { return rows_of_.spec(); }
   int64_t rows() const noexcept override { return count_; }
 
-  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into) const override {
+  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into,
+                           const std::stop_token& stop) const override {
     std::vector<std::byte*> at(into.begin(), into.end());
     for (const row_range& r : ranges)
       for (int64_t i = r.first; i < r.first + r.count; ++i) {
+        if (stop.stop_requested())
+          return fail(errc::cancelled, name_ + " was stopped before example " + std::to_string(i));
         const std::string where = name_ + ", example " + std::to_string(i);
         const auto done = ask_user(where, [&]() -> expected<void> {
           return make_(i).and_then([&](const example_tensors& made) { return rows_of_.write(made, at); });

@@ -43,7 +43,8 @@ class memory_rows final : public row_source {
 
   int64_t rows() const noexcept override { return columns_.front().rows.dims()[0]; }
 
-  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into) const override {
+  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into,
+                           const std::stop_token&) const override {
     for (size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
       const auto elements = c.what.dims.elements();

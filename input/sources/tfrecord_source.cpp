@@ -32,11 +32,14 @@ class tfrecord_rows final : public row_source {
   element_spec spec() const override { return parts_.spec(); }
   int64_t rows() const noexcept override { return shards_.back().first + shards_.back().index.records(); }
 
-  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into) const override {
+  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into,
+                           const std::stop_token& stop) const override {
     const std::scoped_lock lock{mutex_};
     at_.assign(into.begin(), into.end());
     for (const row_range& r : ranges)
       for (int64_t row = r.first; row < r.first + r.count; ++row) {
+        if (stop.stop_requested())
+          return fail(errc::cancelled, parts_.name() + " was stopped before example " + std::to_string(row));
         if (auto ok = read_row(row); !ok)
           return ok;
         for (size_t i = 0; i < at_.size(); ++i)

@@ -26,6 +26,9 @@ class tfrecord_iterator final : public dataset_iterator {
     for (; file_ < parts_.paths.size(); ++file_, record_ = 0, reader_.reset()) {
       if (auto ok = catch_up(stop); !ok)
         return fail(std::move(ok.error()));
+      if (stop.stop_requested())
+        return fail(errc::cancelled, parts_.name() + " was stopped before record " + std::to_string(record_) + " of "
+                                         + parts_.paths[file_]);
       const auto payload = reader_->next();
       if (!payload)
         return fail(payload.error());

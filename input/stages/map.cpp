@@ -47,7 +47,8 @@ class map_stage final : public row_transformation, public row_reader {
   }
 
   /// `runs` are the rows of whole examples. An example may begin and end inside a run.
-  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into) const override {
+  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into,
+                           const std::stop_token& stop) const override {
     std::vector<std::byte*> at(into.begin(), into.end());
     const example_buffer one{change_.from.spec()};
     std::vector<row_range> example;
@@ -60,7 +61,10 @@ class map_stage final : public row_transformation, public row_reader {
         missing -= count;
         if (missing > 0)
           continue;
-        if (auto read = inner().source().read_rows(example, one.rows()); !read)
+        if (stop.stop_requested())
+          return fail(errc::cancelled, change_.name + " was stopped before row " + std::to_string(example.front().first)
+                                           + " of the source");
+        if (auto read = inner().source().read_rows(example, one.rows(), stop); !read)
           return read;
         if (auto done = change_.apply(
                 change_.name + ", row " + std::to_string(example.front().first) + " of the source", one.rows(), at);

@@ -47,7 +47,8 @@ class streams_stage final : public row_transformation, public row_reader {
   }
 
   /// No range belongs to two examples, since `locate` asks for each example by itself.
-  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into) const override {
+  expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into,
+                           const std::stop_token& stop) const override {
     // The buffers of the other components. Reading a batch allocates no memory, so their list is on the stack unless
     // there are very many.
     std::array<std::byte, 64 * sizeof(std::byte*)> memory;
@@ -56,7 +57,7 @@ class streams_stage final : public row_transformation, public row_reader {
     others.reserve(into.size());
     others.assign(into.begin(), into.end());
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(place_));
-    if (auto done = inner().source().read_rows(ranges, others); !done)
+    if (auto done = inner().source().read_rows(ranges, others, stop); !done)
       return done;
     std::byte* flag = into[place_];
     int64_t rest = 0;  // Rows of the example that are in later ranges.

@@ -59,14 +59,14 @@ position_iterator::position_iterator(std::shared_ptr<const row_stage> node, cons
   ranges_.reserve(static_cast<size_t>(std::min<int64_t>(rows_, 1 << 20)));
 }
 
-expected<int64_t> position_iterator::read(std::span<std::byte* const> into, const std::stop_token&) {
+expected<int64_t> position_iterator::read(std::span<std::byte* const> into, const std::stop_token& stop) {
   assert(into.size() == spec_.features.size() + spec_.labels.size());
   const int64_t element = round_ + host_;
   if (element >= length_)
     return fail(errc::out_of_range, stage_->to_text() + " ended after " + std::to_string(length_) + " elements");
   ranges_.clear();
   stage_->locate(reading_, 0, element, 1, ranges_);
-  if (auto done = source_.read_rows(ranges_, into); !done)
+  if (auto done = source_.read_rows(ranges_, into, stop); !done)
     return fail(std::move(done.error()));
   round_ += hosts_;
   int64_t rows = 0;

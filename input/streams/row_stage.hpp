@@ -34,8 +34,10 @@ struct reading {
 class row_reader {
  public:
   virtual ~row_reader() = default;
-  /// Copies the ranges in order into one buffer for each component. An error names the source and the row.
-  virtual expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into) const = 0;
+  /// Copies the ranges in order into one buffer for each component. An error names the source and the row. Errors:
+  /// cancelled after a request to stop, where a row may take long.
+  virtual expected<void> read_rows(std::span<const row_range> ranges, std::span<std::byte* const> into,
+                                   const std::stop_token& stop) const = 0;
   /// Whether the rows lie in memory as they are read, one after the other.
   virtual bool lends() const noexcept { return false; }
   /// In that case: the rows of a range, by component.

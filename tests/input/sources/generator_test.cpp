@@ -127,6 +127,23 @@ TEST_CASE("a stream with save and restore resumes where it was saved, whatever b
   CHECK(flat(read(*it)) == counting(0, 7));
 }
 
+TEST_CASE("a stop reaches a function of an index within a batch, and the batch is read whole afterwards") {
+  std::stop_source stop;
+  int64_t asked = 0;
+  const auto data = made(dataset::from_generator(one_id, 100, [&](int64_t i) {
+    if (++asked == 3)
+      stop.request_stop();
+    return with_id(i);
+  }));
+  std::vector<int64_t> ids(50);
+  std::byte* into[] = {reinterpret_cast<std::byte*>(ids.data())};
+  auto it = iterate(data.batch(50));
+  CHECK(it->read(into, stop.get_token()).error() == error{errc::cancelled, "generator was stopped before example 3"});
+  CHECK(asked == 3);
+  CHECK(it->read(into, {}) == 50);
+  CHECK(ids == counting(0, 50));
+}
+
 TEST_CASE("a stop reaches a stream between two examples, and an ended stream is not asked again") {
   auto it = iterate(streamed(2));
   std::stop_source stop;

@@ -97,6 +97,21 @@ TEST_CASE("reading goes on from a saved position, across files, in another proce
   }
 }
 
+TEST_CASE("a stop reaches records between two of them, also those that are skipped") {
+  std::stop_source stop;
+  stop.request_stop();
+  int64_t id = 0;
+  std::byte* into[] = {reinterpret_cast<std::byte*>(&id)};
+  auto stream = iterate(numbered_records({5}, compression::gzip).repeat().skip(1'000'000'000));
+  const auto skipping = stream->read(into, stop.get_token());
+  REQUIRE_FALSE(skipping);
+  CHECK(skipping.error().category == errc::cancelled);
+  CHECK(names(skipping.error(), "was stopped before record 0 of 0"));
+  auto indexed = iterate(numbered_records({5}, compression::none).shuffle(1));
+  CHECK(indexed->read(into, stop.get_token()).error().category == errc::cancelled);
+  CHECK(indexed->read(into, {}) == 1);
+}
+
 TEST_CASE("a state of other files, other features or of no position at all is refused") {
   const auto data = numbered_records({5}, compression::gzip);
   const std::string good = *iterate(data)->save();
