@@ -183,7 +183,9 @@ void on_progress(chief_state& c, const progress& x) {
   }
   tell_loops(x.step);
   // Books that were lost with their writer are sent again.
-  c.loops.forget(c.saves.any() ? std::min(c.saves.oldest(), x.step) : x.step);
+  const int64_t needed = c.saves.any() ? std::min(c.saves.oldest(), x.step) : x.step;
+  c.loops.forget(needed);
+  c.rates.forget(needed);
   if (further || !x.watched.empty())
     end_silence(c);
   if (further && c.waiting.armed(chief_wait::news))

@@ -1,5 +1,6 @@
 #include "actors/chief/learning_rates.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -29,6 +30,12 @@ std::vector<std::pair<int64_t, double>> learning_rates::multiply(int64_t step, d
   for (auto rate = factors_.find(step); rate != factors_.end(); ++rate)
     changed.emplace_back(rate->first, rate->second *= factor);
   return changed;
+}
+
+void learning_rates::forget(int64_t step) {
+  const auto next = factors_.upper_bound(outdated_ ? std::min(step, outdated_->step) : step);
+  if (next != factors_.begin())
+    factors_.erase(factors_.begin(), std::prev(next));
 }
 
 void learning_rates::answered(uint64_t fact, int64_t step, double factor) {

@@ -18,6 +18,7 @@ class learning_rates {
   /// are.
   std::optional<double> begin(int64_t step, double factor);
 
+  /// 1 for what was forgotten: the books of such a state have been written.
   double at(int64_t step) const;
   bool says(int64_t step) const { return factors_.contains(step); }
   /// Whether the product with the factor so far is a valid factor: above 0 and finite.
@@ -25,6 +26,8 @@ class learning_rates {
   void set(int64_t step, double factor) { factors_[step] = factor; }
   /// Multiplies the factors of the updates from `step` on, which no replica has made. Returns the new factors.
   std::vector<std::pair<int64_t, double>> multiply(int64_t step, double factor);
+  /// No save needs the updates before `step` any more. So the factors stay few, however often hooks set one.
+  void forget(int64_t step);
   /// Hooks answered a fact of `step` that they hold with `factor`. Kept even if the attempt does not apply it.
   void answered(uint64_t fact, int64_t step, double factor);
 

@@ -292,7 +292,7 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
       [&state](const connect_records& x) { state.writer = x.writer; },
       [&state](const scale_rate& x) {
         if (x.attempt == state.attempt)
-          state.rates[x.step] = x.factor;
+          state.rates[x.step] = x.factor, state.forget_rates();
       },
       [&state](const set_loop& x) {
         if (x.attempt == state.attempt)

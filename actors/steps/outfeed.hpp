@@ -98,6 +98,7 @@ struct outfeed_state {
   void give_room();  ///< Where there is more room for entries than was told.
 
   // outfeed_records.cpp: what a step writes to event files
+  void forget_rates();   ///< Those that no step from `step` on needs.
   double rate_factor();  ///< Of the step that led to `step`.
   /// Of each group, at state `step`. Throws if a function of the model fails, which ends the job.
   std::vector<metric_results> take_metrics();

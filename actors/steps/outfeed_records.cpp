@@ -32,9 +32,13 @@ metric_results outfeed_state::joined(const std::vector<metric_results>& of_group
   return all;
 }
 
-double outfeed_state::rate_factor() {
+void outfeed_state::forget_rates() {
   while (rates.size() > 1 && std::next(rates.begin())->first < step)
     rates.erase(rates.begin());
+}
+
+double outfeed_state::rate_factor() {
+  forget_rates();
   return rates.empty() ? 1 : rates.begin()->second;
 }
 

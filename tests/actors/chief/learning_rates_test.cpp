@@ -22,6 +22,25 @@ TEST_CASE("a factor is for the updates from its step on, and those that are set 
   CHECK_FALSE(r.says(16));
 }
 
+TEST_CASE("factors of updates that no save needs are forgotten, but for the one in force and those of a correction") {
+  learning_rates r;
+  r.begin(0, 1);
+  for (const int64_t step : {10, 20, 30, 40})
+    r.multiply(step, 0.5);
+  r.forget(25);
+  CHECK_FALSE(r.says(10));
+  CHECK(r.says(20));
+  CHECK(r.at(25) == 0.25);
+  CHECK(r.at(40) == 0.0625);
+  r.correct({30, 0});
+  r.forget(45);
+  CHECK(r.at(30) == 0.125);
+  CHECK(r.take_correction({30, 0}));
+  r.forget(45);
+  CHECK_FALSE(r.says(30));
+  CHECK(r.at(45) == 0.0625);
+}
+
 TEST_CASE("a rate is above 0 and finite, also after all factors before") {
   learning_rates r;
   r.begin(0, 1e-200);
