@@ -2,8 +2,8 @@
 
 #include "words/text.hpp"
 
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 namespace troupe {
 
@@ -25,9 +25,10 @@ std::string text_of(bool value) { return value ? "true" : "false"; }
 std::optional<double> number_in(const std::string* text) {
   if (!text)
     return std::nullopt;
-  char* rest = nullptr;
-  const double number = std::strtod(text->c_str(), &rest);
-  return rest == text->c_str() || *rest != '\0' ? std::nullopt : std::optional{number};
+  double number = 0;  // Not by strtod: the program around us may have a locale with another decimal point.
+  const char* const end = text->data() + text->size();
+  const auto [rest, failed] = std::from_chars(text->data(), end, number);
+  return failed != std::errc{} || rest != end ? std::nullopt : std::optional{number};
 }
 
 /// Reads a text such as "12 nan_loss: ...".

@@ -21,6 +21,13 @@ TEST_CASE("books are read as they were written, and what is not said is not writ
   CHECK(write_books({.finished = false}) == checkpoint_properties{{"finished", "false"}});
 }
 
+TEST_CASE("numbers are read as they were written in every locale: nothing but their own text is one") {
+  CHECK(read_books({{"rate_factor", "0.5"}}).rate_factor == 0.5);
+  // A reader that follows the locale would take the first three.
+  for (const char* text : {" 0.5", "0x1p-1", "+0.5", "0,5", "0.5 ", ""})
+    CHECK_FALSE(read_books({{"rate_factor", text}}).rate_factor);
+}
+
 TEST_CASE("loops that cannot be are passed over") {
   for (const auto& [begins, steps] : {std::pair{"3", "0"}, {"-1", "5"}, {"3", "x"}})
     CHECK_FALSE(read_books({{"loop_begins", begins}, {"loop_steps", steps}}).loop);
