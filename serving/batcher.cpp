@@ -87,6 +87,7 @@ void batcher::lead(lock& held) {
     requests_.erase(id);
   }
   ++leaders_;
+  wake_oldest();  // What is left may be due for another leader already.
   std::unique_ptr<servable_caller> caller;
   if (!idle_.empty()) {
     caller = std::move(idle_.back());

@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <condition_variable>
 #include <future>
+#include <mutex>
 #include <stdexcept>
 
 namespace troupe {
@@ -147,6 +149,35 @@ TEST_CASE("as many batches are computed at one time as there may be callers") {
   CHECK(second.get());
   CHECK(third.get());
   CHECK(facts->calls == 3);
+}
+
+TEST_CASE("callers that end together leave none idle while requests wait") {
+  auto facts = std::make_shared<fake_facts>();
+  std::promise<void> let_go;
+  std::mutex guard;
+  std::condition_variable entered;
+  int inside = 0;
+  bool together = true;
+  facts->during_call = [&, go = let_go.get_future().share()] {
+    std::unique_lock lock{guard};
+    const bool waits = ++inside <= 2;
+    entered.notify_all();
+    if (!waits)  // Neither of the later two ends before both are computed.
+      return together = entered.wait_for(lock, 10s, [&] { return inside == 4; }) && together, void();
+    lock.unlock();
+    go.wait();
+  };
+  batcher all{std::make_shared<const fake_servable>(facts),
+              "serving_default",
+              {.limits = {.rows_max = 1}, .callers_max = 2, .wait_max = 1min}};
+  std::vector<std::future<expected<std::vector<tensor>>>> answers;
+  for (const float x : {1.f, 2.f, 3.f, 4.f})
+    answers.push_back(ask(all, row(x)));
+  wait_for(all, 2);
+  let_go.set_value();
+  for (auto& a : answers)
+    CHECK(a.get());
+  CHECK(together);
 }
 
 TEST_CASE("with a delay a lone request is computed when it is over, and a full batch before") {
