@@ -243,7 +243,7 @@ expected<void> coordinator::loop(const std::function<expected<void>()>& work, co
     if (options.begin)
       options.begin();
     auto due = shared_->options.clock->now();
-    for (;; due += options.every.value_or(std::chrono::milliseconds{0})) {
+    for (;; due += bounded(options.every.value_or(std::chrono::milliseconds{0}))) {
       {
         std::unique_lock lock{shared_->guard};
         const auto stops = [this] { return shared_->stops; };

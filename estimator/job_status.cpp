@@ -1,5 +1,7 @@
 // The file with the status of a job, and the thread that keeps it.
 #include "storage/files/file_system.hpp"
+#include "words/bounded.hpp"
+#include "words/told_line.hpp"
 
 #include <troupe/job_status.hpp>
 
@@ -38,7 +40,8 @@ expected<void> write_status(const std::string& model_dir, const job_status& s) {
 struct status_keeper::impl {
   using warning = std::function<void(const std::string&)>;
   impl(job& of_, std::string directory_, std::chrono::milliseconds every_, warning warn_)
-    : of(of_), directory(std::move(directory_)), every(every_), warn(std::move(warn_)) {}
+    : of(of_), directory(std::move(directory_)), every(std::max(bounded(every_), std::chrono::milliseconds{1})),
+      warn(std::move(warn_)) {}
 
   job& of;
   std::string directory;
@@ -62,7 +65,7 @@ struct status_keeper::impl {
     now.written = wall_time();
     // The job makes its directory a moment after it was started.
     if (auto written = write_status(directory, now); !written && written.error().category != errc::not_found && warn)
-      std::exchange(warn, {})("the status of the job is not kept: " + written.error().message);
+      tell_line(std::exchange(warn, {}), "the status of the job is not kept: " + written.error().message);
   }
   void keep() {
     std::unique_lock hold{guard};

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <latch>
+#include <stdexcept>
 #include <thread>
 
 namespace troupe::test {
@@ -79,6 +80,10 @@ TEST_CASE_FIXTURE(timed, "[SUP-31] who has not left 120 s after the stop is name
   CHECK(c.join({.grace = 5s, .ignore_live = true, .log = [&](const std::string& text) { line = text; }}));
   CHECK(line == "'again' did not end within 5 s of the stop");
   CHECK(clock->seconds() == 125);
+  c.clear_stop();
+  const auto unheard = c.enlist("unheard");
+  CHECK(c.request_stop());
+  CHECK(c.join({.grace = 5s, .ignore_live = true, .log = [](const std::string&) { throw std::runtime_error{"-"}; }}));
   c.clear_stop();
   const auto third = c.enlist("third");
   CHECK(c.request_stop(of(errc::not_found, "no file")));
@@ -200,6 +205,12 @@ TEST_CASE_FIXTURE(timed, "a patience of any length is one") {
   CHECK(c.wait_for_stop(std::chrono::milliseconds::max()));
   const auto here = c.enlist("for ever");
   CHECK_FALSE(c.join({.grace = std::chrono::milliseconds::max()}));
+  c.clear_stop();
+  int calls = 0;
+  const auto century = clock->seconds();
+  CHECK(c.loop([&]() -> expected<void> { return ++calls < 2 ? expected<void>{} : c.request_stop(); },
+               {.every = std::chrono::milliseconds::max()}));
+  CHECK(clock->seconds() - century > 3'000'000'000);
 }
 
 TEST_CASE_FIXTURE(timed,

@@ -54,7 +54,10 @@ TEST_CASE("where no job has kept a status there is none, and a directory that ca
   REQUIRE(running);
   {
     const status_keeper keeper{*running, here.path + "/file", std::chrono::milliseconds{1},
-                               [&](const std::string& text) { warned.push_back(text); }};
+                               [&](const std::string& text) {
+                                 warned.push_back(text);
+                                 throw std::runtime_error{"what is thrown here is dropped"};
+                               }};
     CHECK(running->wait(soon)->global_step == 30);
   }
   REQUIRE(warned.size() == 1);
