@@ -4,6 +4,8 @@
 // Each function below replaces CAF's function of the same name (the library calls its exported functions through the
 // dynamic linker) and marks the order: sending releases the receiver, handling a message acquires it. A race between
 // two actors that no message orders is still reported. Only the build with -Db_sanitize=thread has this file.
+#include <caf/actor_control_block.hpp>
+
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 
@@ -39,8 +41,6 @@ void* original(const char* symbol) {
 #define BLOCKING_AWAIT_UNTIL                                                               \
   "_ZN3caf14blocking_actor10await_dataENSt6chrono10time_pointINS1_3_V212system_clockENS1_" \
   "8durationIlSt5ratioILl1ELl1000000000EEEEEE"
-#define RELEASE_ACTOR "_ZN3caf21intrusive_ptr_releaseEPNS_19actor_control_blockE"
-#define RELEASE_ACTOR_WEAK "_ZN3caf26intrusive_ptr_release_weakEPNS_19actor_control_blockE"
 #define RELEASE_COUNTED "_ZNK3caf11ref_counted5derefEv"
 #define BOUNCE "_ZNK3caf6detail20sync_request_bouncerclERKNS_15mailbox_elementE"
 #define SCHEDULED_CLEANUP "_ZN3caf15scheduled_actor7cleanupEONS_5errorEPNS_14execution_unitE"
@@ -95,23 +95,32 @@ IN_FRONT_OF(blocking_await_until, BLOCKING_AWAIT_UNTIL, void* self, word deadlin
   return result;
 }
 
-IN_FRONT_OF(release_actor, RELEASE_ACTOR, void* counted) {
-  FIND_NEXT(RELEASE_ACTOR, void*);
-  __tsan_release(counted);
-  __tsan_acquire(counted);
-  return next(counted);
-}
+namespace caf {
 
-IN_FRONT_OF(release_counted, RELEASE_COUNTED, void* counted) {
-  FIND_NEXT(RELEASE_COUNTED, void*);
-  __tsan_release(counted);
-  __tsan_acquire(counted);
-  return next(counted);
+// Copies of the library's functions, because the order lies within them: everything that was done with the actor comes
+// before what the last release destroys, whoever made it.
+__attribute__((visibility("default"))) void intrusive_ptr_release(actor_control_block* x) {
+  __tsan_release(&x->strong_refs);
+  if (x->strong_refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  __tsan_acquire(&x->strong_refs);
+  x->data_dtor(x->get());
+  intrusive_ptr_release_weak(x);
 }
 
 // The memory of an actor is freed together with its last address, which a monitoring actor may hold.
-IN_FRONT_OF(release_actor_weak, RELEASE_ACTOR_WEAK, void* counted) {
-  FIND_NEXT(RELEASE_ACTOR_WEAK, void*);
+__attribute__((visibility("default"))) void intrusive_ptr_release_weak(actor_control_block* x) {
+  __tsan_release(&x->weak_refs);
+  if (x->weak_refs != 1 && x->weak_refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  __tsan_acquire(&x->weak_refs);
+  x->block_dtor(x);
+}
+
+}  // namespace caf
+
+IN_FRONT_OF(release_counted, RELEASE_COUNTED, void* counted) {
+  FIND_NEXT(RELEASE_COUNTED, void*);
   __tsan_release(counted);
   __tsan_acquire(counted);
   return next(counted);
