@@ -14,7 +14,8 @@ namespace troupe {
 class waits {
  public:
   using nanoseconds = std::chrono::nanoseconds;
-  /// The timer period: an eighth of the shortest wait that the actor ever arms, from 1 to 250 ms.
+  /// The timer period: an eighth of the shortest of these waits, from 1 to 250 ms. A wait may end a period late, so a
+  /// fixed one of a second or more need not be among them.
   static std::chrono::milliseconds period_for(std::initializer_list<nanoseconds> patiences);
 
   explicit waits(int32_t kinds = 1, std::chrono::milliseconds period = std::chrono::milliseconds{250});

@@ -93,9 +93,6 @@ expected<void> run_port::check_complete() const {
   return {};
 }
 
-bool run_port::fetches_metrics(const std::vector<std::string>& fetches) const {
-  return has_any(names_.metrics, fetches);
-}
 bool run_port::fetches_values(const std::vector<std::string>& fetches) const {
   return has_any(names_.outputs, fetches) || has_any(names_.observed, fetches);
 }

@@ -32,8 +32,7 @@ class run_port {
   /// invalid_argument naming a component that nobody has brought.
   expected<void> check_complete() const;
 
-  /// Whether any of these values is a metric; an output or observed value; an observed value.
-  bool fetches_metrics(const std::vector<std::string>& fetches) const;
+  /// Whether any of these values is an output or observed value; an observed value.
   bool fetches_values(const std::vector<std::string>& fetches) const;
   bool fetches_observed(const std::vector<std::string>& fetches) const;
   /// Values that the program has computed, of that state, for the event file. They wait for its next record.
