@@ -54,13 +54,11 @@ template <class Fill>
 expected<void> write_new_file(file_system& fs, const std::string& directory, const directory_lock& lock,
                               const std::string& name, Fill fill) {
   const std::string path = join_path(directory, name), temporary = path + ".tmp";
-  auto file = fs.create(temporary);
+  auto file = create_temporary(fs, temporary);
   if (!file)
     return fail(std::move(file.error()));
   return fill(**file)
-      .and_then([&] { return (*file)->sync(); })
-      .and_then([&] { return (*file)->close(); })
-      .and_then([&] { return lock.check(); })
+      .and_then([&] { return complete_temporary(**file, temporary, path, &lock); })
       .and_then([&] { return fs.rename(temporary, path); })
       .and_then([&] { return fs.sync_directory(directory); });
 }

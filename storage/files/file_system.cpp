@@ -21,20 +21,46 @@ expected<std::string> read_file(file_system& fs, const std::string& path) {
   return bytes;
 }
 
+expected<std::unique_ptr<writable_file>> create_temporary(file_system& fs, const std::string& path) {
+  constexpr int attempts = 3;  // Another writer may make the name between the removal and the creation.
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    auto made = fs.create_new(path);
+    if (!made || *made)
+      return made;
+    if (auto removed = fs.remove(path); !removed && removed.error().category != errc::not_found)
+      return fail(std::move(removed.error()));
+  }
+  return fail(errc::failed_precondition, "cannot create " + path + ": another program makes it again and again");
+}
+
+expected<void> complete_temporary(writable_file& file, const std::string& path, const std::string& name,
+                                  const directory_lock* lock) {
+  // The lock is checked first, since its error says more: with the directory the file went too.
+  return file.sync()
+      .and_then([&] { return lock ? lock->check() : expected<void>{}; })
+      .and_then([&] { return file.is_in_place(); })
+      .and_then([&](bool in_place) -> expected<void> {
+        if (!in_place)
+          return fail(errc::failed_precondition,
+                      path + " was removed, replaced or truncated by another program while it was written: " + name
+                          + " is not written");
+        return file.close();
+      });
+}
+
 expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name,
                                      std::string_view bytes, const directory_lock* lock) {
   const std::string path = join_path(directory, name), temporary = path + ".tmp";
-  auto file = fs.create(temporary);
+  auto file = create_temporary(fs, temporary);
   if (!file)
     return fail(std::move(file.error()));
   auto renamed = (*file)
                      ->append(std::as_bytes(std::span{bytes}))
-                     .and_then([&] { return (*file)->sync(); })
-                     .and_then([&] { return (*file)->close(); })
-                     .and_then([&] { return lock ? lock->check() : expected<void>{}; })
+                     .and_then([&] { return complete_temporary(**file, temporary, path, lock); })
                      .and_then([&] { return fs.rename(temporary, path); });
   if (!renamed) {
-    (void)fs.remove(temporary);  // Errors are ignored: the disk may be full.
+    if ((*file)->is_in_place().value_or(true))  // What another program has put there is not ours to remove.
+      (void)fs.remove(temporary);               // Errors are ignored: the disk may be full.
     return renamed;
   }
   return fs.sync_directory(directory.empty() ? "." : directory);

@@ -122,8 +122,17 @@ std::shared_ptr<file_system> memory_file_system();
 
 /// The whole content of a file.
 expected<std::string> read_file(file_system& fs, const std::string& path);
+/// Creates a file that `rename` will give its final name. Whatever has the temporary name already (a file of a dead
+/// process, a link, a pipe) is removed, so that it is neither followed nor waited for. Error: failed_precondition if
+/// another program keeps making it.
+expected<std::unique_ptr<writable_file>> create_temporary(file_system& fs, const std::string& path);
+/// Syncs and closes a temporary file. Error: failed_precondition if `path`, its name, does not lead to it any more, or
+/// if it was truncated; renaming it would then make another file `name`.
+expected<void> complete_temporary(writable_file& file, const std::string& path, const std::string& name,
+                                  const directory_lock* lock = nullptr);
 /// Writes and syncs `name.tmp`, renames it to `name`, and syncs the directory: a reader sees either the old or the new
-/// file. Renames nothing once `lock`, if given, is no longer the lock of the directory.
+/// file. Renames nothing once `lock`, if given, is no longer the lock of the directory, or once `name.tmp` is not the
+/// file that was written.
 expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name,
                                      std::string_view bytes, const directory_lock* lock = nullptr);
 /// Removes a directory and everything in it. Parts of it may be missing already. Symbolic links are removed, not

@@ -4,21 +4,6 @@
 
 namespace troupe {
 
-namespace {
-
-/// Creates the temporary file. Anything that already has its name (a file of a dead process, a link, a pipe) is
-/// removed, so that it is neither followed nor waited for.
-expected<std::unique_ptr<writable_file>> create_temporary(file_system& files, const std::string& path) {
-  auto made = files.create_new(path);
-  if (!made || *made)
-    return made;
-  if (auto removed = files.remove(path); !removed)
-    return fail(std::move(removed.error()));
-  return files.create(path);
-}
-
-}  // namespace
-
 expected<output_file> output_file::create(std::shared_ptr<file_system> files, const std::string& name) {
   const auto kept_as = files->replaceable(name);
   if (!kept_as)
@@ -56,15 +41,9 @@ expected<void> output_file::flush() {
 }
 
 expected<void> output_file::complete() {
-  auto written = flush();
-  if (written && !name_.empty()) {  // Pipes cannot be synced.
-    written = file_->sync();
-    if (written && !file_->is_in_place().value_or(true))
-      written = fail(errc::failed_precondition,
-                     path_ + " was removed, replaced or truncated by another program while it was written: " + name_
-                         + " is not there");
-  }
-  return written ? file_->close() : written;
+  return flush().and_then([&] {  // Pipes cannot be synced.
+    return name_.empty() ? file_->close() : complete_temporary(*file_, path_, name_);
+  });
 }
 
 expected<void> output_file::keep() {

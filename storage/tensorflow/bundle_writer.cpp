@@ -52,7 +52,7 @@ expected<std::vector<table_entry>> write_data(writable_file& file, const std::ve
 class new_file {
  public:
   static expected<new_file> create(file_system& fs, const std::string& path) {
-    auto file = fs.create(path + ".tmp");
+    auto file = create_temporary(fs, path + ".tmp");
     if (!file)
       return fail(std::move(file.error()));
     return new_file{fs, path, std::move(*file)};
@@ -62,15 +62,12 @@ class new_file {
       there_(std::exchange(other.there_, false)) {}
   new_file& operator=(new_file&&) = delete;
   ~new_file() {
-    file_.reset();
-    if (there_)
+    if (there_ && file_->is_in_place().value_or(true))
       static_cast<void>(fs_.remove(path_ + ".tmp"));
   }
 
   writable_file& file() noexcept { return *file_; }
-  expected<void> complete() {
-    return file_->sync().and_then([&] { return file_->close(); });
-  }
+  expected<void> complete() { return complete_temporary(*file_, path_ + ".tmp", path_); }
   expected<void> name() {
     auto named = fs_.rename(path_ + ".tmp", path_);
     there_ = there_ && !named;

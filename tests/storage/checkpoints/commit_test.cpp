@@ -3,6 +3,8 @@
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
 
+#include <filesystem>
+
 namespace troupe {
 
 TEST_CASE("what is restored is what was committed, on every file system") {
@@ -47,6 +49,17 @@ TEST_CASE("every file is written, synced, renamed and its directory synced befor
         "remove /m/model.ckpt-1-00001-of-00002.safetensors", "sync directory /m"})
     wanted.push_back(call);
   CHECK(changes == wanted);
+}
+
+TEST_CASE("a shard is a file of its own where a link had its temporary name, and what the link names is not made") {
+  const temporary_directory disk;
+  const std::string shard = disk.path + "/model.ckpt-1-00000-of-00001.safetensors", outside = disk.path + "/outside";
+  auto store = open_store(posix_file_system(), {}, disk.path);
+  std::filesystem::create_symlink(outside, shard + ".tmp");  // Leads nowhere, so that no listing shows it.
+  commit(*store, 1);
+  CHECK(std::filesystem::symlink_status(shard).type() == std::filesystem::file_type::regular);
+  CHECK_FALSE(std::filesystem::exists(outside));
+  CHECK(same(store->restore({1})->content, sample(1)));
 }
 
 TEST_CASE("shards are filled in order up to their limit, and a larger tensor has one to itself") {

@@ -8,6 +8,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
 namespace troupe {
 
 using test::has;
@@ -118,6 +122,16 @@ void check_contract(file_system& fs, const std::string& root) {
   fails(fs.remove_empty_directory(inner), errc::not_found, "remove " + inner);
 }
 
+/// Calls `meddle` when it is asked for its owner: before a file that is written gets its name.
+struct meddling_lock final : directory_lock {
+  explicit meddling_lock(std::function<void()> f) : meddle(std::move(f)) {}
+  expected<void> check() const override {
+    meddle();
+    return {};
+  }
+  std::function<void()> meddle;
+};
+
 }  // namespace
 
 TEST_CASE("the disk, the one in memory and one wrapped to fail keep the same promises") {
@@ -142,6 +156,59 @@ TEST_CASE("a pipe, a device and a directory are no files to read, and a pipe wit
   CHECK(read_file(*fs, pipe).error().category == errc::failed_precondition);
   CHECK(fs->hold(pipe));
   ::alarm(0);
+}
+
+TEST_CASE("what has the temporary name of a file is replaced: no pipe is waited for, and no link followed") {
+  const temporary_directory disk;
+  auto fs = posix_file_system();
+  const std::string path = disk.path + "/x", temporary = path + ".tmp", other = disk.path + "/other";
+  std::ofstream{other} << "mine";
+  ::alarm(60);  // Ends the test if an open waits for a reader.
+  const auto writes = [&](const std::string& text) {
+    REQUIRE(write_file_atomically(*fs, disk.path, "x", text));
+    CHECK(std::filesystem::symlink_status(path).type() == std::filesystem::file_type::regular);
+    CHECK(read_file(*fs, path) == text);
+    CHECK(read_file(*fs, other) == "mine");
+    CHECK(names_in(*fs, disk.path) == std::vector<std::string>{"other", "x"});
+  };
+  REQUIRE(::mkfifo(temporary.c_str(), 0600) == 0);
+  writes("past a pipe");
+  ::alarm(0);
+  for (const auto& target : {other, disk.path + "/nowhere"}) {
+    std::filesystem::create_symlink(target, temporary);
+    writes("past a link to " + target);
+  }
+  std::ofstream{temporary} << "of a process that died";
+  writes("past a file");
+  REQUIRE(fs->create_directories(temporary));
+  const auto refused = write_file_atomically(*fs, disk.path, "x", "new");
+  REQUIRE_FALSE(refused);
+  CHECK(has(refused.error().message, temporary + ": Is a directory"));
+  CHECK(read_file(*fs, path) == "past a file");
+}
+
+TEST_CASE("a file whose temporary name is taken while it is written keeps its old bytes, and what took it stays") {
+  const temporary_directory disk;
+  for (const auto& [fs, root] :
+       {std::pair{posix_file_system(), disk.path}, {memory_file_system(), std::string{"/m"}}}) {
+    const std::string temporary = root + "/x.tmp";
+    REQUIRE(fs->create_directories(root));
+    REQUIRE(write_file_atomically(*fs, root, "x", "old"));
+    const auto refused = [&, &on = *fs, &at = root](const meddling_lock& lock) {
+      const auto written = write_file_atomically(on, at, "x", "new", &lock);
+      REQUIRE_FALSE(written);
+      CHECK(written.error().category == errc::failed_precondition);
+      CHECK(has(written.error().message, temporary + " was removed, replaced or truncated by another program"));
+      CHECK(read_file(on, at + "/x") == "old");
+    };
+    refused(meddling_lock{[&, &on = *fs] { REQUIRE(on.create(temporary)); }});
+    refused(meddling_lock{[&, &on = *fs] { REQUIRE(on.remove(temporary)); }});
+    refused(meddling_lock{[&, &on = *fs] {
+      REQUIRE(on.remove(temporary));
+      REQUIRE(on.create(temporary).value()->append(text_bytes("another's")));
+    }});
+    CHECK(read_file(*fs, temporary) == "another's");
+  }
 }
 
 TEST_CASE("a name that is taken is not created anew, and its file stays") {

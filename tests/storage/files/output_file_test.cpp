@@ -144,7 +144,7 @@ TEST_CASE("an output whose temporary name another program removed or took is an 
     CHECK(lost.error().category == errc::failed_precondition);
     CHECK(has(lost.error().message,
               temporary + " was removed, replaced or truncated by another program while it was written: " + path
-                  + " is not there"));
+                  + " is not written"));
   }
   CHECK(output_text(temporary) == "other");
   CHECK(entries_below(disk.path) == std::vector<std::string>{"out.tmp"});
