@@ -229,6 +229,8 @@ class conversion {
     auto store = checkpoint_store::open(fs_, to_);
     if (!store)
       return fail(std::move(store.error()));
+    if (auto still_free = check_destination(); !still_free)  // Another conversion may have owned it until now.
+      return still_free;
     auto saved = (*store)->commit(content);
     if (!saved)
       return fail(std::move(saved.error()));
@@ -242,11 +244,16 @@ class conversion {
       sources.push_back({p.name, &type_of(p), extents_of(p), [this, &p] { return bytes_read(p); }});
     if (auto made = fs_->create_directories(to_); !made)
       return made;
+    const auto lock = fs_->lock(to_);
+    if (!lock)
+      return fail(lock.error());
+    if (auto still_free = check_destination(); !still_free)
+      return still_free;
     const checkpoint_id id{report_.step};
     report_.to = join_path(to_, checkpoint_name(id));
     if (auto written = write_bundle(*fs_, to_, checkpoint_name(id), std::move(sources)); !written)
       return written;
-    auto listed = write_file_atomically(*fs_, to_, std::string{state_file_name}, write_state_file({id}));
+    auto listed = write_file_atomically(*fs_, to_, std::string{state_file_name}, write_state_file({id}), lock->get());
     if (!listed)
       for (const auto& path : {bundle_index_name(report_.to), bundle_data_name(report_.to, 0, 1)})
         static_cast<void>(fs_->remove(path));

@@ -3,9 +3,12 @@
 #include "storage/archives/tensor_archive.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/delegating_file_system.hpp"
 #include "tests/support/has.hpp"
 
 #include <cmath>
+#include <functional>
+#include <tuple>
 
 namespace troupe {
 
@@ -43,6 +46,17 @@ std::shared_ptr<memory_disk> trained() {
   REQUIRE(open_store(disk)->commit(content));
   return disk;
 }
+
+/// Calls `before` once, when a directory is about to be locked.
+struct hurried_disk final : delegating_file_system {
+  using delegating_file_system::delegating_file_system;
+  expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) override {
+    if (const auto first = std::exchange(before, {}))
+      first();
+    return delegating_file_system::lock(directory);
+  }
+  std::function<void()> before;
+};
 
 }  // namespace
 
@@ -149,6 +163,27 @@ TEST_CASE("nothing is overwritten: a directory with checkpoints, or a file that 
   converted(disk, "/m", "/w.safetensors");
   CHECK(has(refused(disk, "/m", "/w.safetensors").message, "/w.safetensors exists"));
   CHECK(refused(disk, "/m", "/w.safetensors/x").category != errc::state);
+}
+
+TEST_CASE("of two conversions to one directory the one that owns it first is kept, and the other is refused") {
+  const auto disk = trained();
+  auto others = sample(4);
+  others.tensors[0].value = numbers({3, 5}, -7);
+  REQUIRE(open_store(disk, {}, "/n")->commit(others));
+  converted(disk, "/m", "/m_tf");
+  converted(disk, "/n", "/n_tf");
+  const auto hurried = std::make_shared<hurried_disk>(disk);
+  for (const auto& [first, second, format] :
+       {std::tuple{"/m", "/n", checkpoint_format::tensorflow}, {"/m_tf", "/n_tf", checkpoint_format::troupe}}) {
+    const auto to = "/to_" + std::string{to_string(format)};
+    hurried->before = [&, &from = first, &as = format] { converted(disk, from, to, {.format = as}); };
+    CHECK(has(refused(hurried, second, to, {.format = format}).message, to + " holds checkpoints already"));
+    CHECK(values_of(disk, to).at("dense/kernel") == values_of(disk, "/m").at("dense/kernel"));
+    REQUIRE(disk->create_directories(to + "/free"));
+    const auto owner = disk->lock(to + "/free");
+    CHECK(refused(disk, second, to + "/free", {.format = format}).category == errc::failed_precondition);
+    CHECK(names_in(*disk, to + "/free").empty());
+  }
 }
 
 TEST_CASE("what cannot be is refused before anything is written") {
