@@ -97,7 +97,7 @@ class file_system {
   virtual expected<std::vector<file_info>> list(const std::string& path) = 0;  ///< Sorted by name.
   virtual expected<file_info> info(const std::string& path) = 0;
   /// Takes exclusive ownership of a directory, between processes and within one. Error: failed_precondition if it is
-  /// owned already, with the owner's process id if known.
+  /// owned already, with the owner's process id if known, or if its lock file is a pipe, a device or a directory.
   virtual expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) = 0;
   /// The owner of a directory: "process 4711", "another process", or absent. Takes no lock itself, so it never blocks a
   /// process that locks.

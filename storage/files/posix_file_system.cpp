@@ -21,6 +21,9 @@ using namespace posix;
 
 namespace {
 
+/// Opening a pipe does not wait for its other end, and a terminal does not become this process's. Files open as ever.
+constexpr int at_once = O_NONBLOCK | O_NOCTTY;
+
 /// Whether the file system has no locks. Files can then not be held, and no removal is refused.
 bool without_locks(int code) { return code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL; }
 
@@ -49,6 +52,19 @@ expected<std::string> target_of(const std::string& path) {
     return fail_at("follow", path, n < 0 ? errno : ENAMETOOLONG);
   const size_t slash = path.rfind('/');
   return join_path(path.substr(0, slash == std::string::npos ? 0 : slash + 1), {target, static_cast<size_t>(n)});
+}
+
+/// Error: failed_precondition if the open file is a pipe, a socket, a device or a directory.
+expected<struct stat> regular(const descriptor& fd, std::string_view operation, const std::string& path) {
+  struct stat s;
+  if (::fstat(fd.get(), &s) < 0)
+    return fail_at(operation, path, errno);
+  if (S_ISDIR(s.st_mode))
+    return fail_at(operation, path, EISDIR);
+  if (!S_ISREG(s.st_mode))
+    return fail(errc::failed_precondition, "cannot " + std::string{operation} + " " + path + ": it is " + kind_of(s)
+                                               + ", and a regular file is wanted");
+  return s;
 }
 
 file_info to_info(std::string name, const struct stat& s) {
@@ -87,19 +103,13 @@ class posix_disk final : public file_system {
   }
 
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
-    // O_NONBLOCK: opening a pipe does not wait for its writer. It has no effect on files.
-    auto fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    auto fd = open_file(path, O_RDONLY | at_once);
     if (!fd.valid())
       return fail_at("open", path, errno);
-    struct stat s;
-    if (::fstat(fd.get(), &s) < 0)
-      return fail_at("open", path, errno);
-    if (S_ISDIR(s.st_mode))
-      return fail_at("open", path, EISDIR);
-    if (!S_ISREG(s.st_mode))
-      return fail(errc::failed_precondition,
-                  "cannot open " + path + ": it is " + kind_of(s) + ", and a regular file is wanted");
-    return std::make_unique<posix_readable_file>(std::move(fd), path, s.st_size);
+    const auto s = regular(fd, "open", path);
+    if (!s)
+      return fail(s.error());
+    return std::make_unique<posix_readable_file>(std::move(fd), path, s->st_size);
   }
 
   expected<void> rename(const std::string& from, const std::string& to) override {
@@ -204,9 +214,11 @@ class posix_disk final : public file_system {
 
   expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) override {
     const std::string path = join_path(directory, ".lock");
-    auto fd = open_file(path, O_RDWR | O_CREAT);
+    auto fd = open_file(path, O_RDWR | O_CREAT | at_once);
     if (!fd.valid())
       return fail_at("lock", path, errno);
+    if (const auto s = regular(fd, "lock", path); !s)
+      return fail(s.error());
     struct flock whole {
       .l_type = F_WRLCK, .l_whence = SEEK_SET
     };
@@ -227,11 +239,13 @@ class posix_disk final : public file_system {
 
   expected<std::optional<std::string>> lock_owner(const std::string& directory) override {
     const std::string path = join_path(directory, ".lock");
-    const auto fd = open_file(path, O_RDONLY);
+    const auto fd = open_file(path, O_RDONLY | at_once);
     if (!fd.valid() && errno == ENOENT)
       return std::nullopt;
     if (!fd.valid())
       return fail_at("look at", path, errno);
+    if (!regular(fd, "look at", path))
+      return std::nullopt;  // `lock` refuses it, so nobody owns the directory.
     struct flock whole {
       .l_type = F_RDLCK, .l_whence = SEEK_SET
     };
@@ -248,7 +262,7 @@ class posix_disk final : public file_system {
   }
 
   expected<std::unique_ptr<file_hold>> hold(const std::string& path) override {
-    auto fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    auto fd = open_file(path, O_RDONLY | at_once);
     if (!fd.valid())
       return fail_at("hold", path, errno);
     const bool locked = uninterrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) == 0;
@@ -265,9 +279,9 @@ class posix_disk final : public file_system {
 
   expected<bool> remove_unless_held(const std::string& path) override {
     // Opened for writing: exclusive locks on a network file system require it.
-    auto fd = open_file(path, O_RDWR);
+    auto fd = open_file(path, O_RDWR | at_once);
     if (!fd.valid() && (errno == EACCES || errno == EPERM))
-      fd = open_file(path, O_RDONLY);
+      fd = open_file(path, O_RDONLY | at_once);
     if (!fd.valid())
       return fail_at("remove", path, errno);
     if (uninterrupted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) < 0 && !without_locks(errno)) {

@@ -92,6 +92,28 @@ TEST_CASE("signals that interrupt a slow read or write are not errors") {
   CHECK(received == text.size());
 }
 
+TEST_CASE("nobody owns a directory whose lock file is a pipe or a directory, and the look at it does not wait") {
+  const temporary_directory disk;
+  auto fs = posix_file_system();
+  const std::string path = disk.path + "/.lock";
+  const auto refused = [&](const std::string& text) {
+    const auto lock = fs->lock(disk.path);
+    REQUIRE_FALSE(lock);
+    CHECK(lock.error().category == errc::failed_precondition);
+    CHECK_MESSAGE(has(lock.error().message, text), lock.error().message);
+    const auto owner = fs->lock_owner(disk.path);
+    REQUIRE(owner);
+    CHECK_FALSE(owner->has_value());
+  };
+  ::alarm(60);  // Ends the test if an open waits for the other end.
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  refused("cannot lock " + path + ": it is a pipe, and a regular file is wanted");
+  ::alarm(0);
+  REQUIRE(fs->remove(path));
+  REQUIRE(fs->create_directory(path));
+  refused("cannot lock " + path + ": Is a directory");
+}
+
 TEST_CASE("a lock ends with the process that held it, however that ended, and names it until then") {
   const temporary_directory disk;
   int ready[2];
