@@ -127,14 +127,14 @@ expected<void> checkpoint_store::impl::recover() {
   const auto files = fs->list(directory);
   if (!files)
     return fail(files.error());
+  const std::set<checkpoint_id> listed{list.begin(), list.end()};
   std::set<std::string_view> names;
   for (const auto& f : *files)
     names.insert(f.name);
   for (const auto& f : *files) {
     const auto named = id_of_shard(f.name);
     const auto id = !reading->state ? std::nullopt : named ? named : id_of_verdict(f.name);
-    const bool remains = id && !names.contains(manifest_name(*id))
-                         && std::find(list.begin(), list.end(), *id) == list.end();
+    const bool remains = id && !names.contains(manifest_name(*id)) && !listed.contains(*id);
     if (!is_temporary(f.name) && !remains)
       continue;
     if (auto removed = fs->remove(join_path(directory, f.name)); !removed)
@@ -145,8 +145,9 @@ expected<void> checkpoint_store::impl::recover() {
 }
 
 void checkpoint_store::impl::finish_deletions() {
+  const std::set<checkpoint_id> listed{list.begin(), list.end()};
   for (const auto& [id, changed] : retention.doomed) {
-    if (std::find(list.begin(), list.end(), id) != list.end() || retention.preserved.contains(id))
+    if (listed.contains(id) || retention.preserved.contains(id))
       continue;
     const auto info = fs->info(join_path(directory, manifest_name(id)));
     if (info && info->changed == changed)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <set>
 
 namespace troupe {
 
@@ -111,6 +112,14 @@ expected<state_fields> parse_text(const std::string& text, const std::string& pa
   return state;
 }
 
+/// Leaves the last of each: a checkpoint that is saved again moves to the end of the list.
+void drop_repeated(std::vector<checkpoint_id>& ids) {
+  std::set<checkpoint_id> seen;
+  std::reverse(ids.begin(), ids.end());
+  std::erase_if(ids, [&](checkpoint_id id) { return !seen.insert(id).second; });
+  std::reverse(ids.begin(), ids.end());
+}
+
 }  // namespace
 
 std::string write_state_file(const std::vector<checkpoint_id>& ids, const retention_state& retention) {
@@ -144,9 +153,9 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
       result.warnings.push_back(path + " lists \"" + entry + "\", which is not called like a checkpoint");
       continue;
     }
-    std::erase(result.ids, *id);
     result.ids.push_back(*id);
   }
+  drop_repeated(result.ids);
   const auto newest = id_of_checkpoint(state.model_checkpoint_path);
   if (newest) {
     result.newest = *newest;

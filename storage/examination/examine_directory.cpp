@@ -92,11 +92,12 @@ expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_
 
 /// Absent if the checkpoint was deleted meanwhile.
 std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string& directory, checkpoint_id id,
-                                              const std::optional<checkpoint_state>& state, bool owned,
+                                              const std::optional<checkpoint_state>& state,
+                                              const std::set<checkpoint_id>& listed, bool owned,
                                               const inspect_options& options) {
   checkpoint_entry entry{.id = id};
   if (state) {
-    entry.listed = std::find(state->ids.begin(), state->ids.end(), id) != state->ids.end();
+    entry.listed = listed.contains(id);
     entry.preserved = state->retention.preserved.contains(id);
   }
   const std::string prefix = join_path(directory, checkpoint_name(id));
@@ -150,13 +151,15 @@ expected<directory_description> examine_once(file_system& fs, const std::string&
   // for longer.
   if (auto owner = fs.lock_owner(directory))
     description.owner = std::move(*owner);
+  std::set<checkpoint_id> listed;
   if (*state)
-    ids->insert((*state)->ids.begin(), (*state)->ids.end());
+    listed.insert((*state)->ids.begin(), (*state)->ids.end());
+  ids->insert(listed.begin(), listed.end());
   if (!*state && !ids->empty())
     description.warnings.push_back(
         directory + " has no state file that can be used: a job would go on from the newest that is whole");
   for (const auto id : *ids)
-    if (auto entry = examine_entry(fs, directory, id, *state, description.owner.has_value(), options))
+    if (auto entry = examine_entry(fs, directory, id, *state, listed, description.owner.has_value(), options))
       description.checkpoints.push_back(std::move(*entry));
   return description;
 }

@@ -144,4 +144,21 @@ TEST_CASE("a state file's mistakes are told with line and column, and entries of
         == checkpoint_id{4});
 }
 
+TEST_CASE("of a checkpoint that is listed again and again the last place counts, in a list as long as can be met") {
+  constexpr int64_t count = 200'000;  // A search of the list for each entry would take minutes.
+  std::string text = "model_checkpoint_path: \"model.ckpt-0\"\n";
+  for (const bool again : {false, true})
+    for (int64_t step = count; step-- > 0;)
+      if (!again || step % 2 == 0)
+        text += "all_model_checkpoint_paths: \"model.ckpt-" + std::to_string(step) + "\"\n";
+  const auto state = parse_state_file(text, "f");
+  REQUIRE(state);
+  REQUIRE(state->ids.size() == count);
+  CHECK(state->ids.front() == checkpoint_id{count - 1});
+  CHECK(state->ids[count / 2 - 1] == checkpoint_id{1});
+  CHECK(state->ids[count / 2] == checkpoint_id{count - 2});
+  CHECK(state->ids.back() == checkpoint_id{0});
+  CHECK(state->newest == checkpoint_id{0});
+}
+
 }  // namespace troupe
