@@ -65,9 +65,9 @@ expected<void> check_cluster(const cluster& c, bool evaluates) {
 expected<evaluation_data> data_of(const eval_spec& evaluation, const settled_config& config, bool alone) {
   if (auto valid = check_fields(evaluation, "evaluation: "); !valid)
     return fail(valid.error());
-  if (evaluation.name.find('/') != std::string::npos)
-    return fail(errc::invalid_argument,
-                "the name of an evaluation becomes part of a directory's: '" + evaluation.name + "' has a slash");
+  if (const auto wrong = wrong_in_file_name(evaluation.name); !wrong.empty())
+    return fail(errc::invalid_argument, "the name of an evaluation becomes part of a directory's: "
+                                            + troupe::quoted(printable(evaluation.name)) + " " + wrong);
   if (auto whole = none_is_null(evaluation.hooks, "hooks", "an evaluation"); !whole)
     return fail(whole.error());
   const int64_t usual = alone || evaluation.when == evaluation_mode::waits ? config.replicas : 1;

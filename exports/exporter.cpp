@@ -119,8 +119,10 @@ expected<std::optional<metrics>> settled_best(file_system& fs, const std::string
 }  // namespace
 
 expected<void> validate(const exporter& e) {
-  if (e.name.empty() || e.name == "." || e.name == ".." || e.name.find('/') != std::string::npos)
-    return refuse_exporter("an exporter needs a name that can be a directory's, not '" + e.name + "'");
+  const auto wrong = wrong_in_file_name(e.name);
+  if (e.name.empty() || e.name == "." || e.name == ".." || !wrong.empty())
+    return refuse_exporter("an exporter needs a name that can be a directory's, not " + quoted(printable(e.name))
+                           + (wrong.empty() ? "" : ", which " + wrong));
   if (auto right = check_fields(e, "exporter '" + e.name + "': "); !right)
     return right;
   if (!e.goal.evaluation.empty())

@@ -1,3 +1,5 @@
+#include "words/text.hpp"
+
 #include <troupe/options/run_config_fields.hpp>
 #include <troupe/run_config.hpp>
 
@@ -20,13 +22,24 @@ expected<void> check_shards(const run_config& c) {
   return {};
 }
 
+/// The system would take what is before a NUL for the whole path.
+expected<void> check_directory(const run_config& c) {
+  if (c.model_dir && c.model_dir->find('\0') != std::string::npos)
+    return fail(errc::invalid_argument,
+                "model_dir must not have a NUL character, as " + quoted(printable(*c.model_dir)) + " has");
+  return {};
+}
+
 }  // namespace
 
 expected<void> validate(const run_config& c) {
-  return check_fields(c).and_then([&] { return check_shards(c); }).and_then([&]() -> expected<void> {
-    const auto trigger = resolve_checkpoint_trigger(c);
-    return trigger ? expected<void>{} : fail(trigger.error());
-  });
+  return check_fields(c)
+      .and_then([&] { return check_shards(c); })
+      .and_then([&] { return check_directory(c); })
+      .and_then([&]() -> expected<void> {
+        const auto trigger = resolve_checkpoint_trigger(c);
+        return trigger ? expected<void>{} : fail(trigger.error());
+      });
 }
 
 expected<checkpoint_trigger> resolve_checkpoint_trigger(const run_config& c) {

@@ -41,4 +41,14 @@ std::string file_name_of(std::string_view path) {
   return std::string{path.substr(path.rfind('/') + 1)};  // Without a '/', npos + 1 is 0.
 }
 
+std::string wrong_in_file_name(std::string_view name) {
+  if (name.find('/') != std::string_view::npos)
+    return "has a slash";
+  if (printable(name) != name)
+    return "has a control character";
+  if (name.size() > file_name_bytes_max)
+    return "has " + std::to_string(name.size()) + " bytes, and " + std::to_string(file_name_bytes_max) + " at most fit";
+  return "";
+}
+
 }  // namespace troupe

@@ -57,5 +57,10 @@ std::string time_text(double wall_time);
 std::string parent_of(std::string_view path);
 /// "b" of "/a/b" and of "b".
 std::string file_name_of(std::string_view path);
+/// File systems take names of up to 255 bytes, and ours have beginnings and endings of their own.
+inline constexpr size_t file_name_bytes_max = 200;
+/// Why `name` cannot be a part of a file's name; empty if it can. A NUL would end the name for the system, so that two
+/// names meant one file.
+std::string wrong_in_file_name(std::string_view name);
 
 }  // namespace troupe

@@ -189,6 +189,10 @@ expected<std::vector<assignment>> parse_config(std::istream& from, const std::st
     const toml::table table = toml::parse(*text, name);
     std::vector<assignment> found;
     add_table("", table, name, found);
+    for (const auto& a : found)
+      if (a.value.find('\0') != std::string::npos)
+        return fail(errc::invalid_argument,
+                    fmt::format("{}: {} has a NUL character, where a file's name would end", a.origin, a.key));
     // TOML sorts tables by name, but messages should follow the file's order.
     const auto line = [](const assignment& a) { return std::stoll(a.origin.substr(a.origin.rfind(':') + 1)); };
     std::stable_sort(found.begin(), found.end(),

@@ -82,7 +82,7 @@ enum class failure_policy : uint8_t {
 struct eval_spec {
   dataset input = {};
   std::optional<int64_t> steps = {};  ///< Batches in each evaluation; absent: all of the data.
-  std::string name = {};              ///< Results go to "eval" or "eval_<name>". Unique in a job; no slash.
+  std::string name = {};              ///< Results go to "eval" or "eval_<name>": 200 bytes, no slash. Unique in a job.
   double start_delay_secs = 0;        ///< Seconds before the first evaluation; the last is exempt. Estimator: 120.
   double throttle_secs = 600;         ///< Least seconds between the starts of two evaluations; the last one is exempt.
   /// How many batches to evaluate before the first step of a new job, so that invalid data or metrics fail early. The

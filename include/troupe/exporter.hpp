@@ -60,7 +60,7 @@ using better_metrics = std::function<bool(const std::map<std::string, double>& b
 
 /// When to export a model, and which exports to keep: a plain value. The exports are in "<model_dir>/export/<name>".
 struct TROUPE_API exporter {
-  std::string name = "latest";  ///< Name of the directory, without a slash. Unique in an evaluation.
+  std::string name = "latest";  ///< The directory: 200 bytes, no slash. Unique in an evaluation.
   export_rule rule = export_rule::latest;
   std::optional<int64_t> exports_to_keep = 5;  ///< The newest ones, at least 1; absent: all. Not looked at by `final`,
                                                ///< which removes nothing.

@@ -124,6 +124,11 @@ TEST_CASE("a wish that cannot be is refused with its field, its value and what w
   wrong.name = "a/b";
   CHECK(refusal(describe(over({}), wrong, {}))
         == "the name of an evaluation becomes part of a directory's: 'a/b' has a slash");
+  wrong.name = std::string{"a\0b", 3};
+  CHECK(refusal(describe(over({}), wrong, {}))
+        == "the name of an evaluation becomes part of a directory's: 'a?b' has a control character");
+  wrong.name = std::string(201, 'a');
+  CHECK(refusal(describe(over({}), wrong, {})).ends_with("a' has 201 bytes, and 200 at most fit"));
   CHECK(refusal(describe(over({}), evaluation(), checkpoint_ref::of_step(-1)))
         == "the step of a checkpoint must be at least 0, not -1");
   CHECK(refusal(describe(over({}), {.input = dataset_over(fake_batches(3)), .batches_ahead = 4294967296}))

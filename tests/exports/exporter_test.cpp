@@ -273,6 +273,9 @@ TEST_CASE("exporters of one evaluation need names of their own, which can be nam
   for (const auto* name : {"", ".", "..", "a/b"})
     CHECK(has(wrong({latest_exporter(name)}),
               std::string{"an exporter needs a name that can be a directory's, not '"} + name + "'"));
+  CHECK(wrong({final_exporter(std::string{"final\0b", 7})})
+        == "an exporter needs a name that can be a directory's, not 'final?b', which has a control character");
+  CHECK(wrong({final_exporter(std::string(300, 'x'))}).ends_with("x', which has 300 bytes, and 200 at most fit"));
   CHECK(validate(std::vector<exporter>{latest_exporter(), best_exporter(), final_exporter()}));
 }
 

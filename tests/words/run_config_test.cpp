@@ -224,6 +224,11 @@ TEST_CASE("the empty string is no directory") {
   CHECK(replace(run_config{}, "model_dir", "").error().message == "model_dir must not be ''");
 }
 
+TEST_CASE("a directory's name with a NUL is refused, since the system would take its beginning") {
+  CHECK(refused({.model_dir = std::string{"runs/a\0b", 8}})
+        == "model_dir must not have a NUL character, as 'runs/a?b' has");
+}
+
 TEST_CASE("gradient shards are a power of two that the replicas divide") {
   CHECK(refused({.gradient_shards = 4, .replicas = 2}) == "");
   CHECK(refused({.gradient_shards = 1}) == "");

@@ -21,6 +21,15 @@ TEST_CASE("a text cannot control the terminal on which it is printed, and keeps 
   CHECK(printable("a\x1b[31m\n\x7f größe") == "a?[31m?? größe");
 }
 
+TEST_CASE("a part of a file's name has no slash, no control character, and at most 200 bytes") {
+  for (const auto& name : {std::string{}, std::string{"größe 1.5"}, std::string(200, 'x')})
+    CHECK(wrong_in_file_name(name) == "");
+  CHECK(wrong_in_file_name("a/b") == "has a slash");
+  CHECK(wrong_in_file_name(std::string{"a\0b", 3}) == "has a control character");
+  CHECK(wrong_in_file_name("a\nb") == "has a control character");
+  CHECK(wrong_in_file_name(std::string(201, 'x')) == "has 201 bytes, and 200 at most fit");
+}
+
 TEST_CASE("a number has as many digits as give it back, and a padded one at least those that are wanted") {
   CHECK(shortest_text(0.1f) == "0.1");
   CHECK(shortest_text(static_cast<double>(0.1f)) == "0.10000000149011612");

@@ -211,6 +211,17 @@ TEST_CASE("text that is no TOML is told with its line and column") {
   CHECK_MESSAGE(read.error().message.starts_with("my.toml:2:"), read.error().message);
 }
 
+TEST_CASE("a text with a NUL is refused with its line and key: a path would end there unseen") {
+  for (const auto* line : {"model_dir = \"runs/a\\u0000b\"", "[[evaluate]]\nname = \"a\\u0000b\""}) {
+    std::istringstream stream{"[run]\n" + std::string{line}};
+    const auto read = parse_config(stream, "my.toml");
+    REQUIRE_FALSE(read);
+    CHECK(read.error().category == errc::invalid_argument);
+    CHECK_MESSAGE(read.error().message.starts_with("my.toml:"), read.error().message);
+    CHECK(read.error().message.ends_with(" has a NUL character, where a file's name would end"));
+  }
+}
+
 TEST_CASE(
     "a file that nests too deep is told with its line, and one of many dots and brackets beside each other is not") {
   const size_t depth = 100'000;
