@@ -66,6 +66,10 @@ void checkpoint_watcher_state::look_for_commits() {
 void checkpoint_watcher_state::look_for_verdicts() {
   const auto path = join_path(options.directory, judged_file);
   auto text = read_file(*options.files, path);
+  if (!text && text.error().category == errc::data_loss && judged_before != text.error().message) {
+    judged_before = text.error().message;
+    self->send(verdicts, verdict_seen{.ignored = judged_before + ": it is not followed"});
+  }
   if (!text || *text == judged_before)
     return;
   verdict_seen now;

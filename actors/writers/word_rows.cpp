@@ -10,9 +10,11 @@ namespace troupe {
 
 namespace {
 
+constexpr int64_t words_bytes_max = int64_t{1} << 30;
+
 /// The lines of a file; the last one may lack its newline.
 expected<std::vector<std::string>> words_of_file(file_system& files, const std::string& path) {
-  const auto text = read_file(files, path);
+  const auto text = read_file(files, path, words_bytes_max);
   if (!text)
     return fail(text.error());
   std::vector<std::string> words;

@@ -156,6 +156,11 @@ expected<manifest> write_checkpoint_files(file_system& fs, const std::string& di
   auto text = write_manifest(m);
   if (!text)
     return fail(std::move(text.error()));
+  if (static_cast<int64_t>(text->size()) > manifest_bytes_max)
+    return fail(errc::resource_exhausted, "the manifest of step " + to_string(content.id) + " would have "
+                                              + std::to_string(text->size()) + " bytes, and is read up to "
+                                              + std::to_string(manifest_bytes_max)
+                                              + ": the positions of its inputs are too large");
   if (auto written = write_file_atomically(fs, directory, manifest_name(content.id), *text, &lock); !written)
     return fail(std::move(written.error()));
   return m;
@@ -163,7 +168,7 @@ expected<manifest> write_checkpoint_files(file_system& fs, const std::string& di
 
 expected<manifest> load_manifest(file_system& fs, const std::string& directory, checkpoint_id id) {
   const std::string path = join_path(directory, manifest_name(id));
-  auto text = read_file(fs, path);
+  auto text = read_file(fs, path, manifest_bytes_max);
   if (!text)
     return fail(std::move(text.error()));
   auto m = parse_manifest(std::move(*text), path, id);

@@ -27,6 +27,8 @@ expected<state_reading> checkpoint_store::impl::read_state() const {
   auto text = read_file(*fs, path);
   if (!text && text.error().category == errc::not_found)
     return state_reading{};
+  if (!text && text.error().category == errc::data_loss)
+    return state_reading{.warnings = {text.error().message}};
   if (!text)
     return fail(std::move(text.error()));
   state_reading reading{.text = std::move(*text)};

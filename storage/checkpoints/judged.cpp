@@ -1,6 +1,7 @@
 #include "storage/checkpoints/judged.hpp"
 
 #include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/checkpoints/manifest.hpp"
 #include "storage/encodings/crc32c.hpp"
 #include "storage/encodings/json_tree.hpp"
 #include "storage/encodings/sealed_text.hpp"
@@ -103,7 +104,7 @@ expected<judged> load_judged(file_system& fs, const std::string& model_dir) {
 }
 
 expected<judged_checkpoint> judged_checkpoint_of(file_system& fs, const std::string& model_dir, checkpoint_id id) {
-  return read_file(fs, join_path(model_dir, manifest_name(id))).map([&](const std::string& bytes) {
+  return read_file(fs, join_path(model_dir, manifest_name(id)), manifest_bytes_max).map([&](const std::string& bytes) {
     return judged_checkpoint{id, crc32c(std::as_bytes(std::span{bytes}))};
   });
 }

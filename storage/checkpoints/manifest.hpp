@@ -6,6 +6,9 @@
 
 namespace troupe {
 
+/// A manifest has the positions of inputs in it, which other records have not.
+inline constexpr int64_t manifest_bytes_max = int64_t{1} << 30;
+
 struct manifest {
   checkpoint_id id;
   double wall_time = 0;  ///< When the state was saved, in seconds since the epoch; 0: not in the manifest.

@@ -197,16 +197,18 @@ expected<checkpoint_description> examine_checkpoint(file_system& fs, const std::
       .path = join_path(directory, checkpoint_name(id)), .id = id, .verified = options.verify || options.values};
   const std::string path = join_path(directory, manifest_name(id));
   const auto lease = fs.hold(path);  // If there is no file to hold, there is nothing to protect.
-  auto text = read_file(fs, path);
-  if (!text && text.error().category != errc::not_found)
+  auto text = read_file(fs, path, manifest_bytes_max);
+  const bool is_missing = !text && text.error().category == errc::not_found;
+  if (!text && !is_missing && text.error().category != errc::data_loss)
     return fail(std::move(text.error()));
-  const auto m = text ? parse_manifest(*text, path, id) : fail(errc::data_loss, "is missing");
+  const auto m = text ? parse_manifest(*text, path, id)
+                      : fail(is_missing ? error{errc::data_loss, "is missing"} : text.error());
   if (!m && m.error().category != errc::data_loss)
     return fail(m.error());
-  if (text) {
+  if (!is_missing)
     description.files.push_back(manifest_name(id));
+  if (text)
     description.bytes += static_cast<int64_t>(text->size());
-  }
   if (m) {
     add_manifest(fs, directory, *m, options, description);
     add_verdict(fs, directory, id, description);
@@ -215,7 +217,7 @@ expected<checkpoint_description> examine_checkpoint(file_system& fs, const std::
   const auto shards = shards_of(fs, directory, id);
   if (!shards)
     return fail(shards.error());
-  if (!text && shards->empty())
+  if (is_missing && shards->empty())
     return fail(errc::not_found, description.path + " is no checkpoint: it has neither a manifest nor a shard");
   description.damages.push_back({path, "", text ? broken_at(*text) : std::nullopt, reason_of(m.error(), path)});
   for (const auto& name : *shards)

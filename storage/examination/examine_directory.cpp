@@ -78,9 +78,9 @@ expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_
   const auto text = read_file(fs, path);
   if (!text && text.error().category == errc::not_found)
     return std::nullopt;
-  if (!text)
+  if (!text && text.error().category != errc::data_loss)
     return fail(text.error());
-  auto state = parse_state_file(*text, path);
+  auto state = text ? parse_state_file(*text, path) : fail(text.error());
   if (!state) {
     description.warnings.push_back(state.error().message);
     return std::nullopt;

@@ -13,6 +13,9 @@ namespace troupe {
 
 namespace {
 
+/// Of the texts of an export, of which the graph is the largest. Its weights are read tensor by tensor.
+constexpr int64_t export_text_bytes_max = int64_t{1} << 30;
+
 /// The open files of an export.
 struct export_files {
   std::string directory;
@@ -22,9 +25,7 @@ struct export_files {
   std::string path(std::string_view name) const { return join_path(directory, name); }
   const readable_file& file(std::string_view name) const { return *files.find(name)->second; }
   expected<std::string> text(std::string_view name) const {
-    const auto& f = file(name);
-    std::string bytes(static_cast<size_t>(f.size()), '\0');
-    return f.read(0, std::as_writable_bytes(std::span{bytes})).map([&] { return std::move(bytes); });
+    return read_whole(file(name), path(name), export_text_bytes_max);
   }
 };
 

@@ -11,14 +11,19 @@ std::string join_path(std::string_view directory, std::string_view name) {
   return path += name;
 }
 
-expected<std::string> read_file(file_system& fs, const std::string& path) {
-  auto file = fs.open(path);
-  if (!file)
-    return fail(std::move(file.error()));
-  std::string bytes(static_cast<size_t>((*file)->size()), '\0');
-  if (auto done = (*file)->read(0, std::as_writable_bytes(std::span{bytes})); !done)
+expected<std::string> read_whole(const readable_file& file, const std::string& path, int64_t bytes_max) {
+  if (file.size() > bytes_max)
+    return fail(errc::data_loss, path + ": it has " + std::to_string(file.size()) + " bytes, and a file of its kind "
+                                     + std::to_string(bytes_max) + " at most");
+  std::string bytes(static_cast<size_t>(file.size()), '\0');
+  if (auto done = file.read(0, std::as_writable_bytes(std::span{bytes})); !done)
     return fail(std::move(done.error()));
   return bytes;
+}
+
+expected<std::string> read_file(file_system& fs, const std::string& path, int64_t bytes_max) {
+  return fs.open(path).and_then(
+      [&](const std::unique_ptr<readable_file>& file) { return read_whole(*file, path, bytes_max); });
 }
 
 expected<std::unique_ptr<writable_file>> create_temporary(file_system& fs, const std::string& path) {

@@ -120,8 +120,13 @@ std::shared_ptr<file_system> posix_file_system();
 /// An empty disk in memory. To simulate power loss, use a `memory_disk` (memory_file_system.hpp).
 std::shared_ptr<file_system> memory_file_system();
 
-/// The whole content of a file.
-expected<std::string> read_file(file_system& fs, const std::string& path);
+/// The most bytes of a record that is read in one piece: far above what is written, and far below what a machine has.
+inline constexpr int64_t record_bytes_max = int64_t{64} << 20;
+/// The whole content of a file. Error: data_loss naming path and size, before anything is allocated, if it has more
+/// than `bytes_max` bytes.
+expected<std::string> read_file(file_system& fs, const std::string& path, int64_t bytes_max = record_bytes_max);
+/// As above, of an open file.
+expected<std::string> read_whole(const readable_file& file, const std::string& path, int64_t bytes_max);
 /// Creates a file that `rename` will give its final name. Whatever has the temporary name already (a file of a dead
 /// process, a link, a pipe) is removed, so that it is neither followed nor waited for. Error: failed_precondition if
 /// another program keeps making it.

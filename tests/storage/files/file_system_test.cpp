@@ -211,6 +211,20 @@ TEST_CASE("a file whose temporary name is taken while it is written keeps its ol
   }
 }
 
+TEST_CASE("a file of more bytes than its kind has is refused with path and size, and nothing is allocated for it") {
+  const auto disk = memory_file_system();
+  REQUIRE(write_file_atomically(*disk, "", "ten", "0123456789"));
+  CHECK(read_file(*disk, "/ten", 10) == "0123456789");
+  const auto refused = read_file(*disk, "/ten", 9);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error() == error{errc::data_loss, "/ten: it has 10 bytes, and a file of its kind 9 at most"});
+  const temporary_directory real;
+  const std::string path = real.path + "/large";
+  std::ofstream{path} << "x";
+  std::filesystem::resize_file(path, uintmax_t{1} << 40);  // More than there is memory, and no byte on the disk.
+  CHECK(has(read_file(*posix_file_system(), path).error().message, path + ": it has 1099511627776 bytes"));
+}
+
 TEST_CASE("a name that is taken is not created anew, and its file stays") {
   const temporary_directory disk;
   for (const auto& [fs, root] : {std::pair{posix_file_system(), disk.path}, {memory_file_system(), std::string{}}}) {
