@@ -114,12 +114,17 @@ nlohmann::ordered_json as_json(const std::vector<checkpoint_id>& ids) {
 
 int remove(const invocation& r, const std::vector<checkpoint_id>& ids, console_printer& console) {
   const auto there = inspect_directory(r.directory);
+  const auto is_one = [&](const checkpoint_entry& c) { return std::find(ids.begin(), ids.end(), c.id) != ids.end(); };
   const bool are_there = there && std::all_of(ids.begin(), ids.end(), [&](checkpoint_id id) {
                            return std::any_of(there->checkpoints.begin(), there->checkpoints.end(),
                                               [id](const auto& c) { return c.id == id; });
                          });
+  // What else may be in the way, such as a directory that may not be written, --force does not help against.
+  const bool is_guarded = are_there
+                          && std::any_of(there->checkpoints.begin(), there->checkpoints.end(),
+                                         [&](const auto& c) { return is_one(c) && (c.best || c.id == there->newest); });
   auto done = delete_checkpoints(r.directory, ids, {.newest_too = r.force});
-  if (!done && !r.force && are_there && !there->owner && done.error().category == errc::failed_precondition)
+  if (!done && !r.force && is_guarded && !there->owner && done.error().category == errc::failed_precondition)
     done.error().notes.push_back("--force deletes it all the same");
   if (!done)
     return failure(console, done.error());

@@ -26,6 +26,9 @@ expected<void> check_bytes(const std::string& path, const tensor& t, bool rank_f
 expected<dataset> idx_dataset(const idx_options& paths, tensor images, std::optional<tensor> labels, idx_times times) {
   if (auto ok = check_bytes(paths.images, images, images.dims().rank() >= 2, "images: uint8 of rank 2 or more"); !ok)
     return fail(ok.error());
+  if (images.dims().inner().elements() == 0)
+    return fail(errc::invalid_argument,
+                paths.images + " holds " + type_text(images.type(), images.dims()) + ": its images have no pixels");
   if (labels) {
     if (auto ok = check_bytes(paths.labels, *labels, labels->dims().rank() == 1, "labels: uint8 of rank 1"); !ok)
       return fail(ok.error());

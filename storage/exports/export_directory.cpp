@@ -289,8 +289,10 @@ expected<std::vector<std::string>> keep_exports(file_system& fs, const std::stri
     if (name.size() != seconds_digits)
       continue;
     const auto graph = fs.info(join_path(join_path(base, name), graph_file_name));
-    if (!graph && graph.error().category != errc::not_found)
-      return fail(graph.error());  // It cannot be known whether this export counts.
+    // An export at which one cannot look, such as one whose graph is a loop of links, does not count, as it is served
+    // by nobody. Where the disk itself fails it cannot be known.
+    if (!graph && graph.error().category != errc::not_found && graph.error().category != errc::failed_precondition)
+      return fail(graph.error());
     if (graph && !graph->directory)
       ours.push_back(name);
   }

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 namespace troupe::cli {
@@ -93,6 +94,12 @@ TEST_CASE_FIXTURE(trained_project, "what is damaged exits with 1, names file, te
 TEST_CASE_FIXTURE(
     trained_project,
     "checkpoints delete takes steps, refuses the newest without --force, and a run goes on from what is left") {
+  std::filesystem::create_directory(model() + "/checkpoint.tmp");
+  const auto hindered = run_program({"checkpoints", "delete", model(), "0"});
+  CHECK(hindered.status == 1);
+  CHECK(has(hindered.err, "checkpoint.tmp: Is a directory"));
+  CHECK_FALSE_MESSAGE(has(hindered.err, "--force"), hindered.err);
+  std::filesystem::remove(model() + "/checkpoint.tmp");
   CHECK(run_program({"checkpoints", "delete", model(), "0"}).out == "deleted step 0\n");
   const auto newest = run_program({"checkpoints", "delete", model(), "16"});
   CHECK(newest.status == 1);

@@ -60,6 +60,11 @@ TEST_CASE("a file of the wrong rank or dtype is named with what it holds") {
   CHECK(names(idx_dataset(paths, bytes({3, 2, 2}), tensor::zeros(dtype::int32, {3})).error(), "holds int32[3]"));
 }
 
+TEST_CASE("images without pixels are refused, naming their file and its shape") {
+  CHECK(names(idx_dataset(paths, bytes({4, 0, 2}), bytes({4})).error(),
+              "/data/train-images-idx3-ubyte.gz holds uint8[4, 0, 2]: its images have no pixels"));
+}
+
 TEST_CASE("the published files are found plain or compressed, plain ones first, and a missing one is named") {
   std::set<std::string> there{"/d/train-images-idx3-ubyte.gz", "/d/train-labels-idx1-ubyte",
                               "/d/train-labels-idx1-ubyte.gz", "/d/t10k-images-idx3-ubyte"};

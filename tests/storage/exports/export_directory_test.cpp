@@ -7,6 +7,7 @@
 #include "tests/support/has.hpp"
 
 #include <cstdio>
+#include <filesystem>
 
 namespace troupe {
 
@@ -310,6 +311,19 @@ TEST_CASE(
   CHECK(read_file(*disk, base + "/1600000000/somebody's.txt") == "x");
   CHECK(keep_exports(*disk, base, 5)->empty());
   CHECK(keep_exports(*disk, "/nowhere", 5)->empty());
+}
+
+TEST_CASE("an export at which one cannot look is not counted, and holds up the removal of no other") {
+  const temporary_directory real;
+  const auto files = posix_file_system();
+  for (const auto* name : {"1700000000", "1700000001", "1700000002"})
+    put(*files, real.path + "/" + name + "/graph.json", "x");
+  std::filesystem::create_directory(real.path + "/1700000003");
+  std::filesystem::create_symlink("graph.json", real.path + "/1700000003/graph.json");
+  const auto removed = keep_exports(*files, real.path, 2);
+  REQUIRE_MESSAGE(removed, (removed ? "" : to_text(removed.error())));
+  CHECK(*removed == std::vector<std::string>{real.path + "/1700000000"});
+  CHECK(names_in(*files, real.path) == std::vector<std::string>{"1700000001", "1700000002", "1700000003"});
 }
 
 TEST_CASE(
