@@ -240,6 +240,8 @@ void coordinator::clear_stop() {
 
 expected<void> coordinator::loop(const std::function<expected<void>()>& work, const loop_options& options) {
   const auto until_stop = [&]() -> expected<void> {
+    if (!work)
+      return fail(errc::invalid_argument, "a loop of the coordinator has an empty function");
     if (options.begin)
       options.begin();
     auto due = shared_->options.clock->now();

@@ -4,6 +4,7 @@
 #include "estimator/session_loops.hpp"
 #include "estimator/session_start.hpp"
 #include "pipeline/launch/prepared_job.hpp"
+#include "words/guarded.hpp"
 #include "words/text.hpp"
 #include "words/told_line.hpp"
 
@@ -367,12 +368,19 @@ void step_context::request_stop() {
 expected<void> session::run_step_fn(const std::function<expected<void>(step_context&)>& f) {
   if (!impl_)
     return fail(no_session());
+  if (!f)
+    return fail(errc::invalid_argument, "the step function is an empty function");
   for (;;) {
     step_context::impl now{impl_.get(), [this] { request_stop(); }};
     step_context context{now};
-    auto done = f(context);
+    bool returned = false;
+    auto done = guarded("the step function", [&] {
+      auto result = f(context);
+      returned = true;
+      return result;
+    });
     if (!now.preempted)
-      return now.stops ? expected<void>{} : done;
+      return now.stops && returned ? expected<void>{} : done;
   }
 }
 

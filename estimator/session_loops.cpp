@@ -1,5 +1,8 @@
 #include "estimator/session_loops.hpp"
 
+#include "words/guarded.hpp"
+#include "words/text.hpp"
+
 #include <system_error>
 
 namespace troupe {
@@ -18,7 +21,7 @@ void session_loops::start(const std::shared_ptr<loop_state>& loop) {
   const auto work = [loop, view = view_, together = together_]() mutable {
     const auto call = [&]() -> expected<void> {
       const loop_context now{*view};
-      auto done = loop->what.f(now);
+      auto done = guarded("the loop " + quoted(loop->what.name), [&] { return loop->what.f(now); });
       if (done || !now.has_seen_end())
         return done;
       together.wait_for_stop(after_the_end);
@@ -47,11 +50,14 @@ void session_loops::start(const std::shared_ptr<loop_state>& loop) {
   } catch (const std::system_error& e) {
     loop->here.reset();
     static_cast<void>(together_.request_stop(
-        error{errc::resource_exhausted, "no thread for the loop '" + loop->what.name + "': " + e.what()}));
+        error{errc::resource_exhausted, "no thread for the loop " + quoted(loop->what.name) + ": " + e.what()}));
   }
 }
 
 void session_loops::begin(session_loop x) {
+  if (!x.f)
+    return static_cast<void>(
+        together_.request_stop(error{errc::invalid_argument, "the loop " + quoted(x.name) + " has an empty function"}));
   auto loop = std::make_shared<loop_state>();
   loop->what = std::move(x);
   const std::lock_guard lock{guard_};

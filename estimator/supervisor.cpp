@@ -48,6 +48,8 @@ expected<train_result> supervise(launcher& by, expected<training_job> settled, c
     static_cast<void>(together.request_stop(cause));  // Threads that have enlisted before end, too.
     return fail(cause);
   };
+  if (!body)
+    return not_opened({errc::invalid_argument, "the body of a managed session is an empty function"});
   if (!settled)
     return not_opened(settled.error());
   if (auto right = set_services(*settled, options); !right)

@@ -146,7 +146,7 @@ class TROUPE_API session {
   ///   the same.
   expected<run_result> run(const run_request& what = {});
   /// Calls `f`, and again from the start whenever the job has recovered during the call; otherwise returns what it
-  /// returns. So `f` must be repeatable.
+  /// returns. So `f` must be repeatable. An exception of it is a `state` error.
   expected<void> run_step_fn(const std::function<expected<void>(step_context&)>& f);
   /// Whether no run follows: the job has ended or has been asked to, or work beside the runs has failed or stopped.
   /// Where that has failed with `aborted` or `unavailable`, the answer is false: the next run or save first takes the

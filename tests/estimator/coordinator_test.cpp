@@ -181,6 +181,14 @@ TEST_CASE_FIXTURE(timed, "[SUP-32] without an interval a loop calls back to back
   CHECK(c.loop([&]() -> expected<void> { return fail(errc::state, "never called"); }, {.every = 1s}));
 }
 
+TEST_CASE("a loop without a function is refused, and stops the others as any error does") {
+  coordinator c;
+  const auto looped = c.loop({});
+  REQUIRE_FALSE(looped);
+  CHECK(looped.error() == of(errc::invalid_argument, "a loop of the coordinator has an empty function"));
+  CHECK(c.requested_error() == looped.error());
+}
+
 TEST_CASE("what is to be called at a stop is called once, whatever the others do, and not once its object has gone") {
   coordinator c;
   int calls = 0;

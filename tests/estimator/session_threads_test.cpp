@@ -150,6 +150,25 @@ TEST_CASE("a loop whose function has not returned when the job recovers goes on,
   CHECK(slow_calls == calls);
 }
 
+TEST_CASE("a loop that throws, or that has nothing to call, ends the session with an error that names the loop") {
+  for (const bool throws : {true, false}) {
+    hasty h;
+    auto s = h.open();
+    REQUIRE(s);
+    using function = std::function<expected<void>(const loop_context&)>;
+    s->loop(
+        "norm", 1h,
+        throws ? function{[](const loop_context&) -> expected<void> { throw std::runtime_error("no"); }} : function{});
+    await([&] { return s->beside().should_stop(); });
+    const auto made = s->run();
+    REQUIRE_FALSE(made);
+    CHECK(made.error()
+          == (throws ? error{errc::state, "an exception left the loop 'norm': no"}
+                     : error{errc::invalid_argument, "the loop 'norm' has an empty function"}));
+    CHECK(s->close().error() == made.error());
+  }
+}
+
 TEST_CASE("a stop that is asked for while the job recovers is not forgotten") {
   hasty h;
   auto s = h.open();

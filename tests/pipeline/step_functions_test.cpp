@@ -104,4 +104,22 @@ TEST_CASE("[SUP-24] a step function that asks to stop ends cleanly, and one that
   }
 }
 
+TEST_CASE("a step function that throws is an error that names it, and an empty one is refused") {
+  small_job_options o{.max_steps = 20};
+  simulated_session s{o};
+  for (const bool stops : {false, true}) {
+    const auto thrown = s->run_step_fn([&](step_context& step) -> expected<void> {
+      if (stops)
+        step.request_stop();
+      throw std::runtime_error("no");
+    });
+    REQUIRE_FALSE(thrown);
+    CHECK(thrown.error() == error{errc::state, "an exception left the step function: no"});
+  }
+  const auto empty = s->run_step_fn({});
+  REQUIRE_FALSE(empty);
+  CHECK(empty.error() == error{errc::invalid_argument, "the step function is an empty function"});
+  s.close();
+}
+
 }  // namespace troupe::test

@@ -281,6 +281,9 @@ TEST_CASE("[SUP-38] an error of the body leaves the scope after the close, and t
   });
   REQUIRE_FALSE(thrown);
   CHECK(thrown.error().message == "an exception left the body of a managed session: no");
+  const auto empty = supervised{o}.scope({});
+  REQUIRE_FALSE(empty);
+  CHECK(empty.error() == error{errc::invalid_argument, "the body of a managed session is an empty function"});
 }
 
 TEST_CASE("a node that dies in a scope is not made good there, and the caller may begin another scope") {
