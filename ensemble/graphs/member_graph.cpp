@@ -3,7 +3,6 @@
 #include "compute/graph/graph.hpp"
 #include "ensemble/graphs/outputs.hpp"
 #include "ensemble/objective.hpp"
-#include "words/text.hpp"
 
 namespace troupe {
 
@@ -93,7 +92,7 @@ subnetwork build_member(graph& g, const builder& b, const build_context& c, cons
     g.invalid({errc::invalid_argument, "the builder " + quoted(b.name) + " has no function to build a subnetwork"});
     return {};
   }
-  auto made = b.build(g, c);
+  auto made = called(g, b, "build()", [&] { return b.build(g, c); });
   if (!g.status())
     return {};
   if (auto right = check_member(g, b, made, h); !right) {

@@ -19,7 +19,7 @@ model_spec trained(const search_options& o, graph& g, const builder& b, const st
     return spec;
   g.scalar("loss", spec.loss);
   if (b.train) {
-    const auto own = b.train(g, made, spec.loss, c);
+    const auto own = called(g, b, "train()", [&] { return b.train(g, made, spec.loss, c); });
     spec.loss = own.loss;
     spec.optimizer = below(scope, own.optimizer);
   } else if (b.optimizer) {

@@ -1,5 +1,6 @@
 // The models of whole iterations and of winners: what is evaluated, predicted and exported.
 #include "compute/graph/model_graph.hpp"
+#include "ensemble/graphs/member_graph.hpp"
 #include "ensemble/graphs/model_parts.hpp"
 #include "ensemble/graphs/models.hpp"
 #include "ensemble/graphs/outputs.hpp"
@@ -61,9 +62,12 @@ void add_under(metrics_by_name& to, const std::string& spec, const metrics_by_na
     to[spec + "/" + name] = one;
 }
 
-metrics_by_name reported(const iteration_basis& basis, graph& g, search_graph& search, const ensemble_member& who) {
+builder_report reported(const iteration_basis& basis, graph& g, search_graph& search, const ensemble_member& who) {
   const auto& b = *basis.find(who);
-  return b.report ? b.report(g, search.member(who), search.context(who.iteration)).metrics : metrics_by_name{};
+  const auto& made = search.member(who);
+  if (!b.report || !g.status())
+    return {};
+  return called(g, b, "report()", [&] { return b.report(g, made, search.context(who.iteration)); });
 }
 
 model_spec build_composite(const iteration_basis& basis, const composite_parts& parts, graph& g, const features& all,
@@ -81,7 +85,7 @@ model_spec build_composite(const iteration_basis& basis, const composite_parts& 
     const auto& made = search.member(who);
     if (!g.status())
       return spec;
-    auto own = parts.reports ? reported(basis, g, search, who) : metrics_by_name{};
+    auto own = parts.reports ? reported(basis, g, search, who).metrics : metrics_by_name{};
     add_under(spec.metrics, subnetwork_spec_name(who.iteration, name),
               evaluated(o, g, side_by_side(made.logits, o.head), {}, false, x, y, std::move(own)));
   }
@@ -181,10 +185,7 @@ expected<std::vector<subnetwork_report>> own_reports(const shared_basis& basis, 
   const model probe{"reports", [&](graph& g, const features& x, const labels& y, mode m) {
                       search_graph search{*basis, g, x, y, m};
                       for (const auto& b : basis->builders.at(basis->iteration())) {
-                        const auto& made = search.member({basis->iteration(), b.name});
-                        builder_report own;
-                        if (b.report && g.status())
-                          own = b.report(g, made, search.context(basis->iteration()));
+                        auto own = reported(*basis, g, search, {basis->iteration(), b.name});
                         reports.push_back({std::move(own.hparams), std::move(own.attributes), {}});
                       }
                       return model_spec{.mode = m};

@@ -37,8 +37,8 @@ struct subnetwork_training {
 
 /// A plain value. Its functions must do the same for the same arguments, because subnetworks are built again to
 /// evaluate, to predict and in each later iteration. They are called on any thread. Variables and summaries are in the
-/// scope of the subnetwork: "adanet/iteration_0/subnetwork_t0_dnn/dense/kernel". What is wrong is an error of the graph
-/// that names the builder.
+/// scope of the subnetwork: "adanet/iteration_0/subnetwork_t0_dnn/dense/kernel". What is wrong, and an exception, is an
+/// error of the graph that names the builder.
 struct builder {
   /// ASCII letters, digits and "_.-/"; unique in an iteration. Not "previous_ensemble".
   std::string name = {};

@@ -229,6 +229,38 @@ TEST_CASE("what a builder returns wrongly is an error that names it and what wou
           "the builder 'odd' has no function");
 }
 
+TEST_CASE("a function of a builder that throws is an error that names the builder, whichever model calls it") {
+  const auto no = []() { throw std::runtime_error{"no"}; };
+  const auto says = [](const std::string& what) { return "an exception left " + what + " of the builder 'odd': no"; };
+  const auto one = [](builder b) { return basis_with(small_options({std::move(b)})); };
+  auto b = dense_builder("odd", 3);
+  b.train = [&](graph&, const subnetwork&, symbol, const build_context&) -> subnetwork_training {
+    no();
+    return {};
+  };
+  refused(built(subnetwork_model(one(b), "odd"), small_data()), errc::state, says("train()"));
+  b = dense_builder("odd", 3);
+  b.report = [&](graph&, const subnetwork&, const build_context&) -> builder_report {
+    no();
+    return {};
+  };
+  refused(own_reports(one(b), element_of(small_data())), errc::state, says("report()"));
+  refused(built(composite_model(one(b), {.subnetworks = {"odd"}, .reports = true}), small_data(), mode::evaluate),
+          errc::state, says("report()"));
+  b.build = [&](graph&, const build_context&) -> subnetwork {
+    no();
+    return {};
+  };
+  const auto basis = one(b);
+  refused(built(subnetwork_model(basis, "odd"), small_data()), errc::state, says("build()"));
+  refused(built(composite_model(basis, {.subnetworks = {"odd"}}), small_data(), mode::evaluate), errc::state,
+          says("build()"));
+  refused(own_reports(basis, element_of(small_data())), errc::state, says("build()"));
+  auto specs = specs_of(*basis);
+  REQUIRE(specs);
+  refused(enter_complexities(basis, element_of(small_data()), *specs), errc::state, says("build()"));
+}
+
 TEST_CASE("a group of no builder, a previous ensemble in iteration 0 and data with a port's name are refused") {
   const auto basis = basis_with(small_options());
   refused(built(subnetwork_model(basis, "z"), small_data()), errc::invalid_argument,
