@@ -11,6 +11,7 @@ expected<lent_batches> dataset_iterator::lend(int64_t) { return lent_batches{}; 
 void dataset_iterator::last_rows(std::span<int64_t>) const {}
 dataset_stage::~dataset_stage() = default;
 int64_t dataset_stage::streams() const noexcept { return 0; }
+bool dataset_stage::never_ends() const noexcept { return false; }
 
 expected<dataset> dataset::from_tensors(std::vector<std::pair<std::string, tensor>> features,
                                         std::vector<std::pair<std::string, tensor>> labels) {

@@ -71,6 +71,9 @@ class TROUPE_API dataset_stage {
   /// those of batches. Later stages that keep this order report it too. 0: it is not so, or not known. 0 unless
   /// overridden.
   virtual int64_t streams() const noexcept;
+  /// Whether its elements never end, as after an endless repeat: an evaluation of all of them is refused. False unless
+  /// overridden.
+  virtual bool never_ends() const noexcept;
 };
 
 }  // namespace troupe

@@ -81,7 +81,7 @@ enum class failure_policy : uint8_t {
 /// One evaluation: alone (`evaluate`), or of a training job's checkpoints.
 struct eval_spec {
   dataset input = {};
-  std::optional<int64_t> steps = {};  ///< Batches in each evaluation; absent: all of the data.
+  std::optional<int64_t> steps = {};  ///< Batches in each evaluation; absent: all of the data, which must end.
   std::string name = {};              ///< Results go to "eval" or "eval_<name>": 200 bytes, no slash. Unique in a job.
   double start_delay_secs = 0;        ///< Seconds before the first evaluation; the last is exempt. Estimator: 120.
   double throttle_secs = 600;         ///< Least seconds between the starts of two evaluations; the last one is exempt.

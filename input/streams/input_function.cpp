@@ -63,6 +63,7 @@ class deployed_stage final : public dataset_stage {
     return returned_.last_stage()->elements(drop_remainder);
   }
   int64_t streams() const noexcept override { return returned_.last_stage()->streams(); }
+  bool never_ends() const noexcept override { return returned_.last_stage()->never_ends(); }
   expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const override {
     auto whole = options;
     if (context_.deployment.total > 1)

@@ -45,6 +45,7 @@ class numbered_stage final : public dataset_stage {
   std::optional<int64_t> source_size() const override { return inner_->source_size(); }
   std::optional<int64_t> elements(bool drop_remainder) const override { return inner_->elements(drop_remainder); }
   int64_t streams() const noexcept override { return inner_->streams(); }
+  bool never_ends() const noexcept override { return inner_->never_ends(); }
   expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const override {
     return inner_->iterate(options).map(
         [&](std::unique_ptr<dataset_iterator> inner) -> std::unique_ptr<dataset_iterator> {

@@ -80,6 +80,7 @@ class row_stage : public dataset_stage, public std::enable_shared_from_this<row_
 
   std::string to_text() const final;
   std::optional<int64_t> elements(bool drop_remainder) const final;
+  bool never_ends() const noexcept final { return length({}) == endless; }
   expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const final;
 };
 

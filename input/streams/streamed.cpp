@@ -251,6 +251,7 @@ class streamed_stage : public dataset_stage {
   std::string to_text() const final { return inner_->to_text() + " -> " + stage_; }
   std::optional<int64_t> source_size() const final { return inner_->source_size(); }
   int64_t streams() const noexcept final { return inner_->streams(); }
+  bool never_ends() const noexcept override { return inner_->never_ends(); }
 
   expected<iterator_ptr> iterate(const iterate_options& options) const final {
     if (auto ok = check_hosts(options); !ok)
@@ -312,6 +313,7 @@ class streamed_repeat_stage final : public streamed_stage {
       return {};
     return product;
   }
+  bool never_ends() const noexcept override { return !epochs_ || inner_->never_ends(); }
 
  protected:
   expected<iterator_ptr> wrap(iterator_ptr inner, const iterate_options& options) const override {
@@ -334,6 +336,7 @@ class streamed_window_stage final : public streamed_stage {
       return last_ == endless ? std::nullopt : std::optional{last_};
     return std::max<int64_t>(0, std::min(*n, last_) - first_);
   }
+  bool never_ends() const noexcept override { return last_ == endless && inner_->never_ends(); }
 
  protected:
   expected<iterator_ptr> wrap(iterator_ptr inner, const iterate_options&) const override {

@@ -1,8 +1,10 @@
 // Evaluations without training, as a user's program calls them.
 #include "small_start.hpp"
+#include "support/has.hpp"
 #include "support/prediction_case.hpp"
 
 #include <troupe/estimator.hpp>
+#include <troupe/input_function.hpp>
 #include <troupe/job.hpp>
 #include <troupe/predict.hpp>
 
@@ -122,6 +124,37 @@ TEST_CASE(
     REQUIRE_MESSAGE(evaluated, (evaluated ? "" : to_text(evaluated.error())));
     CHECK(evaluated->batches == read);
   }
+}
+
+TEST_CASE("an evaluation of data that never end is refused before anything is trained, unless something ends it") {
+  const auto refused = [](const auto& result, const std::string& what) {
+    REQUIRE_FALSE(result);
+    CHECK(result.error().category == errc::invalid_argument);
+    CHECK_MESSAGE(result.error().message
+                      == what + " never ends (tensors -> batch(4) -> repeat), and it has no steps: give steps, or leave "
+                                "repeat() out",
+                  why(result));
+  };
+  const auto data = small_dataset().batch(4).repeat();
+  const temporary_directory directory;
+  const auto e = small_estimator(directory / "run");
+  refused(evaluate(e, {.input = data}), "the input of the evaluation");
+  refused(train_and_evaluate(e, small_training(2), {.input = data, .name = "test"}),
+          "the input of the evaluation 'test'");
+  CHECK_FALSE(std::filesystem::exists(directory / "run"));
+  CHECK(evaluate(e, {.input = data, .steps = 3})->batches == 3);
+  struct stopper final : hook {
+    needs begin(int64_t) override { return {.steps = {{.every = 1}}}; }
+    void on_step(const step_facts& s, job_control& job) override {
+      if (s.step == 2)
+        job.stop();
+    }
+  };
+  CHECK(evaluate(e, {.input = data, .hooks = {std::make_shared<stopper>()}})->batches == 2);
+  const auto function = from_input_function({.batch_size = 4}, [&](const input_context&) { return data; });
+  const auto of_function = evaluate(e, {.input = function});
+  REQUIRE_FALSE(of_function);
+  CHECK(has(why(of_function), "never ends (tensors -> batch(4) -> repeat, from the input function"));
 }
 
 TEST_CASE("[EST-13] a model without a function is refused by its name, whatever is asked of it") {

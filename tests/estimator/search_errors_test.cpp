@@ -159,6 +159,18 @@ TEST_CASE(
   z.is_refused(errc::invalid_argument, "'x' of the data");
 }
 
+TEST_CASE("data that never end are refused where candidates are compared or reports are made, before any training") {
+  refused_search x;
+  const auto says = [](const std::string& what) { return what + " never ends (tensors -> batch(4) -> repeat)"; };
+  x.s.search.evaluator = search_evaluator{.input = rows()};
+  x.is_refused(errc::invalid_argument, says("evaluator.input"));
+  x.s.search.evaluator->steps = 2;
+  x.s.search.report_materializer = report_materializer{.input = rows()};
+  x.is_refused(errc::invalid_argument, says("report_materializer.input"));
+  x.s.search.report_materializer->steps = 2;
+  CHECK(train(x.s, x.training));
+}
+
 TEST_CASE("[ADA-22.6 error table] matrix weights of a last layer of rank 4 are not implemented") {
   refused_search x;
   x.s.search.ensemblers = {complexity_regularized_ensembler{.mixture_weight_type = mixture_weight::matrix}};

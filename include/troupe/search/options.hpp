@@ -28,13 +28,13 @@ struct search_evaluator {
   std::optional<dataset> input = {};  ///< Required. The training set, or another one to hold out.
   std::string metric_name = "adanet_loss";
   troupe::objective objective = troupe::objective::minimize;
-  std::optional<int64_t> steps = {};  ///< Batches, at least 1; absent: until the input ends.
+  std::optional<int64_t> steps = {};  ///< Batches, at least 1; absent: until the input ends, as it must.
 };
 
 /// Makes a report of each subnetwork at the end of its iteration.
 struct report_materializer {
   std::optional<dataset> input = {};  ///< Required.
-  std::optional<int64_t> steps = {};  ///< Batches, at least 1; absent: until the input ends.
+  std::optional<int64_t> steps = {};  ///< Batches, at least 1; absent: until the input ends, as it must.
 };
 
 /// What `metric_fn` is called with.

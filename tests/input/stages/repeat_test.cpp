@@ -1,3 +1,4 @@
+#include "input/streams/input_function.hpp"
 #include "reading.hpp"
 
 namespace troupe {
@@ -18,6 +19,23 @@ TEST_CASE("a repeat without a number does not end and has no element count") {
   CHECK_FALSE(data.last_stage()->elements(false));
   CHECK(data.source_size() == 3);
   CHECK(numbered(3).repeat(4).last_stage()->elements(false) == 12);
+}
+
+TEST_CASE("what follows an endless repeat never ends either, unless it takes a number of elements") {
+  const auto same = [](const example_tensors& e) -> expected<example_tensors> { return e; };
+  const auto function = from_input_function({}, [](const input_context&) { return numbered(3).batch(1).repeat(); });
+  for (const auto& source : {numbered(4), numbered_stream(4)}) {
+    const auto ends = [](const dataset& d) { return !d.last_stage()->never_ends(); };
+    CAPTURE(source.to_text());
+    CHECK(ends(source));
+    CHECK(ends(source.repeat(3).batch(2)));
+    CHECK(ends(source.repeat().take(9).batch(2)));
+    CHECK(ends(source.repeat(2).map("same", same).skip(1)));
+    CHECK_FALSE(ends(source.repeat()));
+    CHECK_FALSE(ends(source.repeat().map("same", same).batch(2).skip(1).shard(3, 1)));
+    CHECK_FALSE(ends(source.batch(2).repeat().repeat(2)));
+  }
+  CHECK(deployed(function, {.mode = mode::evaluate})->last_stage()->never_ends());
 }
 
 TEST_CASE("no two passes of nested repeats share a shuffle") {
