@@ -332,7 +332,8 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
       return state.nodes.end_nodes();
     state.lost_node = true;
     if (state.running)
-      state.fail_with({errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
+      state.fail_with(
+          {category_of(x.reason), "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
     else
       state.finish_when_halted();
   });

@@ -26,6 +26,8 @@ caf::error to_reason(const std::exception_ptr& thrown) {
     std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
     return to_reason(error{errc::resource_exhausted, "there is no more memory"});
+  } catch (const ended_by_error& e) {
+    return to_reason(e.cause());
   } catch (const broken_invariant& e) {
     return to_reason(error{errc::state, std::string{"an invariant is broken: "} + e.what()});
   } catch (const std::exception& e) {

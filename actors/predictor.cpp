@@ -73,8 +73,8 @@ predictor_actor::behavior_type predictor(predictor_actor::stateful_pointer<predi
   state.waiting.start(self, state.options.name, "predicted", state.options.silence_max);
   self->set_down_handler([&state](const caf::down_msg& x) {
     if (state.nodes.has(x.source))
-      state.finish(
-          error{errc::aborted, "a node of the prediction ended: " + describe(x.reason), {}, state.options.name});
+      state.finish(error{
+          category_of(x.reason), "a node of the prediction ended: " + describe(x.reason), {}, state.options.name});
   });
   return {
       [&state](const started& x) { state.on_started(x); },

@@ -1,5 +1,6 @@
 #include "actors/steps/outfeed.hpp"
 
+#include "actors/exit_reason.hpp"
 #include "messages/counted.hpp"
 #include "words/planted.hpp"
 
@@ -7,7 +8,6 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace troupe {
 
@@ -255,7 +255,7 @@ void outfeed_state::pass_reports(passing what) {
     self->send(sink, std::move(p));
   }
   if (failed)
-    throw std::runtime_error{to_text(*failed)};
+    throw ended_by_error{std::move(*failed)};
   give_room();
 }
 

@@ -1,4 +1,5 @@
 // What a step writes to the event file: losses, rates, the speed, metrics, and the summaries of the model.
+#include "actors/exit_reason.hpp"
 #include "actors/steps/outfeed.hpp"
 #include "compute/engine/metric_summaries.hpp"
 
@@ -6,7 +7,6 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace troupe {
 
@@ -15,7 +15,7 @@ std::vector<metric_results> outfeed_state::take_metrics() {
   for (auto& g : groups) {
     auto results = g.take_metrics(step);
     if (!results)
-      throw std::runtime_error{to_text(results.error())};
+      throw ended_by_error{std::move(results.error())};
     all.push_back(std::move(*results));
   }
   return all;

@@ -25,6 +25,13 @@ TEST_CASE("a broken invariant ends an actor with an error that no new attempt cu
   CHECK(describe(reason) == "an invariant is broken: two and two are five");
 }
 
+TEST_CASE("an error that is thrown ends an actor with its own category and message") {
+  const error cause{errc::state, "an exception left the host call 'h'", {}, "outfeed", 4};
+  CHECK(category_of(reason_of(ended_by_error{cause})) == errc::state);
+  CHECK(describe(reason_of(ended_by_error{cause})) == "an exception left the host call 'h'");
+  CHECK(category_of(reason_of(ended_by_error{{errc::resource_exhausted, "no memory"}})) == errc::resource_exhausted);
+}
+
 TEST_CASE("other exceptions end an actor as aborted, and a lack of memory as what it is") {
   CHECK(category_of(reason_of(std::runtime_error{"so"})) == errc::aborted);
   CHECK(describe(reason_of(std::runtime_error{"so"})) == "an exception left a handler: so");

@@ -173,18 +173,20 @@ TEST_CASE(
   });
   simulated_job job{prepare_small(o), 1};
   const auto failure = failure_of(job);
+  CHECK(failure.category == errc::state);
   CHECK_MESSAGE(has(failure.message, "the host call 'seen' of step 7"), failure.message);
   CHECK_MESSAGE(has(failure.message, "has no tensor 'images'; it has 'loss', 'x'"), failure.message);
   CHECK(newest_checkpoint(o.files).content.id.step >= 6);
 }
 
-TEST_CASE("a call that throws ends an evaluation, and the error names the call and the batch") {
-  evaluation_job job{.basis = small_basis({.source = calling_model([](host_call_step& step) {
-                                             if (step.step() == 2)
-                                               throw std::runtime_error("no more room");
-                                           }),
-                                           .keeps = false}),
-                     .data = small_evaluation()};
+TEST_CASE("a call that throws ends an evaluation or a prediction as `state`, naming the call and the batch") {
+  auto o = small_job_options{.max_steps = 1};
+  run_to_end(o);
+  o.source = calling_model([](host_call_step& step) {
+    if (step.step() == 2)
+      throw std::runtime_error("no more room");
+  });
+  evaluation_job job{.basis = small_basis(o), .data = small_evaluation()};
   auto prepared = prepare(std::move(job));
   REQUIRE(prepared);
   simulated_launcher launcher{1};
@@ -192,6 +194,17 @@ TEST_CASE("a call that throws ends an evaluation, and the error names the call a
   launcher.world().end_all();
   REQUIRE_FALSE(result);
   CHECK_MESSAGE(has(to_text(result.error()), "the host call 'seen' of step 2: no more room"), to_text(result.error()));
+  CHECK(result.error().category == errc::state);
+
+  auto asked = prepare(prediction_job{.basis = small_basis(o), .input = small_dataset(20).batch(8)});
+  REQUIRE(asked);
+  simulated_prediction prediction{*asked, 1};
+  auto next = prediction.next();
+  while (next && *next)
+    next = prediction.next();
+  REQUIRE_FALSE(next);
+  CHECK_MESSAGE(has(to_text(next.error()), "the host call 'seen' of step 2: no more room"), to_text(next.error()));
+  CHECK(next.error().category == errc::state);
 }
 
 TEST_CASE("a job whose call has thrown goes on from its last save, in the bits of an undisturbed one") {

@@ -199,6 +199,7 @@ TEST_CASE("[MET-36] a function of a metric that throws in training ends the job 
   REQUIRE(result.has_value());
   REQUIRE_FALSE(result->has_value());
   CHECK(has(to_text(result->error()), "an exception left metric 'mine': no luck"));
+  CHECK(result->error().category == errc::state);
 }
 
 }  // namespace troupe::test
