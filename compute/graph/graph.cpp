@@ -25,18 +25,18 @@ graph::~graph() = default;
 graph::graph(graph&&) noexcept = default;
 graph& graph::operator=(graph&&) noexcept = default;
 
-std::string graph_contents::unique(std::string_view name) {
-  const std::string prefix = scopes.empty() ? std::string{} : scopes.back();
-  std::string whole = prefix + std::string{name};
-  for (int n = names[whole]++; n > 0;) {
-    std::string next = whole + "_" + std::to_string(n);
-    if (!names.contains(next)) {
-      names[next] = 1;
+std::string graph_contents::unique(std::string_view name, std::string_view ending) {
+  const std::string whole = (scopes.empty() ? std::string{} : scopes.back()).append(name);
+  const auto with = [&ending](std::string text) { return text.append(ending); };
+  for (int n = names[with(whole)]++; n > 0; n = names[with(whole)]++)
+    if (auto next = with(whole + "_" + std::to_string(n)); names.try_emplace(next, 1).second)
       return next;
-    }
-    n = names[whole]++;
-  }
-  return whole;
+  return with(whole);
+}
+
+void graph_contents::claim(const std::string& variable) {
+  names[variable] = 1;
+  names.try_emplace(variable + "/", 1);
 }
 
 extent graph::unknown(std::string_view name) {
@@ -82,8 +82,10 @@ static symbol variable_again(graph& g, const variable_options& wanted, std::sour
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const graph_variable& v) { return v.options.name == wanted.name; });
   const auto& made = found->options;
-  if (made.type == wanted.type && made.dims == wanted.dims)
+  if (made.type == wanted.type && made.dims == wanted.dims) {
+    contents_of(g).claim(wanted.name);
     return symbol_of(g, found->node);
+  }
   return refuse(g, "variable",
                 "'" + wanted.name + "' is " + std::string{to_string(made.type)} + " " + troupe::to_text(made.dims)
                     + ", and where its model is built again " + std::string{to_string(wanted.type)} + " "
@@ -127,7 +129,7 @@ symbol graph::variable(variable_options options, std::source_location at) {
   if (!s.valid())
     return s;
   contents_->nodes.back().name = options.name;
-  contents_->names[options.name] = 1;
+  contents_->claim(options.name);
   contents_->variable_names.insert(options.name);
   contents_->variables.push_back({std::move(options), s.node()});
   return s;
@@ -161,7 +163,7 @@ void graph::assign(symbol variable, symbol value, std::source_location at) {
 }
 
 graph::scope_guard graph::scope(std::string_view name) {
-  contents_->scopes.push_back(contents_->unique(name) + "/");
+  contents_->scopes.push_back(contents_->unique(name, "/"));
   return scope_guard{this};
 }
 

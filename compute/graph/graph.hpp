@@ -108,13 +108,16 @@ struct graph_contents {
   std::vector<observed_value> observed;
   std::vector<graph_host_call> host_calls;
   std::vector<std::string> scopes;   ///< Prefixes in force, each in full: "a/", "a/b/".
-  std::map<std::string, int> names;  ///< How often each name was requested.
+  std::map<std::string, int> names;  ///< How often each name was requested; those of scopes end with "/".
   bool reuses_variables = false;     ///< See reusable_scope.
   std::optional<error> first_error;
   int32_t differentiated = -1;  ///< The node whose gradient is being written.
 
-  /// The scoped name, made unique by "_1", "_2", ...
-  std::string unique(std::string_view name);
+  /// The scoped name, made unique by "_1", "_2", ...; a scope's ends with "/". So neither features and labels, of which
+  /// some data have fewer, nor operations, which differ by mode, take the names of scopes and rename variables.
+  std::string unique(std::string_view name, std::string_view ending = {});
+  /// Takes the name of a variable or state also from scopes: its slots are stored below it.
+  void claim(const std::string& variable);
 };
 
 /// The only way to the contents of a graph.

@@ -49,7 +49,7 @@ symbol graph::state(state_options options, std::source_location at) {
   }
   if (!s.valid())
     return s;
-  contents_->names[options.name] = 1;
+  contents_->claim(options.name);
   contents_->variable_names.insert(options.name);
   contents_->states.push_back({std::move(options), s.node()});
   return s;

@@ -123,7 +123,7 @@ class TROUPE_API graph {
   /// step that is not applied carries nothing.
   void carry(symbol state, symbol next, std::source_location at = std::source_location::current());
 
-  /// Names created while the returned guard lives begin with `name/`; a second scope of that name becomes `name_1`.
+  /// Names made while the returned guard lives begin with `name/`, or `name_1/` if a scope or variable has that name.
   class TROUPE_API scope_guard {
    public:
     scope_guard(scope_guard&& other) noexcept : graph_(other.graph_) { other.graph_ = nullptr; }

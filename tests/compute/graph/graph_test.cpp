@@ -1,4 +1,5 @@
-#include <troupe/graph.hpp>
+#include "compute/graph/graph.hpp"
+
 #include <troupe/nn.hpp>
 
 #include <doctest/doctest.h>
@@ -21,6 +22,13 @@ bool says(const graph& g, std::initializer_list<const char*> parts) {
 
 symbol floats(graph& g, const char* name, symbol_shape dims) {
   return g.placeholder(name, dtype::float32, std::move(dims));
+}
+
+std::string all_variables(const graph& g) {
+  std::string names;
+  for (const auto& v : contents_of(g).variables)
+    names += v.options.name + " ";
+  return names;
 }
 
 }  // namespace
@@ -103,6 +111,36 @@ TEST_CASE("scopes name variables, and a second scope of a name gets a number") {
         "head/matmul: float32 [batch, 2] = matmul(dense_1/matmul, head/kernel)\n"
         "head/bias: float32 [2] = variable\n"
         "head/add: float32 [batch, 2] = add(head/matmul, head/bias)\n");
+}
+
+TEST_CASE("a scope has its name whatever features, labels and operations are called") {
+  const auto variables = [](bool labelled, bool training) {
+    graph g;
+    symbol x = floats(g, "x", {g.unknown("batch"), 4});
+    if (labelled)
+      floats(g, "logits", {g.unknown("batch"), 2});
+    if (training)
+      x = relu(x);
+    x = nn::dense(x, {.units = 3, .name = "relu"});
+    nn::dense(x, {.units = 2, .name = "logits"});
+    CHECK(g.status());
+    return all_variables(g);
+  };
+  CHECK(variables(true, true) == "relu/kernel relu/bias logits/kernel logits/bias ");
+  CHECK(variables(true, false) == variables(true, true));
+  CHECK(variables(false, false) == variables(true, true));
+}
+
+TEST_CASE("a scope of a variable's name gets a number, since slots are stored below the variable") {
+  graph g;
+  g.variable({.name = "w", .dims = {2}});
+  {
+    const auto first = g.scope("w");
+    g.variable({.name = "Momentum", .dims = {2}});
+  }
+  const auto second = g.scope("w");
+  g.variable({.name = "v", .dims = {2}});
+  CHECK(all_variables(g) == "w w_1/Momentum w_2/v ");
 }
 
 TEST_CASE("two variables of one name are refused") {
