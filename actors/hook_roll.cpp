@@ -72,6 +72,7 @@ void hook_roll::begin(int64_t at, std::vector<error>& thrown) {
       tell(h, "begin()", thrown, [&](hook& who) {
         h.needs = who.begin(h.own(at));
         h.begun = true;
+        check_numbers(h, thrown);
         check_values(h, thrown);
       });
 }
@@ -97,13 +98,38 @@ std::optional<std::string> hook_roll::own_name(const entry& h, const std::string
   return value.starts_with(prefix) ? std::optional{value.substr(prefix.size())} : std::nullopt;
 }
 
-void hook_roll::check_values(const entry& h, std::vector<error>& wrong) const {
-  std::vector<std::string> observed;
-  for (const auto& name : names_.observed)
+std::vector<std::string> hook_roll::own_names(const entry& h, const std::vector<std::string>& values) const {
+  std::vector<std::string> all;
+  for (const auto& name : values)
     if (auto own = own_name(h, name))
-      observed.push_back(std::move(*own));
+      all.push_back(std::move(*own));
+  return all;
+}
+
+/// A need with such a number would never be met, or once where the hook means every so many steps.
+void hook_roll::check_numbers(const entry& h, std::vector<error>& wrong) const {
+  const auto check = [&](const char* list, size_t i, const char* field, int64_t value, int64_t least) {
+    if (value < least)
+      wrong.push_back(error{errc::invalid_argument, text_of(h) + " asks for " + list + "[" + std::to_string(i) + "]."
+                                                        + field + " = " + std::to_string(value)
+                                                        + ", which must be at least " + std::to_string(least)});
+  };
+  for (size_t i = 0; i < h.needs.steps.size(); ++i) {
+    check("steps", i, "first", h.needs.steps[i].first, 0);
+    check("steps", i, "every", h.needs.steps[i].every, 0);
+  }
+  for (size_t i = 0; i < h.needs.traces.size(); ++i) {
+    check("traces", i, "first", h.needs.traces[i].first, 0);
+    check("traces", i, "steps", h.needs.traces[i].steps, 1);
+    check("traces", i, "every", h.needs.traces[i].every, 0);
+  }
+}
+
+void hook_roll::check_values(const entry& h, std::vector<error>& wrong) const {
+  const auto observed = own_names(h, names_.observed), shown = own_names(h, names_.outputs);
   for (const auto& value : h.needs.values) {
-    if (std::find(observed.begin(), observed.end(), value) != observed.end())
+    if (std::find(observed.begin(), observed.end(), value) != observed.end()
+        || std::find(shown.begin(), shown.end(), value) != shown.end())
       continue;
     const auto known = joined(observed, ", ", [](const std::string& name) { return quoted(name); });
     wrong.push_back(error{errc::invalid_argument, text_of(h) + " asks for the value '" + value
@@ -287,7 +313,11 @@ std::vector<need> hook_roll::steps() const {
 }
 
 bool hook_roll::observes() const {
-  return std::any_of(hooks_.begin(), hooks_.end(), [](const entry& h) { return !h.needs.values.empty(); });
+  return std::any_of(hooks_.begin(), hooks_.end(), [this](const entry& h) {
+    const auto observed = own_names(h, names_.observed);
+    return std::find_first_of(observed.begin(), observed.end(), h.needs.values.begin(), h.needs.values.end())
+           != observed.end();
+  });
 }
 
 bool hook_roll::loops() const {

@@ -28,7 +28,7 @@ class hook_roll {
   ///
   ///   begin_at  end or on_abort of the hooks of groups of the plan before, if another one begins; then begin, of all
   ///             that have not begun. A hook whose begin threw has not begun and is shown nothing. It is an error, too,
-  ///             if a hook asks for a value that the model does not observe
+  ///             if a hook asks for a value that the model does not observe, or for steps that cannot be
   ///   event     on_event
   ///   step      on_step, of the hooks that need this step; where hooks begin, of those that have not been shown it
   ///   loop      on_loop, of the job's hooks that are told of loops
@@ -72,9 +72,12 @@ class hook_roll {
   /// Runs `call` and appends its exception, if any, to `thrown`.
   template <class Call>
   void tell(const entry& h, std::string_view what, std::vector<error>& thrown, Call call) const;
+  void check_numbers(const entry& h, std::vector<error>& wrong) const;
   void check_values(const entry& h, std::vector<error>& wrong) const;
   /// The name of a value of the model for the hook; absent: the value is of another group.
   std::optional<std::string> own_name(const entry& h, const std::string& value) const;
+  /// Those of `values` that are the hook's, by its names for them.
+  std::vector<std::string> own_names(const entry& h, const std::vector<std::string>& values) const;
   /// The event as a hook of a group is shown it.
   job_event own_event(const entry& h, job_event e) const;
   void show_event(const fact& x, job_control& job, const retire& stops, std::vector<error>& thrown);

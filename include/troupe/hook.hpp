@@ -83,7 +83,7 @@ class TROUPE_API job_control {
 
 /// Steps that a hook wants to see: the step that leads to state `first`, then every `every`-th one after it.
 struct need {
-  int64_t first = 0;
+  int64_t first = 0;  ///< At least 0, as `every`.
   int64_t every = 0;  ///< 0: only once.
   bool gate = false;  ///< Training pauses at the state until the hook has returned. Without a gate, training is delayed
                       ///< only when the backlog for hooks reaches its limit.
@@ -100,21 +100,21 @@ struct held_facts {
 
 /// Steps that a hook wants a trace of: [first, first + steps), and again every `every` steps; 0: only once. One trace
 /// at a time: one that would begin before the last one has ended is left out, and one that the job's end cuts is
-/// shorter.
+/// shorter. `first` and `every` are at least 0, `steps` at least 1.
 struct trace_need {
   int64_t first = 0;
   int64_t steps = 1;
   int64_t every = 0;
 };
 
-/// What a hook requests of a job.
+/// What a hook requests of a job. A number or a value that cannot be fails the job, and the error names it.
 struct needs {
   std::vector<need> steps = {};
   /// Also the job's last step, unless that is known only afterwards: when the data end or a step fails.
   bool last = false;
   held_facts holds = {};
   /// The observed values (`graph::observe`) that the hook wants at those steps, by name. A model computes observed
-  /// values only at steps for which a hook has requested some.
+  /// values only at steps for which a hook has requested some. "loss" is shown anyway, and may be named.
   std::vector<std::string> values = {};
   /// Whether the hook is called at the end of every loop of training (`on_loop`). Not for hooks of a builder.
   bool loops = false;

@@ -14,6 +14,7 @@ namespace {
 /// Records every call, requests the steps that a test sets, and throws in the call `throws_in`.
 struct spy : hook {
   std::vector<need> wants;
+  std::vector<trace_need> traces;
   std::string throws_in, as;
   bool asks_to_stop = false;
   std::vector<std::string> calls;
@@ -30,7 +31,7 @@ struct spy : hook {
   }
   needs begin(int64_t step) override {
     note("begin", step);
-    return {.steps = wants, .holds = holds};
+    return {.steps = wants, .holds = holds, .traces = traces};
   }
   void on_step(const step_facts& facts, job_control& job) override {
     seen = facts.values;
@@ -114,6 +115,32 @@ TEST_CASE_FIXTURE(callbacks_alone, "the needs of all hooks are sent once, when t
   CHECK(ready.holds.evaluated);
   CHECK_FALSE(ready.holds.saved);
   CHECK(first->calls == calls{"begin 3"});
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "a need that cannot be met is an error that names hook, field and value") {
+  std::vector<std::string> wrong;
+  const auto refused = [&] {
+    begin_anew();
+    wrong.clear();
+    for (const auto& x : chief.all<failure>()) {
+      CHECK(x.what.category == errc::invalid_argument);
+      wrong.push_back(x.what.message);
+    }
+    return wrong;
+  };
+  const auto who = "hooks[0] (" + type_name(typeid(spy)) + ") asks for ";
+  first->wants = {{.first = 0}, {.first = -5, .every = -2}};
+  CHECK(refused()
+        == calls{who + "steps[1].first = -5, which must be at least 0",
+                 who + "steps[1].every = -2, which must be at least 0"});
+  first->wants = {};
+  first->traces = {{.first = 0}, {.first = -1, .steps = 0, .every = -4}};
+  CHECK(refused()
+        == calls{who + "traces[1].first = -1, which must be at least 0",
+                 who + "traces[1].steps = 0, which must be at least 1",
+                 who + "traces[1].every = -4, which must be at least 0"});
+  first->traces = {};
+  CHECK(refused().empty());
 }
 
 TEST_CASE_FIXTURE(callbacks_alone, "a hook sees the steps that it asked for, and no others") {

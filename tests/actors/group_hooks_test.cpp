@@ -150,6 +150,13 @@ TEST_CASE_FIXTURE(group_callbacks, "a value of another group is unknown to a hoo
   CHECK(has(chief.last<failure>().what.message, "asks for the value 'b/norm', and the model observes 'norm'"));
 }
 
+TEST_CASE_FIXTURE(group_callbacks, "a hook of a group may name its loss, for which nothing is observed") {
+  own->values = {"loss"};
+  start();
+  CHECK(chief.count<failure>() == 0);
+  CHECK_FALSE(chief.last<hooks_ready>().observes);
+}
+
 TEST_CASE_FIXTURE(group_callbacks,
                   "with another plan the hooks of its groups begin, those before end, the job's go on") {
   start();

@@ -1,6 +1,6 @@
 // The facts that hooks receive, and jobs whose hooks fail.
 #include "pipeline/launch/simulated_launcher.hpp"
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
 
 #include <troupe/nn.hpp>
 
@@ -180,6 +180,16 @@ TEST_CASE("a hook that asks for a value that the model does not observe fails th
   CHECK(result->error().message.starts_with("hooks[0] (troupe::test::"));
   CHECK(result->error().message.ends_with(
       "observer) asks for the value 'logits', and the model observes 'input', 'mean logit'"));
+}
+
+TEST_CASE("a hook may name the loss among its values, also where the model observes nothing") {
+  for (const auto& source : {small_model(), observed_model()}) {
+    const auto who = std::make_shared<observer>(std::vector<std::string>{"loss"});
+    run_to_end({.max_steps = 3, .hooks = {who}, .source = source});
+    REQUIRE(who->seen.size() == 3);
+    for (const auto& values : who->seen)
+      CHECK((values.size() == 1 && values.contains("loss")));
+  }
 }
 
 TEST_CASE("observing changes no bit of what a job leaves") {
