@@ -46,9 +46,11 @@ void callbacks_state::on_fact(const fact& x) {
 void callbacks_state::show(const fact& x) {
   // An exception of a hook becomes the job's error and does not end the thread.
   control job{*this};
-  if (options.log && (x.what == fact::event || x.what == fact::end_at))
+  if (options.log && (x.what == fact::event || x.what == fact::end_at)) {
+    const auto marked = current_call::enter(&options.hook_thread->under_way, "the job's logger", {});
     if (auto told = guarded("the job's logger", [&] { options.log->on_event(x.news, job); }); !told)
       fail_at(x.at, std::move(told.error()));
+  }
   if (hooks.empty() && listeners.empty() && !x.of_plan)
     return;
   // This actor waits for the call, so the calling thread may use its state; the actor sends nothing before the call
@@ -80,6 +82,8 @@ callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callb
   state.options = std::move(options);
   state.hooks = hook_roll{state.options.hooks, {}, state.options.runs};
   state.listeners = listener_roll{state.options.listeners};
+  state.hooks.mark_in(&state.options.hook_thread->under_way);
+  state.listeners.mark_in(&state.options.hook_thread->under_way);
   state.driver = std::move(driver);
   return counted<callbacks_actor>(
       state, [&state](const name_values& x) { state.hooks.name(x); }, [&state](const fact& x) { state.on_fact(x); },

@@ -2,6 +2,8 @@
 // time.
 #pragma once
 
+#include "actors/current_call.hpp"
+
 #include <troupe/error.hpp>
 
 #include <chrono>
@@ -27,6 +29,8 @@ class hook_calls {
   expected<bool> call(task what);
   /// No further task begins. A task that has begun is not interrupted.
   void withdraw();
+  /// What of the user's code is being called, wherever that is.
+  current_call under_way;
 
  private:
   class pending_call;

@@ -34,6 +34,8 @@ class group_control final : public job_control {
   const group_hook& of_;
 };
 
+std::string named(const std::string& place, const hook& who) { return place + " (" + type_name(typeid(who)) + ")"; }
+
 /// Calls with the control that the hook gets.
 template <class Call>
 void with_control(const std::optional<group_hook>& of, job_control& job, const hook_roll::retire& stops, Call call) {
@@ -48,7 +50,8 @@ void with_control(const std::optional<group_hook>& of, job_control& job, const h
 hook_roll::hook_roll(std::vector<std::shared_ptr<hook>> hooks, name_values names, std::shared_ptr<run_port> runs)
   : names_(std::move(names)), runs_(std::move(runs)) {
   for (auto& h : hooks) {
-    auto& own = hooks_.emplace_back(entry{std::move(h), "hooks[" + std::to_string(hooks_.size()) + "]"});
+    auto name = named("hooks[" + std::to_string(hooks_.size()) + "]", *h);
+    auto& own = hooks_.emplace_back(entry{std::move(h), std::move(name)});
     own.runs = runs_ ? dynamic_cast<run_hook*>(own.who.get()) : nullptr;
   }
 }
@@ -62,7 +65,8 @@ void hook_roll::replace_groups(const fact& x, std::vector<error>& thrown) {
   std::erase_if(hooks_, [](const entry& h) { return h.of.has_value(); });
   std::map<group_id, size_t> numbers;
   for (const auto& of : *x.of_plan)
-    hooks_.push_back({of.who, "hooks[" + std::to_string(numbers[of.group]++) + "] of " + quoted(of.name), of});
+    hooks_.push_back(
+        {of.who, named("hooks[" + std::to_string(numbers[of.group]++) + "] of " + quoted(of.name), *of.who), of});
 }
 
 void hook_roll::begin(int64_t at, std::vector<error>& thrown) {
@@ -80,15 +84,11 @@ void hook_roll::begin(int64_t at, std::vector<error>& thrown) {
 template <class Call>
 void hook_roll::tell(const entry& h, std::string_view what, std::vector<error>& thrown, Call call) const {
   try {
+    const auto marked = current_call::enter(calls_, what, h.name);
     call(*h.who);
   } catch (...) {
-    thrown.push_back(thrown_by(std::string{what} + " of " + text_of(h)));
+    thrown.push_back(thrown_by(std::string{what} + " of " + h.name));
   }
-}
-
-std::string hook_roll::text_of(const entry& h) const {
-  const auto& who = *h.who;
-  return h.name + " (" + type_name(typeid(who)) + ")";
 }
 
 std::optional<std::string> hook_roll::own_name(const entry& h, const std::string& value) const {
@@ -110,7 +110,7 @@ std::vector<std::string> hook_roll::own_names(const entry& h, const std::vector<
 void hook_roll::check_numbers(const entry& h, std::vector<error>& wrong) const {
   const auto check = [&](const char* list, size_t i, const char* field, int64_t value, int64_t least) {
     if (value < least)
-      wrong.push_back(error{errc::invalid_argument, text_of(h) + " asks for " + list + "[" + std::to_string(i) + "]."
+      wrong.push_back(error{errc::invalid_argument, h.name + " asks for " + list + "[" + std::to_string(i) + "]."
                                                         + field + " = " + std::to_string(value)
                                                         + ", which must be at least " + std::to_string(least)});
   };
@@ -132,7 +132,7 @@ void hook_roll::check_values(const entry& h, std::vector<error>& wrong) const {
         || std::find(shown.begin(), shown.end(), value) != shown.end())
       continue;
     const auto known = joined(observed, ", ", [](const std::string& name) { return quoted(name); });
-    wrong.push_back(error{errc::invalid_argument, text_of(h) + " asks for the value '" + value
+    wrong.push_back(error{errc::invalid_argument, h.name + " asks for the value '" + value
                                                       + "', and the model observes "
                                                       + (known.empty() ? "nothing (graph::observe)" : known)});
   }
@@ -228,7 +228,7 @@ void hook_roll::ask_of_run(const fact& x, job_control& job, std::vector<error>& 
     h.fetches.clear();
     tell(h, "before_run()", thrown, [&](hook&) {
       auto wanted = h.runs->before_run(run, job);
-      if (auto right = runs_->add(text_of(h), wanted); !right)
+      if (auto right = runs_->add(h.name, wanted); !right)
         thrown.push_back(std::move(right.error()));
       h.fetches = std::move(wanted.fetches);
     });

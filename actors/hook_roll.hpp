@@ -1,6 +1,7 @@
 // The user's hooks by number: which have begun, which steps each needs, and the order of calls.
 #pragma once
 
+#include "actors/current_call.hpp"
 #include "messages/status.hpp"
 #include "words/run_port.hpp"
 
@@ -21,6 +22,9 @@ class hook_roll {
                      std::shared_ptr<run_port> runs = {});
   /// Sets the names of the values in later facts: first the outputs, then the observed values.
   void name(name_values names) { names_ = std::move(names); }
+
+  /// Calls are marked there from now on.
+  void mark_in(current_call* where) noexcept { calls_ = where; }
 
   bool empty() const noexcept { return hooks_.empty(); }
   /// Shows a fact to the hooks. Returns their exceptions, in the order of the calls: "an exception left end() of
@@ -56,7 +60,7 @@ class hook_roll {
  private:
   struct entry {
     std::shared_ptr<hook> who;
-    std::string name;                   ///< "hooks[0]", "hooks[0] of 't0_dnn'"
+    std::string name;                   ///< "hooks[0] (my::hook)", "hooks[0] of 't0_dnn' (my::hook)"
     std::optional<group_hook> of = {};  ///< Absent: a hook of the job.
     bool begun = false;
     troupe::needs needs = {};
@@ -88,12 +92,12 @@ class hook_roll {
   void ask_of_run(const fact& x, job_control& job, std::vector<error>& thrown);
   void show_run(const fact& x, job_control& job, std::vector<error>& thrown);
   void end(const fact& x, std::vector<error>& thrown);
-  std::string text_of(const entry& h) const;
 
   std::vector<entry> hooks_;              ///< Those of the job first.
   std::optional<int64_t> began_at_ = {};  ///< Where hooks have begun last: others may have been shown that state.
   name_values names_;
   std::shared_ptr<run_port> runs_;
+  current_call* calls_ = nullptr;
 };
 
 }  // namespace troupe

@@ -14,14 +14,16 @@ listener_roll::listener_roll(const std::vector<std::shared_ptr<saving_listener>>
 
 template <class Call>
 void listener_roll::tell_all(std::string_view what, std::vector<error>& thrown, Call call) const {
-  for (size_t i = 0; i < listeners_.size(); ++i)
+  for (size_t i = 0; i < listeners_.size(); ++i) {
+    auto& who = *listeners_[i];
+    const auto name = "saving_listeners[" + std::to_string(i) + "] (" + type_name(typeid(who)) + ")";
     try {
-      call(*listeners_[i]);
+      const auto marked = current_call::enter(calls_, what, name);
+      call(who);
     } catch (...) {
-      const auto& who = *listeners_[i];
-      thrown.push_back(thrown_by(std::string{what} + " of saving_listeners[" + std::to_string(i) + "] ("
-                                 + type_name(typeid(who)) + ")"));
+      thrown.push_back(thrown_by(std::string{what} + " of " + name));
     }
+  }
 }
 
 std::vector<error> listener_roll::show(const fact& x, job_control& job) {

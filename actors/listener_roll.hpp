@@ -1,6 +1,7 @@
 // The user's saving listeners, without duplicates, and the facts that they are shown.
 #pragma once
 
+#include "actors/current_call.hpp"
 #include "messages/status.hpp"
 
 #include <troupe/saving_listener.hpp>
@@ -14,6 +15,9 @@ class listener_roll {
   listener_roll() = default;
   /// No pointer is null. A listener that occurs twice is called once.
   explicit listener_roll(const std::vector<std::shared_ptr<saving_listener>>& listeners);
+
+  /// Calls are marked there from now on.
+  void mark_in(current_call* where) noexcept { calls_ = where; }
 
   bool empty() const noexcept { return listeners_.empty(); }
   /// Shows a fact to the listeners; ignores all other facts. Returns their exceptions, in the order of the calls.
@@ -31,6 +35,7 @@ class listener_roll {
   std::vector<std::shared_ptr<saving_listener>> listeners_;
   bool begun_ = false;
   int64_t first_step_ = 0;
+  current_call* calls_ = nullptr;
 };
 
 }  // namespace troupe

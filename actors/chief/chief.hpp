@@ -41,6 +41,7 @@
 #include "actors/chief/session_runs.hpp"
 #include "actors/chief/traces.hpp"
 #include "actors/connections.hpp"
+#include "actors/hook_calls.hpp"
 #include "actors/inquiry.hpp"
 #include "actors/job_board.hpp"
 #include "actors/wait_timer.hpp"
@@ -87,6 +88,8 @@ struct chief_options {
   std::map<std::string, std::string> blobs = {};  ///< Of the books with which the plan begins.
   std::vector<std::string> remarks = {};          ///< For the log of a search that has grown.
   std::shared_ptr<const group_hooks> hooks = {};  ///< Of the plan's groups; null: none.
+  /// Says which call of a hook has not returned, which its thread cannot; may be null.
+  std::shared_ptr<const hook_calls> hook_thread = {};
   recovery_options recovery = {};
   chief_deadlines deadlines;
 

@@ -15,6 +15,7 @@ static void scale_rates(chief_state& c, double factor);
 static void pause(chief_state& c);
 static void is_over(chief_state& c, chief_wait w);
 static std::string text_of(const chief_state& c, chief_wait w);
+static std::string call_awaited(const chief_state& c);
 
 void on_request(chief_state& c, const request& x) {
   if (x.what == request::pause)
@@ -168,7 +169,7 @@ static void is_over(chief_state& c, chief_wait w) {
         return respond(c, role::callbacks, trouble::hangs, c.waited_for(w, "callbacks"));
       c.ending.causes.add(
           error{errc::deadline_exceeded,
-                c.options.name + " waited too long for " + text_of(c, w) + ": their last call was not made",
+                c.options.name + " waited too long for " + text_of(c, w) + "; their last call was not made",
                 {},
                 "callbacks",
                 c.horizon.reached()});
@@ -202,13 +203,13 @@ static std::string text_of(const chief_state& c, chief_wait w) {
       return "the commit of step " + step(c.saves.any() ? std::optional{c.saves.oldest()} : std::nullopt);
     case chief_wait::hooks:
       if (c.ends())
-        return "the hooks to see the end";
+        return "the hooks to see the end" + call_awaited(c);
       if (c.now == chief_phase::restoring)
-        return "the hooks to begin";
+        return "the hooks to begin" + call_awaited(c);
       if (const auto gate = c.gates.awaited())
-        return "a hook's answer at step " + step(gate);
+        return "a hook's answer at step " + step(gate) + call_awaited(c);
       return "the hooks, which are " + std::to_string(c.facts.unanswered()) + " facts behind at step "
-             + step(c.horizon.reached());
+             + step(c.horizon.reached()) + call_awaited(c);
     case chief_wait::verdict:
       return "the verdict on the checkpoint of step " + of(c.saves.last_commit()) + " to be kept";
     case chief_wait::reports: return "a report of step " + step(c.horizon.reached());
@@ -235,6 +236,12 @@ static std::string text_of(const chief_state& c, chief_wait w) {
   if (w == evaluation_wait(which))
     return which_one + of(c.evaluations.at(which).running());
   return "the results of " + which_one + of(c.evaluations.at(which).last()) + " to be written";
+}
+
+/// ": on_step() of hooks[0] (my::hook) has not returned"; empty if no hook is being called.
+static std::string call_awaited(const chief_state& c) {
+  const auto call = c.options.hook_thread ? c.options.hook_thread->under_way.name() : std::string{};
+  return call.empty() ? call : ": " + call + " has not returned";
 }
 
 error chief_state::waited_for(chief_wait w, std::string source) const {

@@ -151,8 +151,8 @@ struct loop_facts {
 /// In training all calls are made on the job's callbacks thread, or where `start_options::executor` (job.hpp) runs
 /// them, one at a time, hook after hook in the order of `train_spec::hooks`, except for `on_abort`. If a hook throws,
 /// the job fails with `state`, after a last save; the error names the call, the hook's index and its type, and all
-/// other hooks are still called. A call that does not return fails the job, and delays its end by no more than the
-/// job's deadlines.
+/// other hooks are still called. A call that does not return fails the job, whose error names it, and delays its end by
+/// no more than the job's deadlines. So a hook must neither destroy the handle of its job nor wait for the job.
 ///
 /// In an evaluation the calls are made by the evaluator's thread, in a prediction by the thread that takes the results.
 /// States count batches from 0, and each evaluation or stream has its own `begin` and end.

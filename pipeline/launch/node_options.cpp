@@ -350,6 +350,7 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.data_may_change = training.input_changed == input_change::anew;
   options.recovery = config.recovery;
   options.deadlines = training.basis.deadlines;
+  options.hook_thread = training.hook_thread;
   return options;
 }
 

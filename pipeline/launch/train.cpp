@@ -201,6 +201,8 @@ class launched_job final : public running_job {
   }
   /// Without a deadline, the chief's own deadlines limit the wait.
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) override {
+    if (const auto own = hook_thread_ && !deadline ? hook_thread_->under_way.name_here() : std::string{}; !own.empty())
+      return fail(errc::state, own + " cannot wait for its own job, which waits for it to return");
     world_->wait_until([this] { return board_->has_result(); }, deadline);
     return board_->result();
   }

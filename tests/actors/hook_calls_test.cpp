@@ -1,5 +1,9 @@
 #include "actors/hook_calls.hpp"
 
+#include "actors/hook_roll.hpp"
+#include "actors/listener_roll.hpp"
+#include "words/guarded.hpp"
+
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -21,7 +25,57 @@ struct kept_tasks {
   }
 };
 
+struct ignored_requests final : job_control {
+  void save() override {}
+  void stop() override {}
+};
+
+/// Keeps the name under which each of its calls is known while it lasts, and throws in the second one.
+struct named_in_calls final : hook {
+  const current_call& now;
+  std::vector<std::string> names;
+
+  explicit named_in_calls(const current_call& n) : now(n) {}
+  void note() {
+    names.push_back(now.name());
+    if (names.size() == 2)
+      throw std::runtime_error{"enough"};
+  }
+  needs begin(int64_t) override {
+    note();
+    return {.steps = {{.first = 5}}};
+  }
+  void on_step(const step_facts&, job_control&) override { note(); }
+  void on_event(const job_event&, job_control&) override { note(); }
+};
+struct named_in_saves final : saving_listener {
+  named_in_calls& all;
+  explicit named_in_saves(named_in_calls& a) : all(a) {}
+  void before_save(int64_t) override { all.note(); }
+};
+
 }  // namespace
+
+TEST_CASE("the call that a hook or a listener is in is known by its name, until it returns or throws") {
+  hook_calls calls;
+  ignored_requests job;
+  const auto who = std::make_shared<named_in_calls>(calls.under_way);
+  const auto type = " (" + type_name(typeid(named_in_calls)) + ")";
+  hook_roll hooks{{who}};
+  listener_roll listeners{{std::make_shared<named_in_saves>(*who)}};
+  hooks.mark_in(&calls.under_way);
+  listeners.mark_in(&calls.under_way);
+  for (const auto what : {fact::begin_at, fact::step, fact::event, fact::saving}) {
+    const fact x{.what = what, .at = 5};
+    listeners.show(x, job);
+    hooks.show(x, job);
+    CHECK(calls.under_way.name().empty());
+  }
+  CHECK(who->names
+        == std::vector<std::string>{
+            "begin() of hooks[0]" + type, "on_step() of hooks[0]" + type, "on_event() of hooks[0]" + type,
+            "before_save() of saving_listeners[0] (" + type_name(typeid(named_in_saves)) + ")"});
+}
 
 TEST_CASE("without an executor a call happens at once, on the thread that asks, and what it throws is an error") {
   hook_calls hook_thread;

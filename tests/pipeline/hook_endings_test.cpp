@@ -45,7 +45,32 @@ error failed(simulated_job& job) {
   return e;
 }
 
+/// Waits for its own job in the event of its first save.
+struct waits_for_itself final : hook {
+  running_job* own = nullptr;
+  std::optional<expected<train_result>> answer;
+
+  void on_event(const job_event& e, job_control&) override {
+    if (e.what == job_event::kind::saved && !answer)
+      answer = own->wait({});
+  }
+};
+
 }  // namespace
+
+TEST_CASE("a hook that waits for its own job is told so at once, by its name, and the job goes on") {
+  const auto who = std::make_shared<waits_for_itself>();
+  simulated_launcher launcher{1};
+  auto job = launcher.train(prepare_small({.hooks = {who}}));
+  who->own = job.get();
+  const auto ended = job->wait(std::chrono::hours{2});
+  launcher.world().end_all();
+  REQUIRE((ended && *ended));
+  REQUIRE((who->answer && !*who->answer));
+  CHECK(who->answer->error().category == errc::state);
+  CHECK_MESSAGE(has(who->answer->error().message, "on_event() of hooks[0] ("), who->answer->error().message);
+  CHECK(has(who->answer->error().message, "waits_for_itself) cannot wait for its own job"));
+}
 
 TEST_CASE(
     "[SUP-15] input that is not found in run 4 aborts the hooks in reverse order, ends none, and is the job's error") {

@@ -187,6 +187,8 @@ TEST_CASE_FIXTURE(chief_alone,
 
 TEST_CASE_FIXTURE(chief_alone,
                   "ending: hooks see the end before anyone is sent home, and who does not go home in time is named") {
+  const auto calls = std::make_shared<hook_calls>();
+  options.hook_thread = calls;
   add(role::callbacks);
   train();
   reach(2);
@@ -200,10 +202,13 @@ TEST_CASE_FIXTURE(chief_alone,
     CHECK(board->result->error().category == errc::cancelled);
     CHECK(board->phases.back() == shown_phase::failed);
   }
-  SUBCASE("the hooks do not answer: everyone is sent home all the same") {
+  SUBCASE("the hooks do not answer: everyone is sent home all the same, and the call that hangs is named") {
+    const auto in_call = current_call::enter(&calls->under_way, "on_step()", "hooks[1] (my::hook)");
     let_pass(std::chrono::seconds{6});
     REQUIRE(board->result);
-    CHECK(test::has(board->result->error().notes.at(0), "their last call was not made"));
+    CHECK(test::has(board->result->error().notes.at(0),
+                    "too long for the hooks to see the end: on_step() of hooks[1] (my::hook) has not returned; their "
+                    "last call was not made"));
   }
 }
 
@@ -241,6 +246,8 @@ TEST_CASE_FIXTURE(chief_alone, "a gate holds the horizon until the hooks have an
 TEST_CASE_FIXTURE(chief_alone,
                   "nothing is granted past a save that a hook holds before the hook has heard of it, and a stop there "
                   "ends the job there") {
+  const auto calls = std::make_shared<hook_calls>();
+  options.hook_thread = calls;
   add(role::callbacks);
   start();
   tell(boss, restored{1, false, {0}, "", {}, {}, {}});
@@ -271,6 +278,14 @@ TEST_CASE_FIXTURE(chief_alone,
     let_finish();
     REQUIRE_FALSE(board->result->has_value());
     CHECK(board->result->error().message == "chief waited too long for a hook's answer at step 10");
+  }
+  SUBCASE("the call that it is in is named, there and at the end") {
+    const auto in_call = current_call::enter(&calls->under_way, "on_event()", "hooks[0] (my::hook)");
+    let_pass(std::chrono::seconds{6});
+    let_finish();
+    REQUIRE_FALSE(board->result->has_value());
+    const std::string who = ": on_event() of hooks[0] (my::hook) has not returned";
+    CHECK(board->result->error().message == "chief waited too long for a hook's answer at step 10" + who);
   }
 }
 
