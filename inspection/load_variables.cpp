@@ -29,6 +29,14 @@ expected<checkpoint_id> newest_of(const checkpoint_store& store, const std::stri
                                            : " does not exist, and neither does a checkpoint in it"));
 }
 
+/// What `train_result::checkpoint` and listeners call a checkpoint is its prefix, which is no directory.
+std::optional<checkpoint_ref> as_prefix(const std::string& directory, const checkpoint_ref& which) {
+  if (which.what != checkpoint_ref::kind::newest || !id_of_checkpoint(directory)
+      || posix_file_system()->info(directory))
+    return std::nullopt;
+  return checkpoint_ref::of_path(directory);
+}
+
 /// The directory of the checkpoint: a reference by path brings its own.
 std::string directory_of(const std::string& directory, const checkpoint_ref& which) {
   return which.what == checkpoint_ref::kind::path ? parent_of(which.path) : directory;
@@ -65,6 +73,8 @@ expected<std::string> find_checkpoint(const std::string& directory, const checkp
 expected<std::map<std::string, tensor>> load_variables(const std::string& directory, const checkpoint_ref& which) {
   if (auto valid = validate(which); !valid)
     return fail(valid.error());
+  if (const auto one = as_prefix(directory, which))
+    return load_variables({}, *one);
   const auto where = directory_of(directory, which);
   const auto store = store_of(where);
   if (!store)

@@ -168,7 +168,7 @@ typename Inspector::result_type inspect(Inspector& f, unlease& x) {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, stored_entry& x) {
-  return f(caf::meta::type_name("stored_entry"), x.name, x.type, x.dims, x.trainable, x.slot);
+  return f(caf::meta::type_name("stored_entry"), x.name, x.type, x.dims, x.trainable, x.slot, x.carried);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, stored_group& x) {

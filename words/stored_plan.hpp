@@ -20,6 +20,7 @@ struct stored_entry {
   std::vector<int64_t> dims;
   bool trainable = false;
   bool slot = false;
+  bool carried = false;  ///< A state with a row for each example of the batch.
 };
 
 struct stored_group {

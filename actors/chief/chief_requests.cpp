@@ -60,8 +60,9 @@ void on_request(chief_state& c, const request& x) {
 static void scale_rates(chief_state& c, double factor) {
   const auto step = c.facts.held() ? c.facts.held()->second : c.horizon.until();
   if (!c.rates.allows(step, factor))
-    return c.warn(step, "the learning rate cannot be multiplied by " + shortest_text(factor)
-                            + ": the factor must be above 0 and finite, and so must its product with those before");
+    return c.warn(
+        step, "the learning rate cannot be multiplied by " + shortest_text(factor)
+                  + ": the factor must be above 0 and finite, and so must its product with those before in float32");
   if (c.facts.held())
     c.rates.answered(c.facts.held()->first, step, factor);
   if (c.ending.fails() || !(c.trains() || (c.now == chief_phase::restoring && step == c.horizon.began_at())))

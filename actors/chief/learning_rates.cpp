@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 namespace troupe {
 
@@ -21,7 +22,8 @@ double learning_rates::at(int64_t step) const {
 
 bool learning_rates::allows(int64_t step, double factor) const {
   const double all = at(step) * factor;
-  return std::isfinite(factor) && factor > 0 && std::isfinite(all) && all > 0;
+  return std::isfinite(factor) && factor > 0 && all <= std::numeric_limits<float>::max()
+         && all >= std::numeric_limits<float>::min();  // Rates are float32.
 }
 
 std::vector<std::pair<int64_t, double>> learning_rates::multiply(int64_t step, double factor) {

@@ -21,7 +21,7 @@ class learning_rates {
   /// 1 for what was forgotten: the books of such a state have been written.
   double at(int64_t step) const;
   bool says(int64_t step) const { return factors_.contains(step); }
-  /// Whether the product with the factor so far is a valid factor: above 0 and finite.
+  /// Whether the product with the factor so far is a valid factor: above 0 and finite in float32.
   bool allows(int64_t step, double factor) const;
   void set(int64_t step, double factor) { factors_[step] = factor; }
   /// Multiplies the factors of the updates from `step` on, which no replica has made. Returns the new factors.

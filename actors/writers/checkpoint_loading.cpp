@@ -5,6 +5,7 @@
 #include "compute/optimizers/update.hpp"
 #include "compute/parameters/assign_range.hpp"
 #include "storage/checkpoints/best_checkpoint.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 #include <set>
@@ -19,7 +20,8 @@ bool by_name(const component& a, const component& b) { return a.name < b.name; }
 stored_group stored_of(const parameter_layout& layout, group_id group, std::string name) {
   stored_group all{group, std::move(name), {}};
   for (const auto& e : layout.entries())
-    all.entries.push_back({e.name, e.type, {e.dims.extents().begin(), e.dims.extents().end()}, e.trainable, e.slot});
+    all.entries.push_back(
+        {e.name, e.type, {e.dims.extents().begin(), e.dims.extents().end()}, e.trainable, e.slot, e.carried});
   std::sort(all.entries.begin(), all.entries.end(),
             [](const stored_entry& a, const stored_entry& b) { return a.name < b.name; });
   return all;
@@ -92,6 +94,22 @@ expected<loaded_state> fill(parameter_store& store, const start_values& start, u
   return loaded_state{.id = {values->step}};
 }
 
+/// The carried states that differ in the number of their rows alone: the same model was trained with other batches.
+std::vector<std::string> of_other_batches(stored_groups groups, const checkpoint_info& found) {
+  std::vector<std::string> all;
+  for (const auto& group : groups)
+    for (const auto& e : group.entries)
+      for (const auto& t : found.tensors) {
+        const auto has = t.dims.extents();
+        if (e.carried && t.name == e.name && t.type == e.type && has.size() == e.dims.size()
+            && std::equal(has.begin() + 1, has.end(), e.dims.begin() + 1) && has[0] != e.dims[0])
+          all.push_back("the state '" + e.name + "' has " + std::to_string(has[0]) + " rows " + to_text(t.dims)
+                        + " there, and " + std::to_string(e.dims[0]) + " "
+                        + to_text(shape{std::span<const int64_t>{e.dims}}) + " here");
+      }
+  return all;
+}
+
 }  // namespace
 
 expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, bool exact,
@@ -104,6 +122,9 @@ expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, 
       found.tensors.push_back(t);
   }
   if (auto all = differences(wanted, found); !all.empty()) {
+    if (const auto rows = of_other_batches(groups, found); rows.size() == all.size())
+      return fail(errc::failed_precondition, from.prefix + " was saved with another batch size: "
+                                                 + joined(rows, "; ", [](const auto& x) { return x; }));
     error e{errc::failed_precondition, from.prefix + " is a checkpoint of another model: " + std::to_string(all.size())
                                            + (all.size() == 1 ? " variable differs: " : " variables differ: ")};
     for (size_t i = 0; i < all.size(); ++i)

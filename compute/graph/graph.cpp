@@ -98,6 +98,8 @@ symbol graph::variable(variable_options options, std::source_location at) {
     return refuse(*this, "variable", "it has no name", at);
   const std::string prefix = contents_->scopes.empty() ? std::string{} : contents_->scopes.back();
   options.name = prefix + options.name;
+  if (options.name == "global_step")
+    return refuse(*this, "variable", "'global_step' is a reserved name: checkpoints keep the step under it", at);
   if (contents_->variable_names.contains(options.name))
     return contents_->reuses_variables
                ? variable_again(*this, options, at)

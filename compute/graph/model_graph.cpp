@@ -22,7 +22,19 @@ static expected<void> check_host_calls(const graph_contents& g, const model& sou
   return {};
 }
 
+static expected<void> check_names(const element_spec& element) {
+  for (const auto& l : element.labels)
+    for (const auto& f : element.features)
+      if (f.name == l.name)
+        return fail(errc::invalid_argument, "the data have a feature and a label named " + quoted(l.name)
+                                                + ", and the inputs of a graph have names of their own: name one "
+                                                  "otherwise (dataset::map can)");
+  return {};
+}
+
 expected<std::unique_ptr<model_graph>> build_graph(const model& source, const element_spec& element, mode m) {
+  if (auto named = check_names(element); !named)
+    return fail(named.error());
   auto d = std::make_unique<model_graph>();
   d->what = m;
   contents_of(d->g).states_are_initial = m == mode::predict;

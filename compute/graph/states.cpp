@@ -27,6 +27,8 @@ symbol graph::state(state_options options, std::source_location at) {
   if (contents_->reuses_variables)
     return refuse(*this, "state", name + " is of a model that is built for two batches: such a model carries nothing",
                   at);
+  if (options.name == "global_step")
+    return refuse(*this, "state", "'global_step' is a reserved name: checkpoints keep the step under it", at);
   if (contents_->variable_names.contains(options.name))
     return refuse(*this, "state", "there already is a variable or a state named " + name, at);
   if (!has_a_row_for_each_example(*contents_, options.dims))

@@ -23,8 +23,8 @@ namespace troupe {
 /// checkpoint; failed_precondition: the newest is a TensorFlow checkpoint, which `troupe convert` converts.
 TROUPE_API expected<std::string> find_checkpoint(const std::string& directory, const checkpoint_ref& which = {});
 
-/// All tensors of a checkpoint, by name: variables, and the optimizer's slots as "<variable>/<slot>". Every checksum is
-/// verified. Errors as above, and data_loss, naming file, tensor and offset; no older checkpoint is read instead.
+/// All tensors of a checkpoint, by name: variables, and slots as "<variable>/<slot>". `directory` may be a prefix, too.
+/// Every checksum is verified. Errors as above, and data_loss, naming file, tensor and offset: no older one is read.
 TROUPE_API expected<std::map<std::string, tensor>> load_variables(const std::string& directory,
                                                                   const checkpoint_ref& which = {});
 

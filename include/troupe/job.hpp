@@ -47,8 +47,8 @@ class TROUPE_API job {
   /// Saves at the current horizon and ends there; evaluations and exports of it follow, unless by a signal.
   void stop(stop_reason reason = stop_reason::request);
   void abort();  ///< Ends without saving; the last commit stands.
-  /// Blocks for the result, without `deadline` until the job ends. deadline_exceeded, naming the phase: not in time;
-  /// the job continues. A thread that runs hook tasks should wait in short intervals and run the tasks in between.
+  /// Blocks for the result, without `deadline` until the job ends; then state in a hook. deadline_exceeded, naming the
+  /// phase: not in time; the job continues. A thread that runs hook tasks should wait briefly and run them in between.
   expected<train_result> wait(std::optional<std::chrono::milliseconds> deadline = {});
   /// Blocks until the job has reached state `step`; at once if it has. deadline_exceeded; the job's error, or state: it
   /// ended before.
@@ -79,8 +79,8 @@ struct start_options {
   std::function<void(log_level, const std::string&)> log = {};
 };
 
-/// Validates, plans and starts a job, and returns without waiting for it. Errors: invalid_argument; unimplemented;
-/// failed_precondition (the job cannot resume in this directory); any error of the model or the data.
+/// Validates, plans and starts a job, without waiting for it. Errors: invalid_argument; unimplemented; any of the model
+/// or the data; failed_precondition (a search's checkpoint). All others of the directory or its files `wait` returns.
 TROUPE_API expected<job> start(const estimator& e, const train_spec& training, const eval_specs& evaluations = {},
                                const start_options& options = {});
 

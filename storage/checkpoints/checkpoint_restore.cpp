@@ -56,15 +56,30 @@ std::string checkpoint_store::impl::advise(const std::vector<checkpoint_id>& lis
          + (hidden ? "" : ", or evaluate and predict with --step " + std::to_string(newest.step));
 }
 
+/// "model.ckpt-5, model.ckpt-10": the newest ones.
+std::string checkpoint_store::impl::names_of_whole() const {
+  constexpr size_t named_max = 8;
+  const auto all = scan_complete();
+  if (!all || all->empty())
+    return "no checkpoint";
+  const auto first = all->size() > named_max ? all->end() - named_max : all->begin();
+  std::string names = first == all->begin() ? "" : std::to_string(first - all->begin()) + " older ones, ";
+  for (auto id = first; id != all->end(); ++id)
+    names += (id == first ? "" : ", ") + checkpoint_name(*id);
+  return names;
+}
+
 void checkpoint_store::impl::forget_warnings(const std::vector<std::string>& told) {
   std::erase_if(pending_warnings, [&](const auto& w) { return std::find(told.begin(), told.end(), w) != told.end(); });
 }
 
-/// Replaces the error `missing` if there is a TensorFlow checkpoint of that name: it has no manifest, but is neither
-/// damaged nor missing.
-error checkpoint_store::impl::unless_foreign(checkpoint_id id, error missing) const {
-  if (missing.category != errc::not_found || !fs->info(prefix(id) + ".index"))
-    return missing;
+/// A TensorFlow checkpoint of that name has no manifest, but is neither damaged nor missing.
+error checkpoint_store::impl::why_not(checkpoint_id id, error unread) const {
+  if (unread.category != errc::not_found)
+    return unread;
+  if (!fs->info(prefix(id) + ".index"))
+    return {errc::not_found,
+            "there is no " + join_path(directory, manifest_name(id)) + "; " + directory + " holds " + names_of_whole()};
   return {errc::failed_precondition, prefix(id) + " is a TensorFlow checkpoint: `troupe convert " + directory
                                        + " NEW_DIRECTORY` makes one of it that can be gone on from, and a warm "
                                          "start takes its variables as they are"};
@@ -74,7 +89,7 @@ expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::impl::read(checkp
   // Takes the lease before the first check, so that a checkpoint found whole stays whole until the last read.
   auto lease = fs->hold(join_path(directory, manifest_name(id)));
   if (!lease)
-    return fail(unless_foreign(id, std::move(lease.error())));
+    return fail(why_not(id, std::move(lease.error())));
   auto m = load_manifest(*fs, directory, id);
   if (!m)
     return fail(m.error());
@@ -193,7 +208,7 @@ expected<restored_checkpoint> checkpoint_store::restore_step(int64_t step) const
 expected<checkpoint_info> checkpoint_store::inspect(checkpoint_id id) const {
   auto m = load_manifest(*impl_->fs, impl_->directory, id);
   if (!m)
-    return fail(impl_->unless_foreign(id, std::move(m.error())));
+    return fail(impl_->why_not(id, std::move(m.error())));
   return checkpoint_info{
       id, impl_->prefix(id), std::move(m->tensors), std::move(m->blobs), std::move(m->properties), m->wall_time};
 }

@@ -68,8 +68,10 @@ struct checkpoint_store::impl {
   void sweep(commit_result& result, std::span<const checkpoint_id> chosen = {});
 
   expected<std::unique_ptr<checkpoint_reader>> read(checkpoint_id id) const;
-  /// Returns `missing`, or failed_precondition if a TensorFlow checkpoint has that name.
-  error unless_foreign(checkpoint_id id, error missing) const;
+  /// Why the manifest cannot be read. Of one that is missing the error names the checkpoints that there are; it is
+  /// failed_precondition if a TensorFlow checkpoint has that name.
+  error why_not(checkpoint_id id, error unread) const;
+  std::string names_of_whole() const;
   /// The newest checkpoint of a step, as `restore_step` chooses it; iteration 0 if there is none.
   expected<checkpoint_id> newest_of(int64_t step) const;
   /// A hint for errors: names the checkpoints that seem whole (`scan_complete`) but are not in `listed`, and says how

@@ -80,6 +80,7 @@ TEST_CASE_FIXTURE(kept_job,
   CHECK(variables->at("dnn/hiddenlayer_0/kernel").type() == dtype::float32);
   CHECK(variables->at("dnn/logits/bias/Adam").dims() == shape{3});
   CHECK(step_of(load_variables(path, checkpoint_ref::of_step(2))) == 2);
+  CHECK_MESSAGE(step_of(load_variables(path + "/model.ckpt-2")) == 2, "the prefix that listeners are told");
   const auto bytes = inspect_checkpoint(path + "/model.ckpt-4", {.values = true});
   REQUIRE(bytes);
   CHECK(bytes->tensors.size() == variables->size());
@@ -91,7 +92,9 @@ TEST_CASE_FIXTURE(kept_job,
 
 TEST_CASE_FIXTURE(kept_job,
                   "a step that is absent, or damaged, is an error that names it, and no other step takes its place") {
-  CHECK(load_variables(path, checkpoint_ref::of_step(3)).error().category == errc::not_found);
+  CHECK(load_variables(path, checkpoint_ref::of_step(3)).error()
+        == error{errc::not_found, "there is no " + path + "/model.ckpt-3.manifest.json; " + path
+                                      + " holds model.ckpt-0, model.ckpt-2, model.ckpt-4"});
   CHECK(load_variables(path + "/none").error().category == errc::not_found);
   damage_file(path + "/model.ckpt-4-00000-of-00001.safetensors");
   const auto damaged = load_variables(path);

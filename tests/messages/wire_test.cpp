@@ -21,14 +21,15 @@ tensor floats() {
 step_values some_values() { return {9, {floats(), tensor::scalar<int64_t>(-3)}, {{floats()}, {}}}; }
 
 stored_plan a_stored_plan() {
-  return {{3, 40, 50},
-          true,
-          {{"b/"}, {"c/kernel"}, {{"d/", "a/"}}},
-          {{4_node, "replica/0"}},
-          {{1_group,
-            "a",
-            {{"a/kernel", dtype::float32, {2, 3}, true, false}, {"a/kernel/Adam", dtype::int32, {2}, false, true}}}},
-          {"global_step"}};
+  return {
+      {3, 40, 50},
+      true,
+      {{"b/"}, {"c/kernel"}, {{"d/", "a/"}}},
+      {{4_node, "replica/0"}},
+      {{1_group,
+        "a",
+        {{"a/kernel", dtype::float32, {2, 3}, true, false}, {"a/kernel/Adam", dtype::int32, {2}, false, true, true}}}},
+      {"global_step"}};
 }
 
 template <class M>

@@ -1,5 +1,7 @@
 #include "compute/graph/graph.hpp"
 
+#include "compute/graph/model_graph.hpp"
+
 #include <troupe/nn.hpp>
 
 #include <doctest/doctest.h>
@@ -149,6 +151,30 @@ TEST_CASE("two variables of one name are refused") {
   CHECK(g.status());
   CHECK_FALSE(g.variable({.name = "w", .dims = {2}}).valid());
   CHECK(says(g, {"there already is one named 'w'", "graph_test.cpp"}));
+}
+
+TEST_CASE("data with a feature and a label of one name are refused, by that name, before the model is called") {
+  int called = 0;
+  const model counting{"counting", [&called](graph&, const features&, const labels&, mode) {
+                         ++called;
+                         return model_spec{};
+                       }};
+  const component x{"x", dtype::float32, {2}}, y{"y", dtype::float32, {}};
+  const auto built = build_graph(counting, {.features = {x, y}, .labels = {y}}, mode::train);
+  REQUIRE_FALSE(built);
+  CHECK(built.error().category == errc::invalid_argument);
+  CHECK(built.error().message.starts_with("the data have a feature and a label named 'y'"));
+  CHECK(called == 0);
+}
+
+TEST_CASE("a variable cannot have the name of the step, except in a scope") {
+  graph g;
+  {
+    const auto scope = g.scope("mine");
+    CHECK(g.variable({.name = "global_step", .dims = {1}}).valid());
+  }
+  CHECK_FALSE(g.variable({.name = "global_step", .dims = {1}}).valid());
+  CHECK(says(g, {"'global_step' is a reserved name", "graph_test.cpp"}));
 }
 
 TEST_CASE("an unknown is the same whenever it is asked for") {
