@@ -2,6 +2,7 @@
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "words/bounded.hpp"
 #include "words/checkpoint_id.hpp"
+#include "words/moved_from.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -32,7 +33,11 @@ commit_stream::commit_stream(std::unique_ptr<impl> i) noexcept : impl_(std::move
 commit_stream::commit_stream(commit_stream&&) noexcept = default;
 commit_stream& commit_stream::operator=(commit_stream&&) noexcept = default;
 commit_stream::~commit_stream() = default;
-expected<std::optional<committed_checkpoint>> commit_stream::next() { return impl_->next(); }
+expected<std::optional<committed_checkpoint>> commit_stream::next() {
+  if (!impl_)
+    return fail(moved_from("stream"));
+  return impl_->next();
+}
 
 expected<std::optional<committed_checkpoint>> commit_stream::impl::newest() const {
   const auto there = files->info(directory);

@@ -4,6 +4,7 @@
 #include "input/streams/open_input.hpp"
 #include "pipeline/launch/prediction_hooks.hpp"
 #include "pipeline/launch/prepared_job.hpp"
+#include "words/moved_from.hpp"
 
 #include <troupe/predict.hpp>
 
@@ -189,6 +190,8 @@ prediction_stream& prediction_stream::operator=(prediction_stream&&) noexcept = 
 prediction_stream::~prediction_stream() = default;
 
 expected<std::optional<prediction>> prediction_stream::next() {
+  if (!impl_)
+    return fail(moved_from("stream"));
   auto& i = *impl_;
   if (i.failure)
     return fail(*i.failure);
@@ -214,20 +217,24 @@ expected<std::optional<prediction>> prediction_stream::next() {
 }
 
 expected<void> prediction_stream::status() const {
+  if (!impl_)
+    return fail(moved_from("stream"));
   return impl_->failure ? expected<void>{fail(*impl_->failure)} : expected<void>{};
 }
 
 void prediction_stream::cancel() {
+  if (!impl_)
+    return;
   std::lock_guard lock{impl_->guard};
   impl_->cancelled = true;
   if (impl_->running)
     impl_->running->cancel();
 }
 
-std::string prediction_stream::checkpoint() const { return impl_->from.prefix; }
-int64_t prediction_stream::global_step() const { return impl_->from.id.step; }
+std::string prediction_stream::checkpoint() const { return impl_ ? impl_->from.prefix : ""; }
+int64_t prediction_stream::global_step() const { return impl_ ? impl_->from.id.step : 0; }
 std::string prediction_stream::remark() const {
-  return impl_->loaded ? remark_on(impl_->from, impl_->job.basis.config) : "";
+  return impl_ && impl_->loaded ? remark_on(impl_->from, impl_->job.basis.config) : "";
 }
 
 expected<prediction_stream> predict_by(std::shared_ptr<launcher> by, const estimator& e, const predict_spec& spec) {

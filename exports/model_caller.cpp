@@ -3,6 +3,7 @@
 #include "compute/program/program.hpp"
 #include "exports/served_model.hpp"
 #include "exports/signature_graphs.hpp"
+#include "words/moved_from.hpp"
 #include "words/text.hpp"
 
 #include <algorithm>
@@ -181,6 +182,8 @@ model_caller& model_caller::operator=(model_caller&&) noexcept = default;
 model_caller::~model_caller() = default;
 
 model_caller::model_caller(const model_caller& other) {
+  if (!other.impl_)
+    return;
   auto made = impl::make(other.impl_->of);
   if (made) {
     impl_ = std::move(*made);
@@ -197,11 +200,17 @@ model_caller& model_caller::operator=(const model_caller& other) {
   return *this;
 }
 
-std::span<const component> model_caller::inputs() const noexcept { return impl_->of->signature.inputs; }
-std::span<const component> model_caller::outputs() const noexcept { return impl_->of->signature.outputs; }
+std::span<const component> model_caller::inputs() const noexcept {
+  return impl_ ? impl_->of->signature.inputs : std::span<const component>{};
+}
+std::span<const component> model_caller::outputs() const noexcept {
+  return impl_ ? impl_->of->signature.outputs : std::span<const component>{};
+}
 
 expected<void> model_caller::call(int64_t rows, std::span<const std::byte* const> inputs,
                                   std::span<std::byte* const> outputs) {
+  if (!impl_)
+    return fail(moved_from("model"));
   const auto& s = impl_->of->signature;
   if (rows < 0 || inputs.size() != s.inputs.size() || outputs.size() != s.outputs.size())
     return refuse_call("a call takes at least 0 rows of " + std::to_string(s.inputs.size()) + " inputs and "
@@ -210,9 +219,11 @@ expected<void> model_caller::call(int64_t rows, std::span<const std::byte* const
   return impl_->call(rows, inputs, outputs);
 }
 
-bool model_caller::rows_are_apart() const noexcept { return impl_->of->rows_apart; }
+bool model_caller::rows_are_apart() const noexcept { return impl_ && impl_->of->rows_apart; }
 
 expected<std::vector<tensor>> model_caller::call(std::span<const tensor> inputs) {
+  if (!impl_)
+    return fail(moved_from("model"));
   auto& i = *impl_;
   const auto& s = i.of->signature;
   if (inputs.size() != s.inputs.size())
@@ -242,6 +253,8 @@ expected<std::vector<tensor>> model_caller::call(std::span<const tensor> inputs)
 }
 
 expected<std::map<std::string, tensor>> model_caller::call(const std::map<std::string, tensor>& inputs) {
+  if (!impl_)
+    return fail(moved_from("model"));
   const auto& s = impl_->of->signature;
   std::vector<tensor> in_order;
   for (const auto& c : s.inputs) {

@@ -41,10 +41,16 @@ expected<model_server> model_server::start(const std::string& directory, const s
   return model_server{std::make_unique<impl>(impl{std::move(*server)})};
 }
 
-int model_server::port() const { return impl_->server->port(); }
-int model_server::health_port() const { return impl_->server->health_port(); }
-const std::string& model_server::name() const { return impl_->server->name(); }
-int64_t model_server::version() const { return impl_->server->version(); }
-void model_server::drain() { impl_->server->drain(); }
+int model_server::port() const { return impl_ ? impl_->server->port() : 0; }
+int model_server::health_port() const { return impl_ ? impl_->server->health_port() : 0; }
+const std::string& model_server::name() const {
+  static const std::string none;
+  return impl_ ? impl_->server->name() : none;
+}
+int64_t model_server::version() const { return impl_ ? impl_->server->version() : 0; }
+void model_server::drain() {
+  if (impl_)
+    impl_->server->drain();
+}
 
 }  // namespace troupe

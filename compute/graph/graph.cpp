@@ -20,10 +20,20 @@ const symbol_shape& symbol::dims() const {
 
 // -- graph -------------------------------------------------------------------------
 
+/// So that what is built there is an error, not a crash.
+static std::unique_ptr<graph_contents> nothing() {
+  auto made = std::make_unique<graph_contents>();
+  made->first_error = error{errc::state, "the graph holds nothing: it was moved from"};
+  return made;
+}
+
 graph::graph() : contents_(std::make_unique<graph_contents>()) {}
 graph::~graph() = default;
-graph::graph(graph&&) noexcept = default;
-graph& graph::operator=(graph&&) noexcept = default;
+graph::graph(graph&& other) noexcept : contents_(std::exchange(other.contents_, nothing())) {}
+graph& graph::operator=(graph&& other) noexcept {
+  contents_ = std::exchange(other.contents_, nothing());
+  return *this;
+}
 
 std::string graph_contents::unique(std::string_view name, std::string_view ending) {
   const std::string whole = (scopes.empty() ? std::string{} : scopes.back()).append(name);
@@ -170,7 +180,7 @@ graph::scope_guard graph::scope(std::string_view name) {
 }
 
 graph::scope_guard::~scope_guard() {
-  if (graph_)
+  if (graph_ && !graph_->contents_->scopes.empty())  // It may have been moved from.
     graph_->contents_->scopes.pop_back();
 }
 

@@ -28,6 +28,8 @@ struct batch_feed_options {
 
 class TROUPE_API batch_feed {
  public:
+  batch_feed(const batch_feed&) = default;  // A move is a copy.
+  batch_feed& operator=(const batch_feed&) = default;
   /// `spec` lists the components of one row.
   batch_feed(element_spec spec, batch_feed_options options);
 

@@ -30,7 +30,7 @@ struct committed_checkpoint {
 };
 
 /// Each commit is returned once; those that a newer one supersedes before `next` is called are left out. Nothing keeps
-/// a checkpoint from being deleted by its job's retention. One thread at a time.
+/// a checkpoint from being deleted by its job's retention. One thread at a time. `state`: it was moved from.
 class TROUPE_API commit_stream {
  public:
   commit_stream(commit_stream&&) noexcept;

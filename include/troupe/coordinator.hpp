@@ -62,6 +62,8 @@ struct loop_options {
 class TROUPE_API coordinator {
  public:
   explicit coordinator(coordinator_options options = {});
+  coordinator(const coordinator&) = default;  // A move is a copy.
+  coordinator& operator=(const coordinator&) = default;
 
   /// Asks all threads to end. Of the requests until `join` the first counts: its error, if there is one and it is not
   /// clean, is kept, and later ones are dropped. After `join` nobody would hear of an error: it is returned.

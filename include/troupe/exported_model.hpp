@@ -33,6 +33,7 @@ struct caller_options {
 
 /// Calls an exported model in the caller's thread, without actors. Used by one thread at a time. Copies share the
 /// weights and have their own programs; if there is no memory for these, the first call of the copy returns the error.
+/// Calls of one that was moved from, and of its copies, are a `state` error.
 class TROUPE_API model_caller {
  public:
   model_caller(const model_caller& other);
@@ -74,6 +75,8 @@ using exported_head = std::function<model_spec(graph& g, const head_spec_options
 /// A model read from an export.
 class TROUPE_API exported_model {
  public:
+  exported_model(const exported_model&) = default;  // A move is a copy.
+  exported_model& operator=(const exported_model&) = default;
   /// Reads the directory of one export and checks every byte. Errors: not_found; data_loss (a file is missing or
   /// differs from the manifest; an invalid node, shape or signature); unimplemented (written by a later version, or an
   /// unknown operation). Each names the file, and the node if there is one.

@@ -89,7 +89,7 @@ class TROUPE_API graph {
  public:
   graph();
   ~graph();
-  graph(graph&&) noexcept;  ///< Symbols of the source dangle, so move a graph before building.
+  graph(graph&&) noexcept;  ///< Symbols of the source dangle, and its status is an error: move it before building.
   graph& operator=(graph&&) noexcept;
 
   /// The unknown of that name, made at its first use. The usual one is "batch".

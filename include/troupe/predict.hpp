@@ -35,7 +35,7 @@ struct prediction {
   std::map<std::string, std::vector<std::string>> texts;
 };
 
-/// A move-only handle, used by one thread at a time; only `cancel` may be called by another thread meanwhile.
+/// A move-only handle of one thread; any other may call `cancel`. Moved from, it gives `state` errors.
 class TROUPE_API prediction_stream {
  public:
   prediction_stream(prediction_stream&&) noexcept;

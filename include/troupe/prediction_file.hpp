@@ -26,7 +26,8 @@ TROUPE_API std::string csv_line(const prediction& one);
 TROUPE_API std::string json_line(const prediction& one);
 
 /// A file of predictions, written by one thread at a time. All results have the names, dtypes, shapes and numbers of
-/// words of the first, so whole batches, of which the last may be smaller, are not for such a file.
+/// words of the first, so whole batches, of which the last may be smaller, are not for such a file. Moved from, it
+/// gives `state` errors.
 class TROUPE_API prediction_file {
  public:
   /// For npy, `path` is a directory, which is created if missing. For the others it is a file or a symbolic link to

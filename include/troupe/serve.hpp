@@ -48,7 +48,7 @@ struct serve_event {
   std::string text = {};  ///< The problem; empty for a version.
 };
 
-/// A move-only handle of a running server. Any thread may call.
+/// A move-only handle of a running server. Any thread may call. One that was moved from has port 0 and no name.
 class TROUPE_API model_server {
  public:
   /// Starts a server. `directory` is an export, which is served for good; a directory of exports (named by numbers); or

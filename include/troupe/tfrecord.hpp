@@ -34,7 +34,8 @@ TROUPE_API expected<std::string> encode_example(const example& x);
 /// data_loss: not an example.
 TROUPE_API expected<example> decode_example(std::string_view bytes);
 
-/// Writes one file; used by one thread at a time. Memory does not grow with the number of records.
+/// Writes one file; used by one thread at a time. Memory does not grow with the number of records. Moved from, it gives
+/// `state` errors.
 class TROUPE_API record_writer {
  public:
   /// Replaces an existing file; the directory must exist. not_found, failed_precondition, resource_exhausted,
@@ -57,7 +58,7 @@ class TROUPE_API record_writer {
 };
 
 /// Reads one file from beginning to end; used by one thread at a time. A damaged length does not cause a large
-/// allocation: memory grows only with the bytes that are there.
+/// allocation: memory grows only with the bytes that are there. Moved from, it gives `state` errors.
 class TROUPE_API record_reader {
  public:
   /// not_found, failed_precondition, resource_exhausted, unavailable.

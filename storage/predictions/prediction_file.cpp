@@ -2,6 +2,7 @@
 
 #include "storage/encodings/npy.hpp"
 #include "storage/files/output_file.hpp"
+#include "words/moved_from.hpp"
 
 #include <algorithm>
 
@@ -200,6 +201,8 @@ bool prediction_file::is_stream(const std::string& path) {
 }
 
 expected<void> prediction_file::write(const prediction& one) {
+  if (!impl_)
+    return fail(moved_from("file"));
   auto& i = *impl_;
   if (i.broken)
     return fail(*i.broken);
@@ -221,6 +224,8 @@ expected<void> prediction_file::write(const prediction& one) {
 }
 
 expected<void> prediction_file::finish() {
+  if (!impl_)
+    return fail(moved_from("file"));
   auto& i = *impl_;
   if (i.broken)
     return fail(*i.broken);

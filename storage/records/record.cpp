@@ -1,4 +1,5 @@
 #include "storage/records/record_file.hpp"
+#include "words/moved_from.hpp"
 
 #include <troupe/tfrecord.hpp>
 
@@ -31,8 +32,10 @@ expected<record_writer> record_writer::create(const std::string& path, compressi
   return record_writer{std::make_unique<impl>(impl{std::move(*file)})};
 }
 
-expected<void> record_writer::write(std::string_view record) { return impl_->file->write(record); }
-expected<void> record_writer::close() { return impl_->file->close(); }
+expected<void> record_writer::write(std::string_view record) {
+  return impl_ ? impl_->file->write(record) : fail(moved_from("file"));
+}
+expected<void> record_writer::close() { return impl_ ? impl_->file->close() : fail(moved_from("file")); }
 
 // -- reader --------------------------------------------------------------------
 
@@ -53,12 +56,14 @@ expected<record_reader> record_reader::open(const std::string& path, compression
 }
 
 expected<std::optional<std::string>> record_reader::next() {
+  if (!impl_)
+    return fail(moved_from("file"));
   const auto record = impl_->file->next();
   if (!record)
     return fail(record.error());
   return *record ? std::optional{std::string{**record}} : std::nullopt;
 }
 
-int64_t record_reader::offset() const noexcept { return impl_->file->offset(); }
+int64_t record_reader::offset() const noexcept { return impl_ ? impl_->file->offset() : 0; }
 
 }  // namespace troupe

@@ -117,6 +117,15 @@ TEST_CASE("a feed takes no further stage, as the stage could not go back to batc
   }
 }
 
+TEST_CASE("a feed that was moved from is the same one as the other") {
+  batch_feed to{one_number(), {.batch_size = 3, .capacity = 1}};
+  batch_feed other = std::move(to);
+  REQUIRE(to.put(batch_of(7)));
+  CHECK(other.put(batch_of(8), 0ms).error().category == errc::deadline_exceeded);
+  to.cancel();
+  CHECK(other.put(batch_of(8)).error().category == errc::cancelled);
+}
+
 TEST_CASE("[SUP-33] a stop releases a feeder that waits for room") {
   batch_feed to{one_number(), {.batch_size = 3, .capacity = 1}};
   coordinator c;

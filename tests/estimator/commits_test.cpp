@@ -119,4 +119,10 @@ TEST_CASE("a program follows the commits of a job that runs beside it") {
   CHECK(running->wait(soon));
 }
 
+TEST_CASE("a stream of commits that was moved from says so") {
+  auto all = commits("nowhere");
+  const auto other = std::move(all);
+  CHECK(all.next().error() == error{errc::state, "the handle holds no stream: it was moved from"});
+}
+
 }  // namespace troupe::test

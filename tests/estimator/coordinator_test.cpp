@@ -258,4 +258,15 @@ TEST_CASE_FIXTURE(timed,
   CHECK(late == 1);
 }
 
+TEST_CASE("a coordinator that was moved from is the same one as the other") {
+  coordinator c;
+  const coordinator other = std::move(c);
+  CHECK(c.request_stop(of(errc::not_found, "first")));
+  CHECK(other.should_stop());
+  CHECK(other.requested_error()->message == "first");
+  auto here = coordinator{}.enlist("gone");
+  auto there = std::move(here);
+  here.leave();
+}
+
 }  // namespace troupe::test

@@ -289,4 +289,21 @@ TEST_CASE("a stream says which checkpoint it is of, and that there is none") {
   CHECK(absent.remark().empty());
 }
 
+TEST_CASE("a stream that was moved from answers every call, and the results come from the other") {
+  auto stream = stream_of(echo(), {.input = dataset_over(fake_batches(3, 2))});
+  taken(stream);
+  auto other = std::move(stream);
+  const error wanted{errc::state, "the handle holds no stream: it was moved from"};
+  CHECK(stream.next().error() == wanted);
+  CHECK(stream.status().error() == wanted);
+  CHECK(stream.begin() == stream.end());
+  CHECK(stream.checkpoint().empty());
+  CHECK(stream.remark().empty());
+  CHECK(stream.global_step() == 0);
+  stream.cancel();
+  CHECK(taken(other).values.at("scaled") == tensor::scalar(1.f));
+  stream = std::move(other);
+  CHECK(taken(stream).values.at("scaled") == tensor::scalar(2.f));
+}
+
 }  // namespace troupe::test

@@ -229,4 +229,28 @@ TEST_CASE("copies of a caller run at once on threads of their own, and outlive t
   CHECK(right == std::vector<int>(3, 50));
 }
 
+TEST_CASE("a caller that was moved from and its copies say so, and a model that was moved from is still the model") {
+  const one_model c{[](graph&, symbol x) { return std::map<std::string, symbol>{{"y", x}}; }};
+  auto m = c.written();
+  const auto other = std::move(m);
+  CHECK(m.name() == other.name());
+  auto call = *m.caller();
+  auto second = std::move(call);
+  auto copy = call;
+  const tensor rows[] = {tensor::zeros(dtype::float32, {2, 4})};
+  const std::byte* in[] = {rows[0].data()};
+  for (auto* gone : {&call, &copy}) {
+    const error wanted{errc::state, "the handle holds no model: it was moved from"};
+    CHECK(gone->call(rows).error() == wanted);
+    CHECK(gone->call({{"x", rows[0]}}).error() == wanted);
+    CHECK(gone->call(2, in, {}).error() == wanted);
+    CHECK(gone->inputs().empty());
+    CHECK(gone->outputs().empty());
+    CHECK_FALSE(gone->rows_are_apart());
+  }
+  CHECK(second.call(rows));
+  copy = second;
+  CHECK(copy.call(rows));
+}
+
 }  // namespace troupe

@@ -203,4 +203,19 @@ TEST_CASE("a placeholder or a variable of more elements than can be is refused, 
   CHECK(says(h, {"variable", "more than 2^48 elements"}));
 }
 
+TEST_CASE("a graph that was moved from holds an error, and what is built there stays there") {
+  graph g;
+  {
+    const auto scope = g.scope("open");
+    const graph other = std::move(g);
+    CHECK(other.status());
+    CHECK(g.status().error() == error{errc::state, "the graph holds nothing: it was moved from"});
+    floats(g, "x", {2});
+    CHECK(other.to_text().empty());
+  }
+  g = graph{};
+  CHECK(g.status());
+  CHECK(floats(g, "x", {2}).valid());
+}
+
 }  // namespace troupe

@@ -271,4 +271,13 @@ TEST_CASE("a file in a directory that is not there cannot be created") {
   CHECK(refused.error().category == errc::not_found);
 }
 
+TEST_CASE("a file of predictions that was moved from says so") {
+  auto file = created(memory_file_system(), "out.csv", prediction_format::csv);
+  auto other = std::move(file);
+  const error wanted{errc::state, "the handle holds no file: it was moved from"};
+  CHECK(file.write(one_result(1)).error() == wanted);
+  CHECK(file.finish().error() == wanted);
+  CHECK(other.write(one_result(1)));
+}
+
 }  // namespace troupe

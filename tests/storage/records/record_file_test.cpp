@@ -227,4 +227,22 @@ TEST_CASE("a record file that another program removed while it was written is an
   }
 }
 
+TEST_CASE("a writer and a reader of records that were moved from say so") {
+  const temporary_directory dir;
+  const error wanted{errc::state, "the handle holds no file: it was moved from"};
+  auto writer = record_writer::create(dir.path + "/f");
+  REQUIRE(writer);
+  auto other = std::move(*writer);
+  CHECK(writer->write("first").error() == wanted);
+  CHECK(writer->close().error() == wanted);
+  REQUIRE(other.write("second"));
+  REQUIRE(other.close());
+  auto reader = record_reader::open(dir.path + "/f");
+  REQUIRE(reader);
+  auto rest = std::move(*reader);
+  CHECK(reader->next().error() == wanted);
+  CHECK(reader->offset() == 0);
+  CHECK(**rest.next() == "second");
+}
+
 }  // namespace troupe
