@@ -13,6 +13,11 @@ void print_metrics(const std::map<std::string, double>& metrics, const std::map<
   std::fputs(arrays_text(arrays).c_str(), stdout);
 }
 
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const auto& warning : warnings)
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+}
+
 }  // namespace
 
 int print_error(const error& e) {
@@ -23,6 +28,7 @@ int print_error(const error& e) {
 int print_result(const expected<train_result>& result) {
   if (!result)
     return print_error(result.error());
+  print_warnings(result->warnings);
   std::printf("%s at step %lld, %lld steps in %.1f s\n", result->stopped ? "stopped" : "finished",
               static_cast<long long>(result->global_step), static_cast<long long>(result->steps_run), result->seconds);
   if (!result->remark.empty())
@@ -36,8 +42,7 @@ int print_result(const expected<train_result>& result) {
 int print_result(const expected<evaluation_result>& result) {
   if (!result)
     return print_error(result.error());
-  for (const auto& warning : result->warnings)
-    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  print_warnings(result->warnings);
   std::printf("step %lld, %lld batches\n", static_cast<long long>(result->global_step),
               static_cast<long long>(result->batches));
   print_metrics(result->metrics, result->arrays);

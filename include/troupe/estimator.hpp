@@ -135,7 +135,7 @@ TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const t
 TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training,
                                                      const eval_spec& evaluation);
 
-/// Prints a result to standard output and returns 0, or an error with its notes to standard error and returns 1.
+/// Prints a result to standard output, its warnings to standard error, and returns 0; or an error there, with notes: 1.
 TROUPE_API int print_error(const error& e);
 TROUPE_API int print_result(const expected<train_result>& result);
 TROUPE_API int print_result(const expected<evaluation_result>& result);

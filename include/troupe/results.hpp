@@ -40,6 +40,9 @@ struct train_result {
   /// is the same, and `metrics` are those of its evaluation, if this job made it.
   std::string best_checkpoint = {};
   std::optional<search_result> search = {};  ///< Only of a search.
+  /// The texts of the job's warnings (`job_event::kind::warning`), such as that a damaged checkpoint was passed over:
+  /// the first hundred, then how many more there were. Without one that `remark` has.
+  std::vector<std::string> warnings = {};
 };
 
 struct evaluation_result {

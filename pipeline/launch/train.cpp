@@ -33,7 +33,16 @@ class board final : public job_board {
     if (awaited)
       listener_->changed();
   }
-  void event(const job_event& x) override { listener_->happened(x); }
+  void event(const job_event& x) override {
+    if (x.what == job_event::kind::warning) {
+      std::lock_guard lock{guard_};
+      if (std::ssize(warnings_) < warnings_max)
+        warnings_.push_back(x.text);
+      else
+        ++further_warnings_;
+    }
+    listener_->happened(x);
+  }
   void report(const job_report& x) override {
     {
       std::lock_guard lock{guard_};
@@ -85,6 +94,13 @@ class board final : public job_board {
       std::lock_guard lock{guard_};
       if (result_)
         return;
+      if (x) {
+        std::erase(warnings_, x->remark);
+        if (further_warnings_ > 0)
+          warnings_.push_back("and " + std::to_string(further_warnings_) + " more warning"
+                              + (further_warnings_ == 1 ? "" : "s"));
+        x->warnings = std::move(warnings_);
+      }
       result_ = std::move(x);
     }
     listener_->changed();
@@ -138,6 +154,10 @@ class board final : public job_board {
   std::optional<run_end> run_;
   std::map<uint64_t, std::optional<reading>> readings_;  ///< Those that are awaited.
   std::optional<expected<train_result>> result_;
+  /// A job of months may warn at every save: its result keeps the first.
+  static constexpr int64_t warnings_max = 100;
+  std::vector<std::string> warnings_;
+  int64_t further_warnings_ = 0;
   std::shared_ptr<job_listener> listener_;
 };
 

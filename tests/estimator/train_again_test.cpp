@@ -4,7 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <fstream>
+#include <sstream>
 
 namespace troupe::test {
 
@@ -81,6 +85,63 @@ TEST_CASE("a goal that a damaged or missing checkpoint stands behind is trained 
   REQUIRE_MESSAGE(again, why(again));
   CHECK(again->global_step == 10);
   CHECK(again->steps_run == 10);
+}
+
+TEST_CASE("the result of a training says that a damaged checkpoint was passed over, and what else it warned of") {
+  temporary_directory directory;
+  const auto e = small_estimator(directory / "run");
+  REQUIRE(train(e, small_training(10)));
+  const auto whole = train(e, small_training(20));
+  REQUIRE_MESSAGE(whole, why(whole));
+  CHECK(whole->warnings.empty());
+  const auto shard = directory / "run/model.ckpt-20-00000-of-00001.safetensors";
+  std::fstream{shard, std::ios::in | std::ios::out | std::ios::binary}.seekp(-8, std::ios::end).write("damaged!", 8);
+  const auto again = train(e, small_training(30));
+  REQUIRE_MESSAGE(again, why(again));
+  CHECK(again->steps_run == 20);
+  REQUIRE(again->warnings.size() == 1);
+  CHECK(has(again->warnings[0], "model.ckpt-20 is passed over: " + shard));
+}
+
+TEST_CASE("a result has the first hundred warnings and the number of the others, and none that its remark has") {
+  struct scaling final : hook {
+    needs begin(int64_t) override { return {.holds = {.saved = true}}; }
+    void on_event(const job_event& e, job_control& job) override {
+      for (int i = 1; e.what == job_event::kind::saved && e.step == 5 && i <= 103; ++i)
+        job.scale_rate(i % 2 == 0 ? 0.5 : 2);
+    }
+  };
+  temporary_directory directory;
+  auto e = small_estimator(directory / "run");
+  e.config.save_checkpoints_steps = 5;
+  const auto many = train(e, small_training(10, {std::make_shared<scaling>()}));
+  REQUIRE_MESSAGE(many, why(many));
+  REQUIRE(many->warnings.size() == 101);
+  CHECK(has(many->warnings[99], "on learning rates are multiplied by 1"));
+  CHECK(many->warnings[100] == "and 3 more warnings");
+  const auto ended = train(small_estimator(directory / "short"),
+                           {.input = small_dataset().batch(4), .max_steps = 1000});
+  REQUIRE_MESSAGE(ended, why(ended));
+  CHECK_FALSE(ended->remark.empty());
+  CHECK(ended->warnings.empty());
+}
+
+TEST_CASE("print_result prints the warnings of a training to standard error") {
+  const temporary_directory at;
+  std::fflush(stderr);
+  const int kept = dup(STDERR_FILENO);
+  const int file = open((at / "errors").c_str(), O_WRONLY | O_CREAT, 0600);
+  REQUIRE(file >= 0);
+  dup2(file, STDERR_FILENO);
+  const int status = print_result(train_result{.global_step = 3, .warnings = {"one", "two"}});
+  std::fflush(stderr);
+  dup2(kept, STDERR_FILENO);
+  close(kept);
+  close(file);
+  CHECK(status == 0);
+  std::ostringstream errors;
+  errors << std::ifstream{at / "errors"}.rdbuf();
+  CHECK(errors.str() == "warning: one\nwarning: two\n");
 }
 
 TEST_CASE("options that cannot be are refused where there is nothing to train, too") {
