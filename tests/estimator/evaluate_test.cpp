@@ -131,8 +131,8 @@ TEST_CASE("an evaluation of data that never end is refused before anything is tr
     REQUIRE_FALSE(result);
     CHECK(result.error().category == errc::invalid_argument);
     CHECK_MESSAGE(result.error().message
-                      == what + " never ends (tensors -> batch(4) -> repeat), and it has no steps: give steps, or leave "
-                                "repeat() out",
+                      == what + " never ends (tensors -> batch(4) -> repeat), and it has no steps: give steps, or "
+                                "leave repeat() out",
                   why(result));
   };
   const auto data = small_dataset().batch(4).repeat();
