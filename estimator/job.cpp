@@ -1,8 +1,10 @@
 // The handle of a running job, and the calls that start one and wait for it.
 #include "cluster/task_duties.hpp"
 #include "estimator/describe.hpp"
+#include "estimator/job_impl.hpp"
 #include "estimator/job_log.hpp"
 #include "estimator/launched_by.hpp"
+#include "pipeline/launch/prepared_job.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include <troupe/job.hpp>
@@ -10,10 +12,6 @@
 namespace troupe {
 
 using namespace std::chrono_literals;
-
-struct job::impl {
-  std::unique_ptr<running_job> running;
-};
 
 job::job(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
 job::job(job&&) noexcept = default;
@@ -99,7 +97,7 @@ expected<job> start_following(launcher& by, expected<follower_job> settled, cons
   auto prepared = prepare(std::move(*settled));
   if (!prepared)
     return fail(prepared.error());
-  return job{std::make_unique<job::impl>(job::impl{by.follow(std::move(*prepared))})};
+  return job{std::make_unique<job::impl>(job::impl{.running = by.follow(std::move(*prepared)), .is_follower = true})};
 }
 
 }  // namespace
@@ -133,7 +131,8 @@ expected<job> start_by(launcher& by, expected<training_job> settled, const start
   auto prepared = prepare(std::move(*settled));
   if (!prepared)
     return fail(prepared.error());
-  return job{std::make_unique<job::impl>(job::impl{by.train(std::move(*prepared))})};
+  const auto claim = (*prepared)->basis().config.saves() ? (*prepared)->claim : nullptr;
+  return job{std::make_unique<job::impl>(job::impl{.running = by.train(std::move(*prepared)), .claim = claim})};
 }
 
 expected<job> start(const estimator& e, const train_spec& training, const eval_specs& evaluations,

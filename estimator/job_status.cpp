@@ -1,4 +1,5 @@
 // The file with the status of a job, and the thread that keeps it.
+#include "estimator/job_impl.hpp"
 #include "storage/files/file_system.hpp"
 #include "words/bounded.hpp"
 #include "words/told_line.hpp"
@@ -23,6 +24,9 @@ std::string host_name() {
   char name[256] = {};
   return ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
 }
+
+/// The job takes its directory a moment after it was started. Between two looks whether it has:
+constexpr std::chrono::milliseconds until_owned{20};
 
 }  // namespace
 
@@ -53,6 +57,29 @@ struct status_keeper::impl {
   std::optional<job_report> before = {};
   std::thread thread = {};
 
+  /// Whether the status is for this job to write: never one of a job that was refused because another owns the
+  /// directory, or that follows another one there.
+  bool is_ours(bool at_end) const {
+    if (!of.impl_ || of.impl_->is_follower)
+      return false;
+    const auto& claim = of.impl_->claim;
+    if (!claim)
+      return true;
+    if (claim->is_held())
+      return claim->check().has_value();
+    if (!at_end || !claim->was_held())
+      return false;
+    // A job that has ended gives its lock back, and may be about to. Where the owner cannot be known, the write fails
+    // too, and says why.
+    for (int looks = 0; looks < 5; ++looks) {
+      const auto owner = posix_file_system()->lock_owner(directory);
+      if (!owner || !*owner)
+        return true;
+      std::this_thread::sleep_for(until_owned);
+    }
+    return false;
+  }
+
   void write_now(bool asks) {
     job_status now{.process = static_cast<int64_t>(::getpid()), .host = host_name()};
     if (asks)
@@ -63,12 +90,16 @@ struct status_keeper::impl {
     // Read when the report is there: a job that starts answers late, and is in another phase by then.
     now.progress = of.progress();
     now.written = wall_time();
+    if (!is_ours(!asks))  // Asked last: a report may take its time.
+      return;
     // The job makes its directory a moment after it was started.
     if (auto written = write_status(directory, now); !written && written.error().category != errc::not_found && warn)
       tell_line(std::exchange(warn, {}), "the status of the job is not kept: " + written.error().message);
   }
   void keep() {
     std::unique_lock hold{guard};
+    while (!ended && !is_ours(false))
+      ends.wait_for(hold, until_owned, [this] { return ended; });
     while (!ended) {
       hold.unlock();
       write_now(true);
@@ -81,7 +112,6 @@ struct status_keeper::impl {
 status_keeper::status_keeper(job& of, std::string model_dir, std::chrono::milliseconds every,
                              std::function<void(const std::string& text)> warn)
   : impl_(std::make_unique<impl>(of, std::move(model_dir), every, std::move(warn))) {
-  impl_->write_now(false);  // In place of an earlier job's.
   impl_->thread = std::thread{[this] { impl_->keep(); }};
 }
 

@@ -119,7 +119,9 @@ int run_training(const command_line& line, const std::shared_ptr<console_printer
   });
   signals.at_pause([&](bool pause) { pause ? running->pause() : running->resume(); });
   std::optional<status_keeper> status;
-  if (line.status)
+  if (line.status && !task->trains)
+    console->warn("--status is left out: the status of a directory is that of the job that trains there");
+  else if (line.status)
     status.emplace(*running, *directory, std::chrono::seconds{1},
                    [console](const std::string& text) { console->warn(text); });
   auto result = wait(*running, *console);

@@ -50,8 +50,7 @@ class TROUPE_API job {
   /// Blocks for the result, without `deadline` until the job ends; then state in a hook. deadline_exceeded, naming the
   /// phase: not in time; the job continues. A thread that runs hook tasks should wait briefly and run them in between.
   expected<train_result> wait(std::optional<std::chrono::milliseconds> deadline = {});
-  /// Blocks until the job has reached state `step`; at once if it has. deadline_exceeded; the job's error, or state: it
-  /// ended before.
+  /// Blocks until the job has reached state `step`. deadline_exceeded; the job's error, or state: it ended before.
   expected<void> wait_until(int64_t step, std::optional<std::chrono::milliseconds> deadline = {});
   /// The result, or nothing if the job is still running after `duration`, so that every error is the job's own.
   expected<std::optional<train_result>> wait_for(std::chrono::milliseconds duration);
@@ -60,6 +59,7 @@ class TROUPE_API job {
   explicit job(std::unique_ptr<impl> i);
 
  private:
+  friend class status_keeper;
   std::unique_ptr<impl> impl_;
 };
 

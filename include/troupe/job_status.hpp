@@ -35,7 +35,8 @@ TROUPE_API expected<void> write_status(const std::string& model_dir, const job_s
 
 /// Writes the status of a job every `every`, on a thread of its own, and a last time when it is destroyed. What cannot
 /// be written is left out, and `warn` is told of the first such failure, on that thread: a status delays no job and
-/// fails none. The job must outlive it.
+/// fails none. The file is that of the directory's owner: it is written from when the job owns its model directory, and
+/// not by a job that was refused there, or that follows a chief's checkpoints. The job must outlive it.
 class TROUPE_API status_keeper {
  public:
   status_keeper(job& of, std::string model_dir, std::chrono::milliseconds every = std::chrono::seconds{1},

@@ -14,6 +14,17 @@ class directory_claim {
   void held(const std::shared_ptr<const directory_lock>& lock) {
     const std::lock_guard guard{guard_};
     lock_ = lock;
+    was_held_ = true;
+  }
+  /// Whether the owner has the lock now.
+  bool is_held() const {
+    const std::lock_guard guard{guard_};
+    return !lock_.expired();
+  }
+  /// Whether there ever was an owner.
+  bool was_held() const {
+    const std::lock_guard guard{guard_};
+    return was_held_;
   }
   /// Calls the lock's own check. Succeeds if there is no lock.
   expected<void> check() const {
@@ -28,6 +39,7 @@ class directory_claim {
  private:
   mutable std::mutex guard_;
   std::weak_ptr<const directory_lock> lock_;  // Expires when the owner releases the lock.
+  bool was_held_ = false;
 };
 
 }  // namespace troupe

@@ -1,4 +1,5 @@
 #include "small_start.hpp"
+#include "storage/files/file_system.hpp"
 #include "tests/support/has.hpp"
 
 #include <troupe/job_status.hpp>
@@ -41,6 +42,54 @@ TEST_CASE("a kept status can be read while the job runs, and says at last how it
   CHECK(last->progress.now == job_progress::phase::finished);
   CHECK(last->progress.step == running->progress().step);
   CHECK(inspect_directory(here.path).has_value());
+}
+
+TEST_CASE("a job that is refused, or that follows another one, writes no status where that one writes its own") {
+  const temporary_directory here;
+  auto owner = start(small_estimator(here.path), small_training(endless));
+  REQUIRE(owner);
+  REQUIRE(owner->wait_until(1, soon));
+  {
+    auto refused = start(small_estimator(here.path), small_training(endless));
+    REQUIRE(refused);
+    const status_keeper keeper{*refused, here.path, std::chrono::milliseconds{1}};
+    const auto why_not = refused->wait(soon);
+    REQUIRE_FALSE(why_not);
+    CHECK_MESSAGE(has(to_text(why_not.error()), "in use by"), to_text(why_not.error()));
+  }
+  CHECK(read_status(here.path).error().category == errc::not_found);
+  {
+    auto e = small_estimator(here.path);
+    e.cluster = cluster{.jobs = {{"chief", {"a:1"}}}, .task = {"evaluator", 0}};
+    auto follower = start(e, {}, eval_spec{.input = small_dataset().batch(4)});
+    REQUIRE_MESSAGE(follower, (follower ? "" : to_text(follower.error())));
+    {
+      const status_keeper keeper{*follower, here.path, std::chrono::milliseconds{1}};
+      CHECK(follower->report(soon));
+    }
+    follower->abort();
+  }
+  CHECK(read_status(here.path).error().category == errc::not_found);
+  owner->stop();
+  REQUIRE(owner->wait(soon));
+}
+
+TEST_CASE("a job that has ended leaves the status alone once another owns the directory") {
+  const temporary_directory here;
+  auto running = start(small_estimator(here.path), small_training(endless));
+  REQUIRE(running);
+  std::optional<status_keeper> keeper;
+  keeper.emplace(*running, here.path, std::chrono::hours{1});
+  while (!read_status(here.path))
+    std::this_thread::yield();
+  running->stop();
+  REQUIRE(running->wait(soon));
+  auto lock = posix_file_system()->lock(here.path);
+  for (; !lock; lock = posix_file_system()->lock(here.path))  // The job may be about to give it back.
+    std::this_thread::yield();
+  REQUIRE(write_status(here.path, {.process = 7, .host = "of the next"}));
+  keeper.reset();
+  CHECK(read_status(here.path)->host == "of the next");
 }
 
 TEST_CASE("where no job has kept a status there is none, and a directory that cannot be written hinders no job") {
