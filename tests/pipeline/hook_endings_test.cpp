@@ -51,7 +51,7 @@ struct waits_for_itself final : hook {
   std::optional<expected<train_result>> answer;
 
   void on_event(const job_event& e, job_control&) override {
-    if (e.what == job_event::kind::saved && !answer)
+    if (e.what == job_event::kind::saved && own && !answer)
       answer = own->wait({});
   }
 };
@@ -64,6 +64,7 @@ TEST_CASE("a hook that waits for its own job is told so at once, by its name, an
   auto job = launcher.train(prepare_small({.hooks = {who}}));
   who->own = job.get();
   const auto ended = job->wait(std::chrono::hours{2});
+  job.reset();
   launcher.world().end_all();
   REQUIRE((ended && *ended));
   REQUIRE((who->answer && !*who->answer));
