@@ -83,21 +83,30 @@ TEST_CASE(
     "made anew") {
   struct swept final : delegating_file_system {
     explicit swept(std::string from) : delegating_file_system(posix_file_system()), directory(std::move(from)) {}
-    expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
-      if (path.ends_with("best.json.tmp") && !std::exchange(done, true))
+    expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override {
+      const bool now = path.ends_with("best.json.tmp") && !std::exchange(done, true);
+      if (now && !is_late)
         std::filesystem::remove_all(directory);
-      return delegating_file_system::create(path);
+      auto made = delegating_file_system::create_new(path);
+      if (now && is_late)
+        std::filesystem::remove_all(directory);
+      return made;
     }
     std::string directory;
-    bool done = false;
+    bool is_late = false, done = false;
   };
-  exporting_case c;
-  c.in.files = std::make_shared<swept>(c.directory / "run/export");
-  const auto path = c.run(best_exporter(), with_loss(0.5));
-  REQUIRE(path);
-  CHECK(opened(*path).evaluation().at("loss") == 0.5);
-  CHECK(c.exports("best_exporter") == std::vector<std::string>{*path});
-  CHECK(posix_file_system()->info(c.directory / "run/export/best_exporter/best.json"));
+  for (const bool is_late : {false, true}) {
+    exporting_case c;
+    const auto files = std::make_shared<swept>(c.directory / "run/export");
+    files->is_late = is_late;
+    c.in.files = files;
+    const auto path = c.run(best_exporter(), with_loss(0.5));
+    REQUIRE(path);
+    CHECK(files->done);
+    CHECK(opened(*path).evaluation().at("loss") == 0.5);
+    CHECK(c.exports("best_exporter") == std::vector<std::string>{*path});
+    CHECK(posix_file_system()->info(c.directory / "run/export/best_exporter/best.json"));
+  }
 }
 
 TEST_CASE("a state file of the best exporter that is damaged is an error, which names it, and no export") {

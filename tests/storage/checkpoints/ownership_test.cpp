@@ -48,6 +48,9 @@ struct replacing final : delegating_file_system {
   expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
     return count(), delegating_file_system::create(path);
   }
+  expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override {
+    return count(), delegating_file_system::create_new(path);
+  }
   expected<void> sync_directory(const std::string& path) override {
     return count(), delegating_file_system::sync_directory(path);
   }
