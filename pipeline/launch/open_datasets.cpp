@@ -34,7 +34,8 @@ std::string data_of(const prepared_job& job, int32_t which) {
   if (purpose == evaluation_purpose::reports)
     return "report_materializer.input";
   const auto& name = job.evaluation(which).name;
-  return "the input of the evaluation" + (name.empty() ? "" : " " + quoted(name));
+  std::string text = "the input of the evaluation";
+  return name.empty() ? text : text.append(" ").append(quoted(name));
 }
 
 /// An evaluation of all data must come to their end. One that has hooks may be ended by them.
