@@ -1,7 +1,7 @@
 #include "actors/steps/outfeed.hpp"
 
-#include "actors/exit_reason.hpp"
 #include "messages/counted.hpp"
+#include "words/ended_by_error.hpp"
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>

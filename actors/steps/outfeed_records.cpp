@@ -1,7 +1,7 @@
 // What a step writes to the event file: losses, rates, the speed, metrics, and the summaries of the model.
-#include "actors/exit_reason.hpp"
 #include "actors/steps/outfeed.hpp"
 #include "compute/engine/metric_summaries.hpp"
+#include "words/ended_by_error.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>

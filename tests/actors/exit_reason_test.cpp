@@ -1,5 +1,6 @@
 #include "actors/exit_reason.hpp"
 
+#include "words/ended_by_error.hpp"
 #include "words/expect.hpp"
 
 #include <doctest/doctest.h>
