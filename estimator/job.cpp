@@ -6,6 +6,7 @@
 #include "estimator/launched_by.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
+#include "words/moved_from.hpp"
 
 #include <troupe/job.hpp>
 
@@ -21,7 +22,7 @@ job::~job() = default;
 job_progress job::progress() const { return impl_ ? impl_->running->progress() : job_progress{}; }
 expected<job_report> job::report(std::chrono::milliseconds deadline) {
   if (!impl_)
-    return fail(errc::state, "the handle holds no job: it was moved from");
+    return fail(moved_from("job"));
   return impl_->running->report(deadline);
 }
 void job::save() {
@@ -47,7 +48,7 @@ void job::abort() {
 
 expected<train_result> job::wait(std::optional<std::chrono::milliseconds> deadline) {
   if (!impl_)
-    return fail(errc::state, "the handle holds no job: it was moved from");
+    return fail(moved_from("job"));
   if (auto result = impl_->running->wait(deadline))
     return *result;
   const auto now = progress();
@@ -58,7 +59,7 @@ expected<train_result> job::wait(std::optional<std::chrono::milliseconds> deadli
 
 expected<void> job::wait_until(int64_t step, std::optional<std::chrono::milliseconds> deadline) {
   if (!impl_)
-    return fail(errc::state, "the handle holds no job: it was moved from");
+    return fail(moved_from("job"));
   const bool in_time = impl_->running->reach(step, deadline);
   const auto now = progress();
   if (now.step >= step)
@@ -79,7 +80,7 @@ expected<void> job::wait_until(int64_t step, std::optional<std::chrono::millisec
 
 expected<std::optional<train_result>> job::wait_for(std::chrono::milliseconds duration) {
   if (!impl_)
-    return fail(errc::state, "the handle holds no job: it was moved from");
+    return fail(moved_from("job"));
   auto result = impl_->running->wait(duration);
   if (!result)
     return std::optional<train_result>{};

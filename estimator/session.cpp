@@ -5,6 +5,7 @@
 #include "estimator/session_start.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 #include "words/guarded.hpp"
+#include "words/moved_from.hpp"
 #include "words/text.hpp"
 #include "words/told_line.hpp"
 
@@ -244,7 +245,7 @@ expected<session> session::open(const estimator& e, const train_spec& training, 
 
 expected<run_result> session::run(const run_request& what) {
   if (!impl_)
-    return fail(no_session());
+    return fail(moved_from("session"));
   auto made = impl_->run(what, true);
   if (!made)
     return fail(std::move(made.error()));
@@ -257,7 +258,7 @@ bool session::should_stop() { return !impl_ || impl_->should_stop(); }
 
 expected<std::string> session::save() {
   if (!impl_)
-    return fail(no_session());
+    return fail(moved_from("session"));
   if (impl_->closed)
     return fail(closed_session());
   if (!impl_->saves)
@@ -292,7 +293,7 @@ coordinator session::beside() {
   if (impl_)
     return impl_->beside;
   coordinator none;
-  static_cast<void>(none.request_stop(no_session()));
+  static_cast<void>(none.request_stop(moved_from("session")));
   return none;
 }
 
@@ -304,18 +305,19 @@ void session::loop(const std::string& name, std::optional<std::chrono::milliseco
 
 expected<variable_values> session::variables(const std::vector<std::string>& names,
                                              std::chrono::milliseconds patience) {
-  return impl_ ? impl_->view->variables(names, patience, false) : expected<variable_values>{fail(no_session())};
+  return impl_ ? impl_->view->variables(names, patience, false)
+               : expected<variable_values>{fail(moved_from("session"))};
 }
 
 expected<void> session::summarise(const std::map<std::string, double>& values, std::optional<int64_t> step) {
-  return impl_ ? impl_->view->summarise(values, step) : expected<void>{fail(no_session())};
+  return impl_ ? impl_->view->summarise(values, step) : expected<void>{fail(moved_from("session"))};
 }
 
 job_progress session::progress() const { return impl_ ? impl_->running->progress() : job_progress{}; }
 
 expected<train_result> session::close() {
   if (!impl_)
-    return fail(no_session());
+    return fail(moved_from("session"));
   if (impl_->closed.exchange(true))
     return fail(closed_session());
   impl_->loops.end(impl_->grace(), impl_->options.log);
@@ -367,7 +369,7 @@ void step_context::request_stop() {
 
 expected<void> session::run_step_fn(const std::function<expected<void>(step_context&)>& f) {
   if (!impl_)
-    return fail(no_session());
+    return fail(moved_from("session"));
   if (!f)
     return fail(errc::invalid_argument, "the step function is an empty function");
   for (;;) {

@@ -3,7 +3,6 @@
 namespace troupe {
 
 error closed_session() { return {errc::state, "the session is closed"}; }
-error no_session() { return {errc::state, "the handle holds no session: it was moved from"}; }
 
 std::shared_ptr<running_job> session_view::job() const {
   const std::lock_guard lock{guard_};

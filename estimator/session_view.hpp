@@ -42,8 +42,7 @@ class session_view {
   run_result last_run_;
 };
 
-/// The errors of calls of a session that was closed, and of a handle that holds none.
+/// The error of calls of a session that was closed.
 error closed_session();
-error no_session();
 
 }  // namespace troupe

@@ -195,12 +195,7 @@ expected<std::optional<std::string>> run_exporter(const export_surroundings& in,
     return path;
   };
   auto path = make();
-  // A file whose directory goes while it is written is lost from its place, which is a failed_precondition.
-  const bool is_gone = !path
-                       && (path.error().category == errc::not_found
-                           || path.error().category == errc::failed_precondition)
-                       && !fs.info(base);
-  if (is_gone)
+  if (!path && !fs.info(base))
     path = make();  // The new export was removed together with its directory: try once more.
   if (!path)
     return fail(path.error());

@@ -3,6 +3,9 @@
 
 #include <troupe/error.hpp>
 
+#include <string>
+#include <string_view>
+
 namespace troupe {
 
 /// state: "the handle holds no <what>: it was moved from".

@@ -20,11 +20,15 @@ const symbol_shape& symbol::dims() const {
 
 // -- graph -------------------------------------------------------------------------
 
-/// So that what is built there is an error, not a crash.
-static std::unique_ptr<graph_contents> nothing() {
-  auto made = std::make_unique<graph_contents>();
-  made->first_error = error{errc::state, "the graph holds nothing: it was moved from"};
-  return made;
+/// So that what is built there is an error, not a crash. Null where there is no memory for that: a move does not fail.
+static std::unique_ptr<graph_contents> nothing() noexcept {
+  try {
+    auto made = std::make_unique<graph_contents>();
+    made->first_error = error{errc::state, "the graph holds nothing: it was moved from"};
+    return made;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 graph::graph() : contents_(std::make_unique<graph_contents>()) {}

@@ -40,6 +40,15 @@ void fails_beside(simulated_session& s, errc category, const std::string& text =
   static_cast<void>(s->beside().request_stop(error{category, text}));
 }
 
+/// Of a run that must fail, and of the close after it.
+std::vector<error> errors_of_run_and_close(simulated_session& s) {
+  const auto made = s->run({.steps = 10});
+  REQUIRE_FALSE(made);
+  const auto closed = s->close();
+  REQUIRE_FALSE(closed);
+  return {made.error(), closed.error()};
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -125,11 +134,7 @@ TEST_CASE("[SUP-21] a session that may not recover fails with the preemption, an
   simulated_session s{o};
   data.meanwhile = [&] { fails_beside(s, errc::aborted); };
   s.run(6);
-  const auto made = s->run({.steps = 10});
-  REQUIRE_FALSE(made);
-  const auto closed = s->close();
-  REQUIRE_FALSE(closed);
-  for (const auto& e : {made.error(), closed.error()}) {
+  for (const auto& e : errors_of_run_and_close(s)) {
     CHECK(e.category == errc::aborted);
     CHECK(e.message == "work beside the runs has failed: the feeder was preempted");
     const auto is = [](const std::string& text) {
@@ -170,11 +175,7 @@ TEST_CASE(
       if (batch == 8)
         fails_beside(s, category, "no such table");
     };
-    const auto made = s->run({.steps = 10});
-    REQUIRE_FALSE(made);
-    const auto closed = s->close();
-    REQUIRE_FALSE(closed);
-    for (const auto& e : {made.error(), closed.error()}) {
+    for (const auto& e : errors_of_run_and_close(s)) {
       CHECK(e.category == errc::data_loss);
       CHECK(e.message == "record 8 is damaged");
       CHECK(std::count_if(e.notes.begin(), e.notes.end(),
